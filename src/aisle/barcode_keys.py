@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 
 _GTIN_LENGTHS = range(6, 15)
 _MIN_LENGTH = 6
+MAX_PADDED_LENGTH = 18
+"""Most digits of a code with leading zeros before it."""
 _CHECKED_LENGTHS = (8, 12, 13, 14)
 _SSCC_LENGTHS = (17, 18)
 _UPC_E_LENGTHS = (6, 7, 8)
@@ -133,12 +135,25 @@ def lookup_keys(text: str) -> tuple[str, ...]:
     return _deduplicate(keys)
 
 
+def without_padding(code: str) -> str:
+    """Return a GTIN that has more leading zeros than a GTIN-14 with 14 digits; empty if the code is none."""
+    bare = code.lstrip("0").rjust(14, "0")
+    is_padded = _are_digits(code) and 14 < len(code) <= MAX_PADDED_LENGTH
+    return bare if is_padded and has_valid_check_digit(bare) and bare.strip("0") else ""
+
+
+def has_gtin_form(text: str) -> bool:
+    """Return True if a text is a GTIN, with any number of leading zeros."""
+    code = normalise_code(text)
+    return has_valid_check_digit(code) or bool(without_padding(code))
+
+
 def guessed_keys(text: str) -> tuple[str, ...]:
     """Return the keys of codes that differ from this one by a missing or added part; none is a certain key.
 
-    UPC-E and UPC-A in all lengths; a check digit not sent or not stored; the code before an add-on of two or five
-    digits; ISBN-10 and ISBN-13, ISMN, ISSN; inner blanks; a code after symbology letters. Use them only if exactly one
-    object has one of them.
+    More leading zeros than a GTIN-14 has; UPC-E and UPC-A in all lengths; a check digit not sent or not stored; the
+    code before an add-on of two or five digits; ISBN-10 and ISBN-13, ISMN, ISSN; inner blanks; a code after symbology
+    letters. Use them only if exactly one object has one of them.
     """
     normalised = normalise_code(text)
     bare = normalised.replace(" ", "") if any(map(str.isdigit, normalised)) else normalised
@@ -181,6 +196,9 @@ def _guess_keys(code: str) -> Iterator[str]:
         return
     yield from _upc_keys(code)
     yield from _ten_character_keys(code)
+    if padded := without_padding(code):
+        yield canonical_key(padded)
+        yield from _upc_keys(padded)
     for full in _add_check_digit(code):
         yield canonical_key(full)
         yield from _upc_keys(full)

@@ -481,3 +481,22 @@ def test_refused_scan_is_one_journal_entry_without_secret(home: StoreFolder) -> 
         scanner.send("1\n2\n")
     raws = [event.raw for event in Journal(open_outbox(home.folder)).last_events(10) if event.raw]
     assert raws == ["BCD", "1\n2"], "of a slow one as much as decided it"
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_a_scan_is_refused_alike_at_every_pace(home: StoreFolder, pace: float) -> None:
+    with at(home, user="U1") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        assert told(scanner.send(f"Invoice\r{BARCODES[0]}\r2\ry\r", pace)) == UNKNOWN
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_the_refused_lines_are_counted(home: StoreFolder, pace: float) -> None:
+    with at(home, user="U1") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        frame = scanner.send(f"Invoice\r{BARCODES[0]}\r{BARCODES[1]}\r2\r{BARCODES[0]}\r", pace)
+        assert told(frame) == BAD_LINE
+        assert frame.verdict
+        assert dict(frame.verdict.text.args) == {"count": 5, "text": "Invoice"}

@@ -306,7 +306,7 @@ class AdjustJob(Job[AdjustState]):
                     return question
                 if state.number_match and meanings[0].key == state.number_match.key:
                     return _handle_scan(_clear_question(state), meanings)  # it says what the number was
-                return _reply(state, WRONG, "count.answer_first", what=meanings[0].label or meanings[0].key)
+                return _reply(state, WRONG, "count.answer_first", what=name_of(meanings[0]))
             case Command("d") if number_choices(state):
                 return _ask_quantity(state, WRONG)
             case Scan(meanings):
@@ -535,7 +535,7 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow
         return _enter_quantity(state, value, context)
     if quantities.is_likely_number(rows, value):
         if number_choices(state):
-            return _reply(state, WRONG, "count.answer_first", what=found.label or found.key)
+            return _reply(state, WRONG, "count.answer_first", what=name_of(found))
         return _handle_scan(_clear_question(state), (found,))
     return _ask_quantity(state._replace(number_match=found, asked_quantity=value, is_implausible=False), ASK)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.barcode_keys import has_gtin_form
 from aisle.jobs import pages
 from aisle.jobs.job import (
     Args,
@@ -480,7 +481,8 @@ def _handle_found(state: LocationsState, rows: tuple[ListedLocation, ...], total
     text, state = state.searched_for, state._replace(searched_for="")
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
-        return Turn(state, effects, Verdict(WRONG, msg("locations.not_found", text=text)))
+        unknown = msg("count.unknown", code=text) if has_gtin_form(text) else msg("locations.not_found", text=text)
+        return Turn(state, effects, Verdict(WRONG, unknown))
     if total == 1:
         return _open_location(state, rows[0].code)
     listed = state._replace(code="", search=text, rows=rows, total=total, first=0, cursor=-1, opened_from_list=True)

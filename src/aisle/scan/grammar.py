@@ -14,6 +14,7 @@ from aisle.barcode_keys import (
     lookup_keys,
     normalise_code,
     to_ascii_forms,
+    without_padding,
 )
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.gs1_separators import KEY_MARK, begins_gs1_message
@@ -397,12 +398,20 @@ def _interpret_code(
 
 
 def _interpret_in_store_code(code: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:
-    """Return the interpretation of a code of the store's own scale, which is always a product."""
-    from aisle.scan.in_store_codes import parse_in_store_code
+    """Return the interpretation of a code of the store's own scale, which is always a product.
 
-    parsed = parse_in_store_code(normalise_code(code), in_store_patterns)
+    With too many leading zeros or without its check digit it is a guess.
+    """
+    from aisle.scan.in_store_codes import parse_in_store_code, parse_unchecked_code
+
+    normalised = normalise_code(code)
+    padded, is_unchecked = without_padding(normalised), False
+    parsed = parse_in_store_code(padded or normalised, in_store_patterns)
+    if parsed is None:
+        parsed, is_unchecked = parse_unchecked_code(normalised, in_store_patterns), True
     if parsed is None:
         return []
+    is_guess = bool(padded) or is_unchecked
     return [
         Interpretation(
             parsed.keys,
@@ -411,9 +420,11 @@ def _interpret_in_store_code(code: str, in_store_patterns: tuple[InStorePattern,
             parsed.pieces is not None,
             measures=(Measure(parsed.weight, "kg", parsed.decimals),) if parsed.weight else (),
             kind=PRODUCT,
-            rank=_RANK_CARRIED,
+            rank=_RANK_GUESSED if is_guess else _RANK_CARRIED,
             price=parsed.price,
             is_own_price=True,
+            is_guess=is_guess,
+            is_amount_doubtful=is_unchecked,
         )
     ]
 
@@ -471,11 +482,12 @@ def _may_be_garbled(code: str) -> bool:
 def _interpret_layouts(code: str) -> list[Interpretation]:
     """Return the codes that a scanner with another keyboard layout may have read, or a refusal.
 
-    They count only with a valid check digit and if known.
+    They count only if known: as products with a valid check digit, as a location or number with a digit in it.
     """
     from aisle.scan import gs1, keyboard_layouts
 
-    interpretations = []
+    interpretations: list[Interpretation] = []
+    named: list[Interpretation] = []
     for layout, original in keyboard_layouts.undo_layouts(code):
         aim = _AIM_PREFIX.fullmatch(original)
         bare = aim["code"] if aim and not aim["typed"] else original
@@ -491,9 +503,13 @@ def _interpret_layouts(code: str) -> list[Interpretation]:
             interpretations.append(
                 interpretation._replace(kind=PRODUCT, rank=_RANK_GUESSED, is_guess=True, layout=layout)
             )
+        elif any(map(str.isdigit, original)):
+            named.append(
+                Interpretation(lookup_keys(original), original, rank=_RANK_GUESSED, is_guess=True, layout=layout)
+            )
     if interpretations or keyboard_layouts.is_garbled(code):
         interpretations.append(Interpretation((), code, rank=_RANK_GUESSED, refusal=WRONG_LAYOUT))
-    return interpretations
+    return [*named, *interpretations]
 
 
 def _refuse_digits_before_code(code: str) -> list[Interpretation]:

@@ -76,6 +76,19 @@ def parse_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> InSt
     return None
 
 
+def parse_unchecked_code(code: str, patterns: tuple[InStorePattern, ...]) -> InStoreCode | None:
+    """Parse a code whose check digit was not sent, by the first pattern that it fits without its last place.
+
+    Return None for a number of pieces: nobody can be asked for it as for a weight.
+    """
+    if not (code.isascii() and code.isdigit()):
+        return None
+    for pattern in patterns:
+        if _matches(code, pattern.digit_kinds[:-1]) and pattern.amount_kind != "N":
+            return _read_fields(code + check_digit(code), pattern)
+    return None
+
+
 def is_unknown_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> bool:
     """Return True if a code is a number that GS1 reserves for stores (02, 20 to 29) and no pattern fits it."""
     without_zeros = normalise_code(code).lstrip("0")

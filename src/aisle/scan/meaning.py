@@ -152,6 +152,8 @@ class Interpretation(NamedTuple):
 
     The quantity of goods sold by measure is unknown then.
     """
+    is_amount_doubtful: bool = False
+    """True if its weight or price is asked back, because the code has no check digit."""
     has_pieces: bool = False
     """True if it states a number of pieces, which is neither weight nor length."""
     layout: str = ""

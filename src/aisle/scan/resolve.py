@@ -151,7 +151,8 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
     Return None if the product cannot have such a quantity.
     """
     is_by_measure = candidate.kind == PRODUCT and (candidate.allow_decimal or is_unit_of_measure(candidate.unit))
-    measure = _measured_quantity(interpretation, candidate) if is_by_measure else None
+    is_measured = is_by_measure and not interpretation.is_amount_doubtful
+    measure = _measured_quantity(interpretation, candidate) if is_measured else None
     quantity = interpretation.multiplier * candidate.factor if measure is None else measure
     if _is_too_much(quantity) or (quantity != quantity.to_integral_value() and not candidate.allow_decimal):
         return None

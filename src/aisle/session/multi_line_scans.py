@@ -180,11 +180,15 @@ class MultiLineScans:
         return self._is_code_line(item.text[item.before_pause :])
 
     def _refuse_further(self, held: _HeldScan, line: Line, at: float) -> None:
-        """Refuse one more line of a refused scan; if it is a code among others, or comes late, say so again."""
-        reason, is_late = _bad_line_message(held), line.longest_pause >= LATE_LINE_S
-        if reason is None and is_late and not held.is_secret:
+        """Refuse one more line of a refused scan; if it changes what is said of the scan, or comes late, say so."""
+        before, reason, is_late = (
+            _bad_line_message(self._held),
+            _bad_line_message(held),
+            line.longest_pause >= LATE_LINE_S,
+        )
+        if reason is None and (is_late or before) and not held.is_secret:
             reason = msg("input.several_lines")
-        if reason is not None and (is_late or held.refused_codes > self._held.refused_codes):
+        if reason is not None and (is_late or reason != before):
             self._inputs.take_own_line(line)
             self._inputs.refuse_further(line, reason, at)
         else:

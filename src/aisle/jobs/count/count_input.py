@@ -146,7 +146,7 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
         turn = finish_count.begin_count(state, count_target(match))
         return turn if match.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=match))
     if state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and match.kind == LOCATION):
-        return finish_count.reply(state, WRONG, "count.answer_first", what=match.label or match.key)
+        return finish_count.reply(state, WRONG, "count.answer_first", what=name_of(match))
     if state.phase == "recount":
         return _add_to_recount(state, match, context)
     state = finish_count.resume_counting(state._replace(choices=()))
@@ -189,7 +189,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
             first.key,
         ):
             return handle_scan(state._replace(choices=()), event.matches, context)  # it says what the number was
-        return finish_count.reply(state, WRONG, "count.answer_first", what=first.label or first.key)
+        return finish_count.reply(state, WRONG, "count.answer_first", what=name_of(first))
     if event.letter == "u":
         return drop_quantity(state)
     if not is_plausibility_asked(state):

@@ -322,7 +322,7 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         or state.phase in ("pool", "leave")
         or (state.phase == "where" and match.kind != LOCATION)
     ):
-        return reply(state, WRONG, "move.answer_first", what=match.label or match.key)
+        return reply(state, WRONG, "move.answer_first", what=name_of(match))
     if match.kind == PRODUCT and source.is_place_asked(state):
         return source.more_from(state, match)
     is_pending = state.pending_scan is not None and not state.is_started
@@ -371,7 +371,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
         return _set_quantity(state, part, value)
     keeps_scan = state.choices and state.pending_scan
     if source.is_order_asked(state):
-        return reply(state, WRONG, "move.answer_first", what=found.label or found.key)
+        return reply(state, WRONG, "move.answer_first", what=name_of(found))
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
     is_guess = any(row.get("is_guess") for row in rows)
     if quantities.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_QUANTITY) and not is_guess):

@@ -21,7 +21,7 @@ from aisle.jobs.move.move_state import (
     parse_unlocated_stock,
     reply,
 )
-from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
+from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
 
@@ -191,7 +191,7 @@ def more_from(state: MoveState, meaning: Match) -> Result:
     pending = state.pending_scan
     assert pending is not None
     if meaning.key != pending.key:
-        return reply(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
+        return reply(state, WRONG, "move.answer_first", what=name_of(meaning))
     quantity = pending.quantity + meaning.quantity
     explicit = pending.is_explicit or meaning.is_explicit
     state = state._replace(pending_scan=pending._replace(quantity=quantity, is_explicit=explicit))
@@ -381,7 +381,7 @@ def repeat_question(state: MoveState, match: Match) -> Result:
     if pending and (match.kind, match.key) != (PRODUCT, pending.key):
         return ask_answer_first(state, pending)
     if pending is None or part is None:
-        return reply(state, WRONG, "move.answer_first", what=match.label or match.key)
+        return reply(state, WRONG, "move.answer_first", what=name_of(match))
     quantity = pending.quantity + match.quantity
     if part.available or state.choices[0].kind != "over" or (quantity % 1 and not part.allows_decimals):
         return set_quantity(state, part, quantity)

@@ -418,7 +418,7 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
     if put_away.is_number_asked(state):
         answer = next((each for each in state.choices if each.kind == "is_product"), None)
         if match is None or answer is None or (match.kind, match.key) != (PRODUCT, answer.key):
-            return put_away.repeat_number_question(state, matches[0].label or matches[0].key)
+            return put_away.repeat_number_question(state, name_of(matches[0]))
         if state.pending_scan:
             return _follow_choice(state, answer, context)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")

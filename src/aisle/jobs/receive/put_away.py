@@ -26,7 +26,7 @@ from aisle.jobs.receive.receive_state import (
     reply,
     split_over_lines,
 )
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, raw, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
@@ -153,9 +153,9 @@ def is_number_asked(state: ReceiveState) -> bool:
     return any(choice.kind == "amount" for choice in state.choices)
 
 
-def repeat_number_question(state: ReceiveState, label: str) -> Result:
+def repeat_number_question(state: ReceiveState, what: Msg) -> Result:
     """Reject another input while the meaning of digits is asked for."""
-    return reply(state, WRONG, "count.answer_first", what=label)
+    return reply(state, WRONG, "count.answer_first", what=what)
 
 
 # Quantity
