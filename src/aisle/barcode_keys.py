@@ -7,6 +7,7 @@ follow `guessed_keys`, which count only if exactly one object has them.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 _GTIN_LENGTHS = range(6, 15)
@@ -72,7 +73,6 @@ def to_ascii_forms(text: str) -> str:
     """
     if text.isascii():
         return text
-    import unicodedata
 
     def ascii_of(char: str) -> str:
         digit = unicodedata.decimal(char, None)

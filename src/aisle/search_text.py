@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from unicodedata import combining, normalize
 
 _NO_APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´")
 _LETTERS = str.maketrans(
@@ -29,7 +30,6 @@ def normalise_characters(text: str) -> str:
     """Return text without case, accents and apostrophes; punctuation stays: `L'Été à 1.5 L` → `lete a 1.5 l`."""
     if text.isascii():
         return text.replace("'", "").replace("`", "").lower()
-    from unicodedata import combining, normalize
 
     text = "".join(char for char in normalize("NFKD", text) if not combining(char))
     return normalize("NFKC", text).translate(_NO_APOSTROPHES).casefold().translate(_LETTERS)

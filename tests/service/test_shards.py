@@ -29,7 +29,7 @@ REFERENCE = {"store", "product", "product_code", "token", "token_store"}
 OVER_ALL = {
     "OLD_RESPONSES_DELETE",
     "OLD_RESPONSES_STEP",
-    "OLD_SIGN_IN_FAILURES_DELETE",
+    "OLD_SIGN_IN_FAILURES",
     "OLD_WRITE_HISTORY_DELETE",
     "OLD_WRITE_HISTORY_STEP",
     "PRODUCTS_IN_OPEN_DELIVERIES",

@@ -60,7 +60,7 @@ SHORT = ("numbers", "a number and a known code", "a known code and a number", "a
 UNKNOWN = (WRONG, "input.several_lines")
 TOO_SOON = (WRONG, "input.too_soon")
 BAD_LINE = (WRONG, "input.bad_line")
-FUZZ = [2_000, pytest.param(1_000_000, marks=pytest.mark.full)]
+FUZZ = [20_000, pytest.param(1_000_000, marks=pytest.mark.full)]
 """Random scans at all steps together."""
 every = pytest.mark.parametrize("way", list(WAYS), indirect=True)
 

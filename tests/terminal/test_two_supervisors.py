@@ -9,7 +9,7 @@ import json
 import random
 import re
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import pytest
 
 from aisle.service.demo.store import SUPERVISOR_PIN
 from tests.run_length import tries
-from tests.terminal.picker import START_S, Picker, Seen
+from tests.terminal.picker import HANDS_S, KEY_S, READING_S, START_S, Picker, Seen
 from tests.terminal.shop import Shop, on_this_host
 from tests.terminal.test_batch_supervisor import desk
 from tests.terminal.test_clearance import typed
@@ -84,6 +84,12 @@ SELECT h.order_number, s.terminal, j.job_id, j.user FROM order_in_work h JOIN jo
 JOIN session s ON s.session_id = j.session_id WHERE j.closed IS NULL
 """
 
+TYPED_AGAIN_S = 5.0
+"""So long without an answer a line is typed once more."""
+
+SCAN_LENGTH = 6
+"""Least digits of a code that a scanner sends; shorter numbers are typed."""
+
 SECONDS = tries(20, 300)
 """How long they are at it; a test with a home of its own hears no AISLE_FULL any more."""
 
@@ -137,7 +143,7 @@ def picks(world: World, terminal: str) -> Script:
         elif step == "pick.return" and seen["verdict"] == "pick.put_back_done":
             seen = yield "b"
         else:
-            seen = yield {"home": "1", "pick.return": "1"}.get(step, "b")
+            seen = yield {"home": "1", "pick.return": "o"}.get(step, "b")
 
 
 def rules(world: World, me: str) -> Script:
@@ -174,11 +180,15 @@ def does(world: World, order: str, kind: str, number: str) -> Script:
 
 
 class Actor:
-    """Somebody with a script at a terminal: never waits for anybody else."""
+    """Somebody with a script at a terminal: never waits for anybody else, and is never faster than hands and eyes."""
 
     def __init__(self, app: Picker, script: Script) -> None:
         self.app, self.script = app, script
         self.waits: re.Pattern[str] | None = None
+        self.keys: deque[bytes] = deque()
+        """What is still to send of the input: key by key, or a scan in one write."""
+        self.next_key_at = time.monotonic()
+        self.sent = ""
         self.since = time.monotonic()
         self.answered = len(app.seen())
         self.done = False
@@ -193,12 +203,25 @@ class Actor:
         self.since = time.monotonic()
         self.waits = wanted if isinstance(wanted, re.Pattern) else None
         if isinstance(wanted, str):
-            self.app.terminal.write(f"{wanted}\r".encode())
+            self.sent = wanted
+            self._send()
+
+    def _send(self) -> None:
+        """Sends the input: a code at once, other text key by key, and later after a refusal."""
+        is_scan = len(self.sent) >= SCAN_LENGTH and self.sent.isdecimal()
+        self.keys.extend([f"{self.sent}\r".encode()] if is_scan else [key.encode() for key in f"{self.sent}\r"])
+        seen = self.app.seen()
+        is_refused = bool(seen) and seen[-1]["kind"] in ("Unknown", "UnknownCode", "Refused", "Text")
+        self.next_key_at = time.monotonic() + (READING_S if is_refused else HANDS_S)
 
     def step(self) -> None:
         """Reads the screen; goes on where there is an answer."""
         self.app.terminal.pump(0.005)
-        if self.waits:
+        if self.keys:
+            if time.monotonic() >= self.next_key_at:
+                self.app.terminal.write(self.keys.popleft())
+                self.next_key_at = time.monotonic() + KEY_S
+        elif self.waits:
             if match := self.waits.search(" ".join(self.app.terminal.text.split())):
                 self._go(lambda: self.script.send(match))
         else:
@@ -206,6 +229,8 @@ class Actor:
             if len(seen) > self.answered:
                 self.answered += 1
                 self._go(lambda: self.script.send(seen[self.answered - 1]))
+            elif time.monotonic() > self.next_key_at + TYPED_AGAIN_S:
+                self._send()  # a page opened while it was typed: the line is not taken
         patience = time.monotonic() - self.since
         assert patience < START_S, f"no answer for {patience:.0f} s:\n{self.app.terminal.text}"
 

@@ -201,8 +201,8 @@ def test_no_sentence_is_written_where_people_read_it() -> None:
 def test_no_error_is_shown_as_it_is() -> None:
     """The text of an error is English and speaks of paths: it goes to the log, or along as a detail."""
     allowed = {
-        ("courier/response_outcome.py", "reason_of"),
-        ("session/profile.py", "check"),
+        ("courier/outcome_messages.py", "reason_of"),
+        ("session/terminal_settings.py", "check"),
         ("cache/product_writer.py", "parse_rows"),
     }
     for file in files():

@@ -9,6 +9,9 @@ from pathlib import Path
 import apsw
 
 from aisle.cache.schema import CACHE_TABLES, SCHEMA_VERSION
+from aisle.cache.time_zone_change import (
+    recompute_times,
+)
 from aisle.errors import StorageError
 from aisle.host.database import check_not_newer, connect, empty_database, schema_version, transaction
 
@@ -48,9 +51,6 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
             connection.execute("INSERT INTO sqlite_sequence VALUES ('change', ?)", (int(time.time() * 1000),))
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
     connection.wal_autocheckpoint(WAL_PAGES)
-    from aisle.cache.time_zone_change import (
-        recompute_times,
-    )  # only the writer pays for this import
 
     recompute_times(connection)
     return connection

@@ -22,10 +22,13 @@ from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
+    EXPECTED,
     UPDATE_ORDER,
     UPDATE_STORE_PRODUCTS,
     Operation,
     operation_from_row,
+    parse_entry_values,
+    parse_update_values,
     user_of_principal,
 )
 from aisle.outbox.operation_state import (
@@ -131,8 +134,6 @@ def _compare_settings(
     op: Operation, before: Row, after: Row | None, cache: apsw.Connection
 ) -> Iterator[ComparedFigureRow]:
     """Yield the figures by field of each product; None if unknown."""
-    from aisle.outbox.operation_record import EXPECTED, parse_entry_values, parse_update_values
-
     for item in items_of_operation(op):
         number = str(item.get("product_number") or "")
         row = fetch_one(

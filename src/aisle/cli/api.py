@@ -17,6 +17,8 @@ from aisle.client import Response
 from aisle.client.errors import Outcome, outcome_of, status_error
 from aisle.contract.wire import OPERATIONS, Operation, build_path, encode_headers, encode_query, get_operation
 from aisle.errors import ContractError, UsageError
+from aisle.outbox.operation_record import new_id
+from aisle.safe_text import clean
 from aisle.settings import LoadedSettings
 
 LIST = "list"
@@ -195,8 +197,6 @@ def _escape_line(line: str) -> str:
 async def _send_call(op: Operation, call: ApiCall, loaded: LoadedSettings, key: str | None, *, raw: bool) -> int:
     headers = dict(call.headers)
     if op.write:
-        from aisle.outbox.operation_record import new_id
-
         headers["Idempotency-Key"] = f'"{key or new_id()}"'
     async with service_client(loaded) as client:
         answer = await client.request(op.name, path=call.path, query=call.query, headers=headers, body=call.body)
@@ -223,7 +223,5 @@ def _print_json(content: bytes) -> None:
     try:
         text = json.dumps(json.loads(content), ensure_ascii=sys.stdout.isatty(), indent=2)
     except (ValueError, RecursionError):
-        from aisle.safe_text import clean
-
         text = "\n".join(clean(line) for line in content.decode(errors="replace").split("\n"))
     sys.stdout.write(escape_control_characters(text) + "\n")

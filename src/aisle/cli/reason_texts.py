@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from aisle.jobs import stored_message
 from aisle.jobs.stored_message import DETAIL_ARGUMENT, read_message
 from aisle.outbox.outcome_reasons import DUPLICATE_KEY
+from aisle.tui.message_text import MessageWriter
 
 if TYPE_CHECKING:
     from aisle.courier.pull.sync_progress import SyncProgress
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 
 def reason_text(text: str) -> str:
     """Return a stored message as a sentence, with its technical detail; text of the service is unchanged."""
-    from aisle.tui.message_text import MessageWriter
-
     message = read_message(text)
     detail = str(dict(message.args).get(DETAIL_ARGUMENT) or "")
     sentence = MessageWriter().write(message)
@@ -44,7 +44,4 @@ def repeated_rows(progress: SyncProgress) -> Iterator[tuple[str, int]]:
 
 def list_name(name: str) -> str:
     """Return the display name of a list."""
-    from aisle.jobs.stored_message import list_name
-    from aisle.tui.message_text import MessageWriter
-
-    return MessageWriter().write(list_name(name))
+    return MessageWriter().write(stored_message.list_name(name))

@@ -19,11 +19,13 @@ from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.cli.reason_texts import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
+from aisle.cli.time_zones import ZoneWatch
 from aisle.client import Client
 from aisle.client.base import parse_retry_after
 from aisle.client.errors import OutcomeUnknown
 from aisle.client.response import Response
 from aisle.courier.courier import Courier
+from aisle.courier.leader import LeaderOptions, lead
 from aisle.courier.link_state import OFFLINE
 from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.errors import AisleError, StorageError
@@ -157,8 +159,6 @@ def start_courier_in_process(loaded: LoadedSettings) -> None:
         return
 
     async def work() -> None:
-        from aisle.cli.time_zones import ZoneWatch
-        from aisle.courier.leader import LeaderOptions, lead
 
         options = LeaderOptions(
             push_settings=push_settings_of(loaded), translate=reason_text, is_zone_changed=ZoneWatch(loaded).has_changed

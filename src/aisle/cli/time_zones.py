@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import SettingsError
+from aisle.service.domain.timestamps import TimeZones
 from aisle.settings import LoadedSettings, file_stamps, load_settings
+from aisle.settings.files import read_settings_file
 from aisle.settings.time_zone import host_zone, parse_zone, set_process_zone
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ def zones_in_settings(loaded: LoadedSettings) -> StoreZones:
     own = loaded.settings.time_zone
     if not any(path.exists() for path in loaded.files):
         return StoreZones(own, own, {})
-    from aisle.settings.files import read_settings_file
 
     stores = sorted({store for path in loaded.files for store in read_settings_file(path).stores})
     zones = {
@@ -48,8 +49,6 @@ def service_zones(loaded: LoadedSettings) -> TimeZones:
 
     Without a setting that is the host's zone, even if this process uses the zone of its store.
     """
-    from aisle.service.domain.timestamps import TimeZones
-
     zones = zones_in_settings(loaded)
     host = host_zone()
     return TimeZones(

@@ -29,9 +29,15 @@ from aisle.errors import AisleError, UsageError
 from aisle.jobs.view import msg
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent_pipe
 from aisle.roles import SUPERVISORS
+from aisle.server.certificates import tls_context
+from aisle.server.connections import connection_limits
+from aisle.server.http_server import listening
 from aisle.settings import ENGLISH, effective_language
 from aisle.tui.message_text import MessageWriter
+from aisle.web.app import MIN_RETRY_S, Hooks, SignInError, WebApp, serve
+from aisle.web.app_process import Start
 from aisle.web.client_address import is_loopback
+from aisle.web.sign_ins import Person
 
 if TYPE_CHECKING:
     from aisle.client import Client
@@ -80,8 +86,6 @@ class PeopleClient:
 
     async def check_pin(self, who: str, pin: str) -> Person | SignInError:
         """Return the person if the service accepts the PIN and the person is a supervisor of the store."""
-        from aisle.web.app import SignInError
-
         try:
             return await self._run_on_thread(self._check_pin(who, pin))
         except AisleError:
@@ -111,8 +115,6 @@ class PeopleClient:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def _check_pin(self, who: str, pin: str) -> Person | SignInError:
-        from aisle.web.app import MIN_RETRY_S, SignInError
-        from aisle.web.sign_ins import Person
 
         async with self._client() as client:
             try:
@@ -197,10 +199,6 @@ def _name_forms(name: str) -> tuple[str, ...]:
 def web(listen: ListenOptions, origin: str | None, language: str | None, setting_values: SettingValues) -> int:
     """Serve the app to browsers, for supervisors who sign in with their PIN (needs the extra aisle[web])."""
     _check_installed()
-    from aisle.server.certificates import tls_context
-    from aisle.server.connections import connection_limits
-    from aisle.server.http_server import listening
-    from aisle.web.app import Hooks, WebApp, serve
 
     _check_safe(listen)
     address = _parse_origin(origin)
@@ -277,8 +275,6 @@ def _session_options(setting_values: SettingValues) -> list[str]:
 
 def _session_start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:
     """Return how to start a person's session, on a terminal named after the user; the token is passed by pipe only."""
-    from aisle.web.app_process import Start
-
     who = (f"--user={person.user}", f"--called={person.name}", f"--terminal=web-{person.user}")
     kept = parent_pipe_fd()
     variables = {name: text for name, text in environ.items() if kept >= 0 or name != PARENT_PIPE_VARIABLE}

@@ -269,6 +269,11 @@ class AdjustJob(Job[AdjustState]):
         """Return the product being adjusted while its quantity is asked."""
         return (state.line.product, state.line.label) if state.line and state.phase == "quantity" else ("", "")
 
+    def product_of_choice(self, state: AdjustState, number: int) -> Match | None:
+        """Return the product that has the number in question."""
+        match = state.number_match if number == 2 and number_choices(state) else None
+        return match if match and match.kind == PRODUCT else None
+
     def can_undo(self, state: AdjustState) -> bool:
         """Return True if an adjustment was sent."""
         return bool(state.sent)

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
-from aisle.scan.meaning import Accepts, Meaning
+from aisle.scan.meaning import Accepts, Match, Meaning
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORTAGE_REASONS, STUCK_MINUTES
 
 Json = Any
@@ -399,6 +399,10 @@ class Job(ABC, Generic[S]):
     def quantity_product(self, state: S) -> tuple[str, str]:
         """Return number and name of the product that a typed quantity is for; two empty texts for none."""
         return "", ""
+
+    def product_of_choice(self, state: S, number: int) -> Match | None:
+        """Return the product that this choice reads a typed number as; None for any other choice."""
+        return None
 
     def can_undo(self, state: S) -> bool:
         """Return True if a job closed in this state has a step to undo after it is resumed."""

@@ -34,7 +34,7 @@ from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack import JobResult, StackedJob, is_help_page
+from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
 from aisle.session.pending_question import PendingQuestion, choice_question
 from aisle.session.pin_check import PinCheck
 from aisle.session.screen_size import Terminal
@@ -152,9 +152,10 @@ class MeaningHandler:
         if question.measured_scan and isinstance(meaning, Back):
             self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
         elif not self._ask_for_rejected_scan(question, meaning, raw):
-            meaning = ask_measured_quantity.ask_if_measured(self._store.reader, self._page.stack.jobs, meaning)
+            jobs, opens_only = self._page.stack.jobs, self._opens_only
+            meaning = ask_measured_quantity.ask_if_measured(self._store.reader, jobs, meaning, opens_only)
             if not self._are_lots_certain:
-                meaning = ask_measured_quantity.ask_if_count_hidden(self._page.stack.jobs, meaning)
+                meaning = ask_measured_quantity.ask_if_count_hidden(jobs, meaning, opens_only)
             self._apply_unasked(question, meaning, raw)
 
     def _note_lot(self, question: PendingQuestion, meaning: Meaning) -> None:
@@ -234,7 +235,24 @@ class MeaningHandler:
 
     def _needs_quantity(self, scan: Scan) -> bool:
         is_needed = ask_measured_quantity.is_quantity_needed(self._page.stack.jobs, scan)
-        return is_needed and not self._event_runner.is_refused(scan)
+        is_shown_only = receiving_job(self._page.stack.jobs, scan) is not self._page.top and self._opens_only(scan)
+        return is_needed and not is_shown_only and not self._event_runner.is_refused(scan)
+
+    def _opens_only(self, scan: Scan) -> bool:
+        """Return whether a scan opens something where its quantity is counted later, or only shows the product.
+
+        Jobs are pure: it is tried.
+        """
+        stack = self._page.stack
+        receiver = receiving_job(stack.jobs, scan)
+        is_opening = receiver.job.step_name(receiver.state) in ask_measured_quantity.OPENING_STEPS
+        if receiver is stack.top and not is_opening:
+            return False
+        before = stack.snapshot()
+        stack.feed(scan, self._context.current())
+        after = stack.top
+        stack.restore(before)
+        return after.job.step_name(after.state) != "count.product" if is_opening else after.job_id != receiver.job_id
 
     def _refusal(self, refused: RefusedInput) -> Verdict:
         if refused.reason != "input.no_choice_back":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from aisle.barcode_keys import lookup_keys
@@ -10,43 +10,78 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS, quantities
 from aisle.jobs.job import money_message
 from aisle.jobs.view import Msg, msg, raw
-from aisle.scan.meaning import PRODUCT, Match, Meaning, Quantity, RefusedInput, Scan
+from aisle.scan.meaning import (
+    DELIVERY,
+    LOCATION,
+    PRODUCT,
+    Candidate,
+    Choice,
+    Match,
+    Meaning,
+    Quantity,
+    RefusedInput,
+    Scan,
+)
 from aisle.scan.units import convert_typed, display_unit, is_unit_of_measure, parse_amount, round_quantity
-from aisle.session.job_stack import StackedJob
+from aisle.session.job_stack import StackedJob, receiving_job
 
-_OPENING_STEPS = ("count.start", "count.list")
-"""Steps where a scan opens something, and no quantity is counted."""
+OPENING_STEPS = ("count.start", "count.list")
+"""Steps where a scan opens something. Only a product without a location is counted at once."""
 
 
 def is_quantity_needed(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> bool:
     """Return whether a job would count a scan as one unit although its label does not say the quantity."""
     if not isinstance(meaning, Scan) or meaning.is_look_up:
         return False
-    return _lacks_quantity(meaning.matches[0]) and stacked_jobs[-1].job.name in COUNTS_SCANS
+    return _lacks_quantity(meaning.matches[0]) and receiving_job(stacked_jobs, meaning).job.name in COUNTS_SCANS
 
 
-def ask_if_measured(reader: CacheReader, stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:
-    """Mark a plain code of a product sold by measure as needing a quantity. A pick asks itself; the start of a count
-    needs none."""
-    top = stacked_jobs[-1]
-    if not isinstance(meaning, Scan) or meaning.is_look_up or top.job.name not in COUNTS_SCANS - {"pick"}:
+def ask_if_measured(
+    reader: CacheReader, stacked_jobs: Sequence[StackedJob], meaning: Meaning, opens_only: Callable[[Scan], bool]
+) -> Meaning:
+    """Mark a plain code or number of a product sold by measure as needing a quantity.
+
+    A pick asks itself; a scan that only opens something (`opens_only`) needs none.
+    """
+    scan = meaning if isinstance(meaning, Scan) else _product_of_number(reader, stacked_jobs[-1], meaning)
+    if scan is None or scan.is_look_up or receiving_job(stacked_jobs, scan).job.name not in COUNTS_SCANS - {"pick"}:
         return meaning
-    first = meaning.matches[0]
+    first = scan.matches[0]
     is_plain = first.kind == PRODUCT and not first.is_explicit and not first.needs_quantity and first.quantity == 1
-    if not is_plain or top.job.step_name(top.state) in _OPENING_STEPS:
+    known = _find_product(reader, first.key) if is_plain else None
+    if known is None or not known.allow_decimal or opens_only(scan):
         return meaning
-    known = [each for each in reader.find(lookup_keys(first.key)) if (each.kind, each.key) == (PRODUCT, first.key)]
-    if not any(each.allow_decimal for each in known):
-        return meaning
-    return meaning._replace(matches=(first._replace(needs_quantity=True, unit=known[0].unit), *meaning.matches[1:]))
+    asked = first._replace(needs_quantity=True, unit=known.unit, label=first.label or known.label)
+    return scan._replace(matches=(asked, *scan.matches[1:]))
 
 
-def ask_if_count_hidden(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:
+def _product_of_number(reader: CacheReader, top: StackedJob, meaning: Meaning) -> Scan | None:
+    """Return the product that a job would take a typed number for; None if it would not, or something else."""
+    if top.job.name not in COUNTS_SCANS - {"pick"}:
+        return None
+    if isinstance(meaning, Choice):
+        chosen = top.job.product_of_choice(top.state, meaning.number)
+        return Scan((chosen,)) if chosen else None
+    query = quantities.query_by_number(meaning.value, meaning.code) if isinstance(meaning, Quantity) else None
+    rows = reader.query(query.name, query.args)[0] if query else ()
+    if not isinstance(meaning, Quantity) or not rows or not quantities.is_likely_number(rows, meaning.value):
+        return None
+    found = quantities.best_match(rows, meaning.value, (LOCATION, DELIVERY, PRODUCT))
+    return Scan((found,)) if found and found.kind == PRODUCT else None
+
+
+def _find_product(reader: CacheReader, number: str) -> Candidate | None:
+    found = reader.find(lookup_keys(number))
+    return next((each for each in found if (each.kind, each.key) == (PRODUCT, number)), None)
+
+
+def ask_if_count_hidden(
+    stacked_jobs: Sequence[StackedJob], meaning: Meaning, opens_only: Callable[[Scan], bool]
+) -> Meaning:
     """Mark a scan as needing a quantity if its lot may end in one."""
-    top = stacked_jobs[-1]
     if not isinstance(meaning, Scan) or meaning.is_look_up or not meaning.matches[0].may_hide_count:
         return meaning
-    if top.job.name not in COUNTS_SCANS or top.job.step_name(top.state) in _OPENING_STEPS:
+    if receiving_job(stacked_jobs, meaning).job.name not in COUNTS_SCANS or opens_only(meaning):
         return meaning
     return meaning._replace(matches=(meaning.matches[0]._replace(needs_quantity=True), *meaning.matches[1:]))
 
@@ -71,8 +106,8 @@ def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning |
 
 def unit_of_product(reader: CacheReader, product: str) -> str:
     """Return the name of a product's base unit; empty if unknown."""
-    found = reader.find(lookup_keys(product))
-    return next((each.unit for each in found if (each.kind, each.key) == (PRODUCT, product)), "")
+    found = _find_product(reader, product)
+    return found.unit if found else ""
 
 
 def quantity_question(scan: Scan) -> Msg:

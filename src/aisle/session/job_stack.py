@@ -395,6 +395,14 @@ def is_secret_text(stacked_jobs: Sequence[StackedJob], text: str) -> bool:
     return below.job.is_secret_text(below.state, text)
 
 
+def receiving_job(stacked_jobs: Sequence[StackedJob], scan: Scan) -> StackedJob:
+    """Return the job that a scan is for: below a detour, the job that the detour was opened from."""
+    top = stacked_jobs[-1]
+    if scan.is_look_up or top.job.name not in DETOURS or top.job.keeps_next_scan(top.state):
+        return top
+    return next((stacked for stacked in reversed(stacked_jobs) if stacked.job.name not in DETOURS), top)
+
+
 def page_key(stacked_jobs: Sequence[StackedJob]) -> tuple[int, str, str]:
     """Return a key of the job on the screen that differs from those of all jobs before and after it."""
     return len(stacked_jobs), stacked_jobs[-1].job.name, stacked_jobs[-1].job_id

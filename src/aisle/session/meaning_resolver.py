@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit, lookup_keys
 from aisle.cache.reader import CacheReader
-from aisle.jobs import DETOURS
 from aisle.jobs.quantities import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
@@ -32,7 +31,7 @@ from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
-from aisle.session.job_stack import StackedJob
+from aisle.session.job_stack import StackedJob, receiving_job
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.typed_line import has_changed_meaning
@@ -75,6 +74,8 @@ class MeaningResolver:
         self._batch = batch
         self._store = store
         self._profile = profile
+        self._is_scanned = False
+        """Whether the line that is applied came at the pace of a scanner."""
         self._reader: CacheReader | None = None
         """Reader that `_meanings` come from."""
         self._cache_version: object = None
@@ -100,6 +101,8 @@ class MeaningResolver:
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
         if accepts.quantity and isinstance(meaning, RefusedInput | Text | UnknownCode):
             meaning = self._read_with_unit(text, accepts, meaning)
+        if accepts.text and isinstance(meaning, UnknownCode) and not self._is_scanned:
+            meaning = Text(meaning.code)  # a name of digits; at the pace of a scanner it is a code
         meaning = choose_product(page.stack.jobs, ask_of_badge(page.top, meaning))
         if is_asked:
             meaning = question.apply_undo(meaning)
@@ -211,6 +214,7 @@ class MeaningResolver:
 
     def prepare(self, line: Line) -> PreparedLine:
         """Return a line as a scan or person meant it: without leftovers, with the characters that a key cut off."""
+        self._is_scanned = bool(line.scan_number)
         left, code = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
         has_left = bool(left) and len(code) >= MIN_SCAN and not self._page.top.job.raw_input
         if has_left and left.isascii() and left.isdigit() and isinstance(self.resolve(code), Scan | Ambiguous):
@@ -281,7 +285,7 @@ def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Mean
     if not isinstance(meaning, Scan) or meaning.matches[0].kind != PRODUCT:
         return meaning
     products = [each for each in meaning.matches if each.kind == PRODUCT]
-    receiver = _receiving_job(stacked_jobs, meaning)
+    receiver = receiving_job(stacked_jobs, meaning)
     is_wanted = any(PRODUCT in each.job.prefers(each.state) for each in (receiver, stacked_jobs[-1]))
     if len(products) < 2 or not is_wanted or receiver.job.raw_input:
         return meaning
@@ -291,14 +295,6 @@ def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Mean
     others = tuple(each for each in meaning.matches if each.kind != PRODUCT)
     scans = tuple(Scan((each, *others), meaning.is_look_up) for each in with_distinct_names(used or products))
     return scans[0] if len(scans) == 1 else Ambiguous(scans)
-
-
-def _receiving_job(stacked_jobs: Sequence[StackedJob], scan: Scan) -> StackedJob:
-    """Return the job that a scan is for: below a detour, the job that the detour was opened from."""
-    top = stacked_jobs[-1]
-    if scan.is_look_up or top.job.name not in DETOURS or top.job.keeps_next_scan(top.state):
-        return top
-    return next((stacked for stacked in reversed(stacked_jobs) if stacked.job.name not in DETOURS), top)
 
 
 def _used_products(stacked_job: StackedJob, products: Sequence[Match]) -> list[Match]:

@@ -30,6 +30,8 @@ from aisle.settings import (
     terminal_assigned_at,
     terminal_name,
 )
+from aisle.settings.default_reasons import REASONS_BY_LANGUAGE
+from aisle.settings.key_bindings import keys_by_letter, letters_by_key
 from aisle.settings.time_zone import set_process_zone
 
 MEANING_BY_KEY: dict[str, Meaning] = {
@@ -183,7 +185,6 @@ def _with_key_bindings(profile: Profile, texts: tuple[str, ...]) -> Profile:
     """Add the keys that are assigned to another command; load their parser only if there are any."""
     if not texts:
         return profile
-    from aisle.settings.key_bindings import keys_by_letter, letters_by_key
 
     return profile._replace(letter_by_key=letters_by_key(texts), names_by_letter=keys_by_letter(texts))
 
@@ -193,7 +194,6 @@ def _policy_from_settings(settings: Settings, language: str) -> Policy:
     policy = Policy(*(getattr(settings, name) for name in _POLICY_SETTINGS))
     if language == ENGLISH:
         return policy
-    from aisle.settings.default_reasons import REASONS_BY_LANGUAGE
 
     if policy.adjustment_reasons == LOSS_REASONS:
         policy = policy._replace(adjustment_reasons=REASONS_BY_LANGUAGE[language].losses)

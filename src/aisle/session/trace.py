@@ -6,7 +6,9 @@ since the session began, `painted_ms` the time from then to the frame that shows
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -78,7 +80,6 @@ class Trace:
             self._ended = True
 
     def _write(self, waiting: list[TracedInput], at: float) -> None:
-        import json
 
         for traced in waiting:
             line = {
@@ -96,8 +97,6 @@ class Trace:
 
     def close(self) -> None:
         """Write what is left, painted or not, and close the file."""
-        import time
-
         self.write_painted(time.monotonic())
         with suppress(OSError):  # it ended when it could not be written
             self._file.close()

@@ -8,6 +8,7 @@ work in all of them; their texts are translated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -181,8 +182,6 @@ def age_message(seconds: float, *, is_since: bool = False) -> Msg:
 
 def _format_time(text: str, style: str, language_format: LanguageFormat) -> str:
     """Return an ISO time in this language and in local time. Other text is returned unchanged."""
-    from datetime import datetime
-
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is not None:

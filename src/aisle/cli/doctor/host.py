@@ -11,15 +11,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from aisle import __version__
 from aisle.cli.doctor.report import Finding, format_bytes, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import StorageError
 from aisle.host import file_system
+from aisle.host.database import check_sqlite_version
 from aisle.jobs.view import msg
 from aisle.safe_text import supports_utf8
 from aisle.session.query_answers import colour_count
 from aisle.settings import LoadedSettings, terminal_name
+from aisle.tui.message_text import MessageWriter
 
 MIN_PYTHON = (3, 11)
 MIN_FREE_BYTES, LOW_FREE_BYTES = 100e6, 1e9
@@ -37,10 +41,6 @@ def check_python(_: LoadedSettings) -> Iterable[Finding]:
 
 def check_sqlite(_: LoadedSettings) -> Iterable[Finding]:
     """Check the SQLite version of apsw."""
-    import apsw
-
-    from aisle.host.database import check_sqlite_version
-
     engine = apsw.sqlite_lib_version()
     check_sqlite_version(engine)
     yield ok("sqlite", f"{engine} (apsw {apsw.apsw_version()})", version=engine)
@@ -155,8 +155,6 @@ def check_scanner(loaded: LoadedSettings) -> Iterable[Finding]:
     if last is None:
         yield ok("scanner", f"nothing was tested lately ({path})")
     else:
-        from aisle.tui.message_text import MessageWriter
-
         sentence = MessageWriter().write(msg(last, **_PLACEHOLDERS))
         good = last in ("scanner_test.good", "scanner_test.good_aim", "scanner_test.key")
         yield (ok if good else note)("scanner", sentence, finding=last)

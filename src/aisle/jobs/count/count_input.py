@@ -162,6 +162,13 @@ def is_quantity_asked(state: CountState) -> bool:
     return view.is_quantity_asked(state)
 
 
+def product_of_choice(state: CountState, number: int) -> Match | None:
+    """Return the product that has the number in question if this choice is that product."""
+    if number > len(state.choices) or not is_quantity_asked(state) or state.choices[number - 1].kind != PRODUCT:
+        return None
+    return _match_of_target(state.choices[number - 1])
+
+
 def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
     """Handle a scan or a letter while a quantity is in question.
 

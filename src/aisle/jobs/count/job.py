@@ -38,6 +38,7 @@ from aisle.scan.meaning import (
     Choice,
     Command,
     CursorKey,
+    Match,
     Quantity,
     Scan,
     Text,
@@ -123,6 +124,10 @@ class CountJob(Job[CountState]):
         """Return the product on the screen."""
         item = view.open_quantity_line(state)
         return (item.product, item.label) if item else ("", "")
+
+    def product_of_choice(self, state: CountState, number: int) -> Match | None:
+        """Return the product that has the number in question."""
+        return count_input.product_of_choice(state, number)
 
     def step_name(self, state: CountState) -> str:
         """Return one of `steps`."""

@@ -187,6 +187,11 @@ class MoveJob(Job[MoveState]):
         part = source.open_quantity_goods(state)
         return (part.product, part.label) if part else ("", "")
 
+    def product_of_choice(self, state: MoveState, number: int) -> Match | None:
+        """Return the product that has the number in question."""
+        chosen = state.choices[number - 1] if number <= len(state.choices) and not state.pending_scan else None
+        return Match(PRODUCT, chosen.key, code=chosen.key) if chosen and chosen.kind == "is_product" else None
+
     def uses_product(self, state: MoveState, product: str) -> bool:
         """Return True if the product is in hand, in stock here, or the task's."""
         if state.task:

@@ -268,6 +268,12 @@ class ReceiveJob(Job[ReceiveState]):
         item = put_away.open_quantity_goods(state)
         return (item.product, item.label) if item else ("", "")
 
+    def product_of_choice(self, state: ReceiveState, number: int) -> Match | None:
+        """Return the product that has the number in question."""
+        chosen = state.choices[number - 1] if number <= len(state.choices) and not state.pending_scan else None
+        is_product = chosen is not None and chosen.kind == "is_product"
+        return Match(PRODUCT, chosen.key, chosen.label, code=chosen.key) if chosen and is_product else None
+
     def step_name(self, state: ReceiveState) -> str:
         """Return one of `steps`."""
         return f"receive.{state.phase}"

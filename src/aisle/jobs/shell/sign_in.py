@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from aisle.barcode_keys import has_valid_check_digit, normalise_code
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
@@ -55,6 +56,8 @@ class SignInState(NamedTuple):
     """Earlier names that were unknown; they may belong to people who are not cached yet."""
     match_count: int = 0
     """Number of matching people; `people` has only those offered."""
+    is_code: bool = False
+    """True if the typed name is a number at the pace of a scanner, or a valid GTIN: nobody goes on under it."""
     other_match: Match | None = None
     """Record that has the typed code and is no person; people with that name are looked up."""
 
@@ -94,7 +97,8 @@ class SignInJob(Job[SignInState]):
                     state._replace(other_match=match), (_query_people(_code(match))._replace(id=_OTHER_MATCH_QUERY),)
                 )
             case Text(text) | UnknownCode(text):
-                return self._search_name(state, text)
+                is_code = isinstance(event, UnknownCode) or has_valid_check_digit(normalise_code(text))
+                return self._search_name(state, text, is_code=is_code)
             case Rows("people", rows, total):
                 people = tuple(_parse_person(row) for row in rows)
                 # A badge scanned before the people of the store were cached is accepted once they are.
@@ -120,8 +124,8 @@ class SignInJob(Job[SignInState]):
                 return Turn(SignInState())
         return Turn(state)
 
-    def _search_name(self, state: SignInState, text: str) -> Result:
-        return Turn(_with_name(state, text), (_query_people(text),))
+    def _search_name(self, state: SignInState, text: str, *, is_code: bool) -> Result:
+        return Turn(_with_name(state, text)._replace(is_code=is_code), (_query_people(text),))
 
     def _handle_other_match(self, state: SignInState, match: Match, people: tuple[Person, ...]) -> Result:
         """Look up people with the code of another record as their name; otherwise reject it and keep the choices."""
@@ -144,6 +148,9 @@ class SignInJob(Job[SignInState]):
             return Turn(several, (), Verdict(ASK, msg("sign_in.which", asked=typed_name)))
         if len(typed_name.strip()) < 2:
             return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.name_too_short", asked=typed_name)))
+        if state.is_code:  # if it is a badge, it is accepted once the people of the store are cached
+            refused = state._replace(people=(), is_unknown=True)
+            return Turn(refused, (), Verdict(WRONG, msg("sign_in.code_is_no_name", asked=typed_name)))
         as_typed = Person(typed_name.strip(), typed_name.strip())
         unknown = state._replace(people=(as_typed,), is_unknown=True)
         return Turn(unknown, (), Verdict(ASK, msg("sign_in.unknown", asked=typed_name)))

@@ -369,13 +369,14 @@ class OperationEndpoint:
 
         async def note(tx: Transaction) -> bool:
             await tx.run(access.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
-            return await _delete_expired_sign_ins(tx, now)
+            return await _delete_expired_tokens(tx, now)
 
         async def noted() -> None:
             try:
                 is_left = await self.database.write(note, stores=())
                 while is_left:
-                    is_left = await self.database.write(lambda tx: _delete_expired_sign_ins(tx, now), stores=())
+                    is_left = await self.database.write(lambda tx: _delete_expired_tokens(tx, now), stores=())
+                await self._delete_old_failures(format_timestamp(now), format_timestamp(now - _EXPIRED_RETENTION_S))
                 keys_before = format_timestamp(now - self._keys_days * 86400)
                 await self._delete_in_batches(access.OLD_RESPONSES_STEP, access.OLD_RESPONSES_DELETE, keys_before)
                 before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
@@ -385,6 +386,17 @@ class OperationEndpoint:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 
         return BackgroundTask(noted)
+
+    async def _delete_old_failures(self, now: str, before: str) -> None:
+        """Delete failures to sign in that lock nobody any more, a batch in a transaction."""
+
+        async def find(tx: Transaction) -> list[tuple[str, str, str]]:
+            rows = await tx.all(access.OLD_SIGN_IN_FAILURES, before, now, _BATCH_ROWS)
+            return [(str(row[0]), str(row[1]), before) for row in rows]
+
+        while found := await self.database.read(find):
+            delete = partial(_run_many, access.OLD_SIGN_IN_FAILURE_DELETE, found)
+            await self.database.write(delete, stores={store_number for store_number, _, _ in found})
 
     async def _delete_in_batches(self, step: str, delete: str, before: str) -> None:
         """Delete old rows in several transactions, so that other writers wait for none of them long."""
@@ -398,15 +410,18 @@ class OperationEndpoint:
             pass
 
 
-async def _delete_expired_sign_ins(tx: Transaction, now: float) -> bool:
-    """Delete a batch of expired tokens of people, and of old failures; return True if more may be left."""
+async def _run_many(sql: str, rows: list[tuple[str, str, str]], tx: Transaction) -> None:
+    await tx.run_many(sql, rows)
+
+
+async def _delete_expired_tokens(tx: Transaction, now: float) -> bool:
+    """Delete a batch of expired tokens of people; return True if more may be left."""
     yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
-    failures = await tx.all(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now), _BATCH_ROWS)
     tokens = [row[0] for row in await tx.all(access.EXPIRED_TOKENS, yesterday, _BATCH_ROWS)]
     if tokens:
         await tx.run(access.STORES_OF_TOKENS_DELETE, tokens)
         await tx.run(access.TOKENS_DELETE, tokens)
-    return _BATCH_ROWS in (len(failures), len(tokens))
+    return len(tokens) == _BATCH_ROWS
 
 
 def _generate_key(now: float) -> str:

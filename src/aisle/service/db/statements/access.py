@@ -143,10 +143,9 @@ SIGN_IN_FAILURES_SET = """
     ON CONFLICT (store_number, who) DO UPDATE
     SET failures = excluded.failures, failed_on = excluded.failed_on, locked_until = excluded.locked_until"""
 SIGN_IN_FAILURES_DELETE = "DELETE FROM sign_in_failure WHERE store_number = $1 AND who = $2"
-OLD_SIGN_IN_FAILURES_DELETE = """
-    DELETE FROM sign_in_failure WHERE failed_on < $1 AND (store_number, who) IN (
-        SELECT f.store_number, f.who FROM sign_in_failure f
-        WHERE f.failed_on < $1 AND f.locked_until < $2 ORDER BY f.store_number, f.who LIMIT $3)
-    RETURNING who"""
+OLD_SIGN_IN_FAILURE_DELETE = "DELETE FROM sign_in_failure WHERE store_number = $1 AND who = $2 AND failed_on < $3"
+OLD_SIGN_IN_FAILURES = """
+    SELECT store_number, who FROM sign_in_failure WHERE failed_on < $1 AND locked_until < $2
+    ORDER BY store_number, who LIMIT $3"""
 
 HAS_DATA = "SELECT EXISTS (SELECT 1 FROM store) OR EXISTS (SELECT 1 FROM product)"
