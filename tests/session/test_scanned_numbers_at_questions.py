@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.writer import CacheWriter
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
@@ -188,3 +188,37 @@ def test_a_product_that_is_asked_about_still_is_not_said_to_be_lost(home: StoreF
         frame = scan.send(text, PACE_S)
         assert listed(frame) == asked
         assert "not taken" not in shown(frame, 80, 24)
+
+
+DELIVERIES = [delivery(number, line(1, "210005", 40), line(2, "110001", 40)) for number in ("7001", "7002")]
+ORDER = service_rows.order("4101", service_rows.line(1, "110001", 2, picked_quantity=2))
+
+
+@pytest.mark.parametrize(
+    ("job", "text", "reason"),
+    [
+        (("receive", BUTTER), MUESLI, "count.answer_first"),
+        (("receive", BUTTER), "35", "count.answer_first"),
+        (("receive", "7001", "7002"), MUESLI, "count.answer_first"),
+        (("move", MUESLI), "4101", "move.answer_first"),
+    ],
+)
+def test_a_scan_that_is_asked_about_is_not_dropped_by_another(
+    home: StoreFolder, job: tuple[str, ...], text: str, reason: str
+) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_deliveries(DELIVERIES, 2.0)
+    cache.write_orders([ORDER], lines_known=True, read_began=2.0)
+    with at(home, user="U1") as session:
+        scan = begun(session, *job)
+        asked = listed(session.frames.build())
+        frame = scan.send(f"{text}\r", PACE_S)
+        assert told(frame) == (WRONG, reason)
+        assert listed(frame) == asked
+
+
+def test_each_scan_of_goods_counts_while_their_delivery_is_asked_for(home: StoreFolder) -> None:
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_deliveries(DELIVERIES, 2.0)
+    with at(home, user="U1") as session:
+        begun(session, "receive", BUTTER, BUTTER, f"3*{BUTTER}", "2")
+        assert quantities(session) == {"210005": Decimal(5)}
