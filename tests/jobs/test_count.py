@@ -119,7 +119,7 @@ class Hand:
         self.feed(Opened(args))
 
     def feed(self, event: Event) -> str:
-        """The message id of the last verdict that one event leads to."""
+        """The message id of the last verdict of an event, without what is not taken."""
         told = ""
         events: list[Event] = [event]
         while events:
@@ -127,7 +127,9 @@ class Hand:
             self.state = turn.state
             self.effects += turn.effects
             self.verdict = turn.verdict or self.verdict
-            told = turn.verdict.text.id if turn.verdict else told
+            text = turn.verdict.text if turn.verdict else None
+            said = dict(text.args).get("said") if text and text.id == "session.not_applied" else text
+            told = said.id if isinstance(said, Msg) else told
             events += [self._answer(effect) for effect in turn.effects if isinstance(effect, Query)]
         return told
 

@@ -191,9 +191,7 @@ async def test_bad_rows_are_named_and_the_others_loaded_until_they_are_mended(
         report = await load(folder, shop.client)
         assert len(report.bad) == 1
         assert "NOWHERE" in report.bad[0].reason
-        number = spoilt[9].split(",")[1]
-        first = next(line for line, text in enumerate(spoilt, 1) if text.split(",")[1] == number)
-        assert (report.bad[0].file, report.bad[0].line) == ("orders.csv", first)
+        assert (report.bad[0].file, report.bad[0].line) == ("orders.csv", 10), "the row that is at fault"
         assert await shop.total("list-customer-orders") == facts.orders - 1
         products = folder / "products.csv"
         products.write_text(products.read_text(encoding="utf-8") + "NOWHERE,Found again,,1,,true\n", encoding="utf-8")

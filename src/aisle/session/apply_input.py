@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
@@ -17,6 +18,7 @@ from aisle.scan.meaning import (
     CursorKey,
     Meaning,
     Quantity,
+    RefusedInput,
     TypedText,
     UnknownCode,
 )
@@ -253,7 +255,15 @@ class InputHandler:
         return line, meaning
 
     def _ask_for_number(self, line: Line, quantity: Quantity) -> None:
-        """Ask whether a number at the pace of a scanner is a quantity; after a refused scan it is not taken by `y`."""
+        """Ask whether a number at the pace of a scanner is a quantity; after a refused scan it is not taken by `y`.
+
+        Refuse it while `y` or `x` answers another question: its answer must stay what the screen says.
+        """
+        if set(YES + DROP) & set(self._page.accepts().choice_letters):
+            refused = RefusedInput("input.answer_first", line.text.strip(" "))
+            self._meanings.apply(refused, line.text)
+            self._meanings.record(refused)
+            return
         if not self._page.question.is_asked:
             asked = self._batch.ask_for_rejected_scan(line.text.strip(" "), self._page.stack.jobs)
             if asked:

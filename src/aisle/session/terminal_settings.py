@@ -31,7 +31,6 @@ from aisle.settings import (
     terminal_name,
 )
 from aisle.settings.default_reasons import REASONS_BY_LANGUAGE
-from aisle.settings.key_bindings import keys_by_letter, letters_by_key
 from aisle.settings.time_zone import set_process_zone
 
 MEANING_BY_KEY: dict[str, Meaning] = {
@@ -185,6 +184,7 @@ def _with_key_bindings(profile: Profile, texts: tuple[str, ...]) -> Profile:
     """Add the keys that are assigned to another command; load their parser only if there are any."""
     if not texts:
         return profile
+    from aisle.settings.key_bindings import keys_by_letter, letters_by_key
 
     return profile._replace(letter_by_key=letters_by_key(texts), names_by_letter=keys_by_letter(texts))
 

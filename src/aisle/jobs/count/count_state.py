@@ -201,6 +201,8 @@ class CountState(NamedTuple):
     """Number of ordered recounts that are not done."""
     are_locations_unknown: bool = False
     """True if the service has reported no stock locations at all."""
+    untaken: str = ""
+    """Label of a scan whose question was not answered; the next verdict says that it is not taken."""
 
     @property
     def current_line(self) -> CountLine | None:

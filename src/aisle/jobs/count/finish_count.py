@@ -35,6 +35,7 @@ def reset_count(state: CountState) -> CountState:
         plan=state.plan,
         last_sent=state.last_sent,
         ordered_recounts=state.ordered_recounts,
+        untaken=state.untaken,
     )
 
 

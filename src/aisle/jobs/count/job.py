@@ -29,7 +29,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -143,7 +143,7 @@ class CountJob(Job[CountState]):
 
     def handle(self, state: CountState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event."""
-        turn = self._handle(state, event, context)
+        turn = _report_untaken(self._handle(_note_untaken(state, event), event, context))
         return turn._replace(state=_apply_policy(state, turn.state, event, context))
 
     def _handle(self, state: CountState, event: Event, context: Context) -> Result:
@@ -185,6 +185,28 @@ class CountJob(Job[CountState]):
             case UnknownCode(code) | Text(code):
                 return finish_count.reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
+
+
+def _note_untaken(state: CountState, event: Event) -> CountState:
+    """Note which scan is not taken if an input drops the question about it."""
+    if not state.choices or count_input.is_quantity_asked(state) or not isinstance(event, Scan | Command):
+        return state
+    return state._replace(untaken=state.choices[0].label or state.choices[0].key)
+
+
+def _report_untaken(turn: Result) -> Result:
+    """Add to the verdict that a scan is not taken, unless it is asked about again."""
+    state, verdict = turn.state, turn.verdict
+    if not state.untaken or (verdict is None and any(isinstance(effect, Query) for effect in turn.effects)):
+        return turn
+    label, state = raw(state.untaken), state._replace(untaken="")
+    if turn.state.untaken in [each.label or each.key for each in state.choices]:
+        return turn._replace(state=state)
+    if verdict is None:
+        return turn._replace(state=state, verdict=Verdict(WRONG, msg("session.input_not_applied", count=1, why=label)))
+    text = msg("session.not_applied", count=1, why=label, said=verdict.text)
+    kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
+    return turn._replace(state=state, verdict=verdict._replace(kind=kind, text=text))
 
 
 def _apply_policy(before: CountState, state: CountState, event: Event, context: Context) -> CountState:

@@ -323,7 +323,7 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         or (state.phase == "where" and match.kind != LOCATION)
     ):
         return reply(state, WRONG, "move.answer_first", what=name_of(match))
-    if match.kind == PRODUCT and source.is_place_asked(state):
+    if match.kind != LOCATION and source.is_place_asked(state):
         return source.more_from(state, match)
     is_pending = state.pending_scan is not None and not state.is_started
     portion = state.portion if state.phase in ("put", "where") else ZERO

@@ -187,10 +187,10 @@ def is_place_asked(state: MoveState) -> bool:
 
 
 def more_from(state: MoveState, meaning: Match) -> Result:
-    """Add a further scan of the product while its source is asked for; reject any other product."""
+    """Add a further scan of the product while its source is asked for; reject anything else."""
     pending = state.pending_scan
     assert pending is not None
-    if meaning.key != pending.key:
+    if (meaning.kind, meaning.key) != (PRODUCT, pending.key):
         return reply(state, WRONG, "move.answer_first", what=name_of(meaning))
     quantity = pending.quantity + meaning.quantity
     explicit = pending.is_explicit or meaning.is_explicit

@@ -77,7 +77,7 @@ def step_name(state: MoveState) -> str:
 
 def view(state: MoveState) -> Step:
     """Return the view of the current step."""
-    part = state.current_goods if state.phase not in ("pool", "leave", "where") else None
+    part = _shown_goods(state)
     done = sum((each.quantity for each in state.in_hand), ZERO)
     return Step(
         name=step_name(state),
@@ -92,6 +92,14 @@ def view(state: MoveState) -> Step:
         upcoming_title=_upcoming_title(state),
         is_upcoming_at_hand=True,
     )
+
+
+def _shown_goods(state: MoveState) -> Goods | None:
+    """Return the goods that a quantity in question would go to, or else those on the screen."""
+    if state.phase in ("pool", "leave", "where"):
+        return None
+    asked = source.open_quantity_goods(state) if source.is_number_asked(state) else None
+    return asked or state.current_goods
 
 
 def _upcoming_title(state: MoveState) -> Msg:

@@ -421,6 +421,8 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
             return put_away.repeat_number_question(state, name_of(matches[0]))
         if state.pending_scan:
             return _follow_choice(state, answer, context)
+    if match and match.kind != DELIVERY and any(choice.kind in ("open", "switch") for choice in state.choices):
+        return _scan_before_delivery(state, match)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
     if match is None:
         return reply(before, WRONG, "receive.not_this", what=name_of(matches[0]))
@@ -436,6 +438,15 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
             (Query("deliveries_expecting", "deliveries_expecting", {"product_number": match.key}),),
         )
     return reply(before, WRONG, "receive.delivery_first", what=match.key)
+
+
+def _scan_before_delivery(state: ReceiveState, match: Match) -> Result:
+    """Handle a scan of goods while it is asked which delivery is received: add to the same goods, or reject it."""
+    pending = state.pending_scan
+    if pending is None or (match.kind, match.key) != (PRODUCT, pending.key):
+        return reply(state, WRONG, "count.answer_first", what=match.label or match.key)
+    state = state._replace(pending_scan=pending._replace(quantity=pending.quantity + match.quantity))
+    return reply(state, ASK, "receive.which", label=pending.label or pending.key)
 
 
 def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: Context) -> Result:
