@@ -135,7 +135,7 @@ def test_a_refused_number_is_not_hidden_by_what_follows_in_one_read(home: StoreF
     with at(home, user="U1") as session:
         scan = begun(session, "move", "A-1", "210005")
         frame = scan.send("17\r4000000000006\r")
-        assert "2 scans are not taken" in shown(frame, 80, 24)
+        assert "2 lines are not taken" in shown(frame, 80, 24)
 
 
 @pytest.mark.parametrize("job", [("receive", "7001", BUTTER), ("count", "35", ZERO)])
