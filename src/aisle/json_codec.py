@@ -77,7 +77,7 @@ def _parse_decimal(text: Any) -> Decimal:
 def _load_record(hint: Any, data: dict[str, Any]) -> Any:
     for member in _union_members(hint):
         kind = get_origin(member) or member
-        if getattr(kind, "__name__", "") == data["@"] and hasattr(kind, "_fields"):
+        if isinstance(kind, type) and kind.__name__ == data["@"] and hasattr(kind, "_fields"):
             hints = _hints(kind)
             return kind(**{name: load(hints[name], item) for name, item in data.items() if name in kind._fields})
     raise ValueError(f"{data['@']} is not expected here")

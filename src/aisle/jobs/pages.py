@@ -150,7 +150,7 @@ def fill_page(state: Any, context: Context) -> Any:
 
     States without a window are returned unchanged.
     """
-    if not {"first", "cursor"} <= {*getattr(state, "_fields", ())} or not hasattr(state, "total"):
+    if not all(hasattr(state, name) for name in ("first", "cursor", "total")):
         return state
     first = max(0, min(state.first, state.total - max(1, page_size(context))))
     if state.cursor >= 0:  # some lists have one row less

@@ -11,7 +11,7 @@ import resource
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from ipaddress import IPv4Network, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -391,7 +391,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
             return ""
         if address is None:
             return ""
-        address = getattr(address, "ipv4_mapped", None) or address
+        if isinstance(address, IPv6Address) and address.ipv4_mapped:
+            address = address.ipv4_mapped
         return "" if any(address in network for network in self.limits.proxies) else address_key(str(address))
 
     def _make_room(self, address: str | None) -> None:

@@ -48,4 +48,6 @@ def _address(text: str) -> Address | None:
         found = ip_address(text.partition("%")[0])
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    if isinstance(found, IPv6Address) and found.ipv4_mapped:
+        return found.ipv4_mapped
+    return found
