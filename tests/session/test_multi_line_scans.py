@@ -418,6 +418,23 @@ def test_a_short_line_in_one_read_after_an_unknown_code_of_several_lines_is_a_pa
         assert session.frames.build().view.name == view
 
 
+@pytest.mark.parametrize("after", [0.12, 0.4, 0.8])
+@pytest.mark.parametrize("head", ["95200011", "9520001300", "8711234567892", "X52O0011", BARCODES[0]])
+@pytest.mark.parametrize(("way", "tail"), [("adjust.reason", "3"), ("pick.product", "s"), ("pick.product", "n")])
+def test_a_short_line_right_after_a_refused_code_does_nothing(
+    home: StoreFolder, way: str, head: str, tail: str, after: float
+) -> None:
+    with begin(home, way) as session:
+        stand(home, session, way)
+        scanner = Scanner(session)
+        scanner.write(f"{head}\r", 0.003)
+        if told(scanner.rest(after))[0] != WRONG:
+            pytest.skip("this step takes the code")
+        view = session.frames.build().view.name
+        assert told(scanner.send(f"{tail}\r", 0.003))[0] == WRONG
+        assert session.frames.build().view.name == view
+
+
 @pytest.mark.parametrize("digits", ["0", "00", "7", "12"])
 def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFolder, digits: str) -> None:
     with begin(home, "count.product") as session:

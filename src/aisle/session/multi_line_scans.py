@@ -25,7 +25,7 @@ from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Si
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
-from aisle.session.meaning_resolver import FAST_S, MeaningResolver
+from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
 from aisle.session.verdicts import Verdicts
 
 SAME_SCAN_S: Final = 0.3
@@ -284,11 +284,11 @@ class MultiLineScans:
                 return
 
     def _is_useless(self, line: Line) -> bool:
-        """Return whether a line was refused and is no number, letter or code: it may begin a longer scan."""
+        """Return whether a line was refused and is no short number or letter: it may begin a longer scan."""
         text, verdict = parse_aim_prefix(line.text.strip(" ")).code, self._verdicts.current
-        is_short = text.isdecimal() or (len(text) == 1 and text.isalnum())
+        is_short = (text.isdecimal() and len(text) < MIN_SCAN) or (len(text) == 1 and text.isalnum())
         is_refused = verdict is not None and verdict.kind == WRONG
-        return is_refused and not is_short and not self._resolver.is_code(text)
+        return is_refused and not is_short
 
 
 def _bad_line_message(held: _HeldScan) -> Msg | None:
