@@ -80,6 +80,7 @@ def test_a_look_in_the_middle_of_an_order_costs_one_scan_and_one_key(
     app.terminal.write(b"\x7f")
     app.stands_at(before)
     app.take("99999999", "pick.product", "pick.unknown")
+    app.read()
     app.take(f"?{first.place}", "locations.location", "")
     app.take(first.code, "pick.product", "pick.picked")
     app.shows("2 of 3")

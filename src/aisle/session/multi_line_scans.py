@@ -284,11 +284,11 @@ class MultiLineScans:
                 return
 
     def _is_useless(self, line: Line) -> bool:
-        """Return whether a line was refused and is no short number or letter: it may begin a longer scan."""
+        """Return whether a line was refused and is no short number, letter or code: it may begin a longer scan."""
         text, verdict = parse_aim_prefix(line.text.strip(" ")).code, self._verdicts.current
         is_short = (text.isdecimal() and len(text) < MIN_SCAN) or (len(text) == 1 and text.isalnum())
         is_refused = verdict is not None and verdict.kind == WRONG
-        return is_refused and not is_short
+        return is_refused and not is_short and not self._resolver.is_code(text)
 
 
 def _bad_line_message(held: _HeldScan) -> Msg | None:
