@@ -1,4 +1,4 @@
-"""Work of a session: events go through the jobs, and what follows is committed in one transaction, or rolled back."""
+"""Runner of events: they go through the jobs, and their effects are committed in one transaction, or rolled back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class EventRunner:
-    """Jobs of the session with what they have done since the last commit.
+    """Runner of the session's events, with the effects since the last commit.
 
     `run_effect` carries out effects on the session itself; `explain_error` says why nothing could be written.
     """

@@ -181,11 +181,8 @@ class MultiLineScans:
 
     def _refuse_further(self, held: _HeldScan, line: Line, at: float) -> None:
         """Refuse one more line of a refused scan; if it changes what is said of the scan, or comes late, say so."""
-        before, reason, is_late = (
-            _bad_line_message(self._held),
-            _bad_line_message(held),
-            line.longest_pause >= LATE_LINE_S,
-        )
+        before, reason = _bad_line_message(self._held), _bad_line_message(held)
+        is_late = line.longest_pause >= LATE_LINE_S
         if reason is None and (is_late or before) and not held.is_secret:
             reason = msg("input.several_lines")
         if reason is not None and (is_late or reason != before):
