@@ -175,7 +175,7 @@ async def test_every_fault_of_a_row_is_named(world: World) -> None:
         (
             "orders.csv",
             ["store_number,order_number,line_number,product_number,quantity,pickup_date"]
-            + [f"1,O{at},1,P,1,{day}" for at, day in enumerate(("30/11/2026", "11/30/2026"))],
+            + [f"1,O{at},1,P,1,{day}" for at, day in enumerate(("11/12/2026", "11/30/2026"))],
             "dates with the month first (11/30/2026 in row 3 is 2026-11-30)",
         ),
     ],

@@ -315,7 +315,7 @@ def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
     """
     quantity, pool = row.values["quantity"], row.values.get("stock_pool")
     if quantity < 0:
-        return f"quantity {quantity} is below nothing, and nobody can count that; write what is there"
+        return f"quantity {quantity} is below 0, and nobody can count that; write what is there"
     if others := [line for line in pools[pool] if line != row.line]:
         pool_name = f"stock pool {pool}" if pool else "no stock pool"
         return (
