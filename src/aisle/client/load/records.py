@@ -165,8 +165,9 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             _warn_of_unit(table, row)
             row = _check_name(table, findings, row)
         if table.name == PRICES.file and not row.reason and "old_price" not in row.values:
-            what = "old_price, which is not named, becomes the price before where the price changes"
-            table.notes.add_change(what, row.line)
+            table.notes.add_remark(
+                "an old_price that it does not name becomes the price before, where the price changes"
+            )
         if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
             _warn_of_picked(table, row)
         yield odd.check(row)
