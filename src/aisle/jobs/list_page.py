@@ -63,9 +63,17 @@ class ListPage(Page[W], Generic[W, R]):
         """Return the columns in this state."""
         return self.columns
 
+    def column_heads(self, state: W) -> tuple[Msg, ...]:
+        """Return the heads of the columns."""
+        return tuple(column.title for column in self.visible_columns(state))
+
     def may_have_more(self, state: W) -> bool:
         """Return True if more rows may match than are counted."""
         return False
+
+    def parse_rows(self, answer: Rows, context: Context) -> tuple[R, ...]:
+        """Return the rows of an answer."""
+        return answer.rows
 
     def row(self, state: W, row: R) -> Row:
         """Return a row of the view."""
@@ -92,7 +100,7 @@ class ListPage(Page[W], Generic[W, R]):
             self.name,
             self.title(state),
             self.prompt(state),
-            tuple(column.title for column in self.visible_columns(state)),
+            self.column_heads(state),
             tuple(self.row(state, row) for row in state.rows),
             *self.key_hints(state),
             empty=self.empty_text(state),
@@ -107,7 +115,7 @@ class ListPage(Page[W], Generic[W, R]):
 
     def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
         """Show the rows of the window. Query again if it is beyond the end."""
-        return pages.handle_rows(state, answer, answer.rows, context, self.query)
+        return pages.handle_rows(state, answer, self.parse_rows(answer, context), context, self.query)
 
     def handle_other_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Search, open a row, or move the cursor or the window."""
