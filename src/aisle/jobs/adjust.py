@@ -430,8 +430,11 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     if item is None:
         product = Query("product", "product", {"product_number": meaning.key})
         return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
-    if state.phase != "quantity" or meaning.key != item.product:
-        return _reply(state, WRONG, "adjust.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
+    if meaning.key != item.product:
+        labels = quantities.distinct_labels(item.label, item.product, meaning)
+        return _reply(state, WRONG, "adjust.one_at_a_time", **labels)
+    if state.phase != "quantity":
+        return _reply(state, WRONG, "count.answer_first", what=name_of(meaning))
     if meaning.quantity % 1 and not item.allows_decimals:
         return _reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=meaning.quantity)
     return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
