@@ -145,7 +145,7 @@ class MessageWriter(NamedTuple):
 def _join_sentences(texts: list[str]) -> None:
     """Leave out a full stop or comma right after a nested message that ends a sentence itself."""
     *_, nested, text = texts
-    if text.startswith((".", ",")) and nested.endswith((".", "?", "!")):
+    if text.startswith((".", ",")) and nested[1:].endswith((".", "?", "!")):  # a `?` alone stands for a figure
         texts[-1] = text[1:]
 
 
