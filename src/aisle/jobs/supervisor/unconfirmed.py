@@ -115,6 +115,8 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
     """List of unconfirmed operations."""
 
     name = "unconfirmed"
+    no_rows_text = msg("unconfirmed.empty")
+    title_text = msg("unconfirmed.title")
     query_name = "unconfirmed"
     columns = (
         Column(msg("unconfirmed.head_state"), _state_name),
@@ -123,14 +125,8 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
         Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"])),
     )
 
-    def title(self, state: UnconfirmedState) -> Msg:
-        return msg("unconfirmed.title")
-
     def prompt(self, state: UnconfirmedState) -> Msg:
         return msg("unconfirmed.prompt" if state.total else "unconfirmed.prompt_none")
-
-    def empty_text(self, state: UnconfirmedState) -> Msg:
-        return msg("unconfirmed.empty")
 
     def key(self, row: UnconfirmedRow) -> str:
         return row["op_id"]
