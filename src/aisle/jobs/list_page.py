@@ -30,22 +30,16 @@ class ListPage(Page[W], Generic[W, R]):
 
     query_name: str
     columns: tuple[Column[R], ...] = ()
+    no_rows_text: Msg
+    """Text in place of rows, if it is always the same."""
     follows_typing = False
     """True if typed words search the list."""
     has_two_line_rows = False
     """True if each row takes two lines on a narrow screen."""
 
-    @abstractmethod
-    def title(self, state: W) -> Msg:
-        """Return the title."""
-
-    @abstractmethod
-    def prompt(self, state: W) -> Msg:
-        """Return the prompt."""
-
-    @abstractmethod
     def empty_text(self, state: W) -> Msg:
         """Return the text in place of rows."""
+        return self.no_rows_text
 
     @abstractmethod
     def key(self, row: R) -> str:
@@ -127,7 +121,9 @@ class ListPage(Page[W], Generic[W, R]):
 
     def handle_text(self, state: W, text: str, context: Context) -> Turn[W]:
         """Search for words ended with Enter."""
-        return self.restart(state._replace(search=text), context) if self.follows_typing else Turn(state)
+        if self.follows_typing:
+            return self.restart(state._replace(search=text), context)
+        return super().handle_text(state, text, context)
 
     def restart(self, state: W, context: Context, verdict: Msg | None = None) -> Turn[W]:
         """Show the list at its beginning, after its search or filter has changed."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Resumed, Rows, Turn
-from aisle.jobs.pages import PAGE_LETTERS, turn_page
+from aisle.jobs.pages import PAGE_LETTERS, reject_input, turn_page
 from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Step, Verdict, View
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
 
@@ -35,6 +35,18 @@ class Page(ABC, Generic[S]):
 
     name: str
     """Name of the step, as in `Job.steps`."""
+    title_text: Msg
+    """Title, if it is always the same."""
+    prompt_text: Msg
+    """Prompt, if it is always the same."""
+
+    def title(self, state: S) -> Msg:
+        """Return the title."""
+        return self.title_text
+
+    def prompt(self, state: S) -> Msg:
+        """Return the prompt."""
+        return self.prompt_text
 
     @abstractmethod
     def view(self, state: S) -> View:
@@ -83,8 +95,8 @@ class Page(ABC, Generic[S]):
         return Turn(state)
 
     def handle_text(self, state: S, text: str, context: Context) -> Turn[S]:
-        """Handle text, or a code that nothing has."""
-        return Turn(state)
+        """Handle text, or a code that nothing has. By default it is rejected."""
+        return reject_input(state, Text(text))
 
     def go_back(self, state: S, context: Context) -> Turn[S]:
         """Leave the page. By default the job closes."""
@@ -128,14 +140,6 @@ class DetailPage(PagedPage[P]):
     """Page with the details of one record."""
 
     @abstractmethod
-    def title(self, state: P) -> Msg:
-        """Return the title."""
-
-    @abstractmethod
-    def prompt(self, state: P) -> Msg:
-        """Return the prompt."""
-
-    @abstractmethod
     def lines(self, state: P) -> tuple[Line, ...]:
         """Return the most important lines."""
 
@@ -162,14 +166,6 @@ class FormPage(Page[S]):
 
     typed_only = False
     """True if its choices have to be typed, because they are hard to undo."""
-
-    @abstractmethod
-    def title(self, state: S) -> Msg:
-        """Return the title."""
-
-    @abstractmethod
-    def prompt(self, state: S) -> Msg:
-        """Return the prompt."""
 
     @abstractmethod
     def lines(self, state: S) -> tuple[Line, ...]:

@@ -77,14 +77,12 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
     """List of deliveries or receipts."""
 
     name = "deliveries"
+    prompt_text = msg("deliveries.prompt")
     follows_typing = True
     has_two_line_rows = True
 
     def title(self, state: DeliveriesState) -> Msg:
         return list_title(state)
-
-    def prompt(self, state: DeliveriesState) -> Msg:
-        return msg("deliveries.prompt")
 
     def empty_text(self, state: DeliveriesState) -> Msg:
         text = state.typed or state.search

@@ -197,6 +197,7 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
     """List of categories or suppliers, those with the most products first."""
 
     name = "products.filter"
+    prompt_text = msg("products.prompt_filter")
     query_name = "facets"
     columns = (
         Column(msg("products.head_name"), lambda row: raw(row["name"] or row["code"])),
@@ -206,9 +207,6 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
 
     def title(self, state: ProductsState) -> Msg:
         return msg("products.title_categories" if state.facet_kind == "category" else "products.title_suppliers")
-
-    def prompt(self, state: ProductsState) -> Msg:
-        return msg("products.prompt_filter")
 
     def empty_text(self, state: ProductsState) -> Msg:
         text = state.typed or state.search

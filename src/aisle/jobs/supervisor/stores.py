@@ -294,10 +294,8 @@ class SwitchQuestion(FormPage[StoresState]):
     """Question to switch to the store, with the consequences."""
 
     name = "stores.change"
+    title_text = msg("stores.title_change")
     typed_only = True
-
-    def title(self, state: StoresState) -> Msg:
-        return msg("stores.title_change")
 
     def prompt(self, state: StoresState) -> Msg:
         return msg("stores.prompt_confirm" if _can_switch(state) else "stores.prompt_stay")
