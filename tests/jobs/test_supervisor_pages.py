@@ -732,7 +732,7 @@ def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, 
 @pytest.mark.parametrize(("value", "sign"), [(3, "+"), (-3, "-"), (0, "±")])
 def test_difference_and_value_have_consistent_sign(value: int, sign: str) -> None:
     hand = Hand("exceptions").does(Choice(2))
-    row = hand.state.rows[1]._replace(quantity=Decimal(value), value=Decimal(value))
+    row = {**hand.state.rows[1], "difference": Decimal(value), "value": Decimal(value), "known": True}
     page = hand.job.view(hand.state._replace(rows=(row,)))
     assert isinstance(page, ListView)
     _, difference, worth, *_ = page.rows[0].cells
@@ -763,7 +763,7 @@ def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
 def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     hand = Hand("exceptions").does(Command("n"), Choice(1))
     assert hand.at == "exceptions.recounts"
-    hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
+    hand.state = hand.state._replace(rows=tuple({**row, "kind": kind} for row in hand.state.rows), cursor=1)
     hand.does(Command("x"))
     gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "at_service")]
     assert hand.of(LocalNote) == ([] if kind == "queued" else gone)

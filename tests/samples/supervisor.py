@@ -6,7 +6,8 @@ from decimal import Decimal
 
 from aisle.jobs.order_operations import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.pick.shortage_choices import Reason
-from aisle.jobs.supervisor.exceptions import ExceptionRow, ExceptionsJob, ExceptionsState
+from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.order import HistoryRow, OrderJob, OrderLine, OrderState
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome, Person
 from aisle.jobs.supervisor.order_filter import OrderFilter
@@ -291,18 +292,28 @@ def exceptions_loading(text: str) -> Frame:
     return _frame(ExceptionsJob().view(ExceptionsState()), None, LinkState("none"), typed=text)
 
 
-def _differences(text: str) -> tuple[ExceptionRow, ...]:
+def _differences(text: str) -> tuple[DifferencesRow, ...]:
     goods = ("Cola Zero 33 cl can, tray of 24", "Whole milk 1 l", "Wholemeal bread", "Crème fraîche 200 g")
-    rows = []
-    for index in range(14):
-        difference = Decimal((-1) ** index * (14 - index))
-        value = None if index == 9 else difference * Decimal("2.35")
-        row = ExceptionRow(
-            f"{900 + index}", text or goods[index % 4], f"40{index:02}", text or f"A-03-{index:02}", value=value
-        )
-        row = row._replace(user=text or "Ben Okafor", at=f"2026-11-20T09:{index:02}:00Z", quantity=difference)
-        rows.append(row._replace(other_quantity=Decimal(12)))
-    return tuple(rows)
+    return tuple(_difference_row(index, text or goods[index % 4], text) for index in range(14))
+
+
+def _difference_row(index: int, label: str, text: str) -> DifferencesRow:
+    difference = Decimal((-1) ** index * (14 - index))
+    return {
+        "key": f"{900 + index}",
+        "at": f"2026-11-20T09:{index:02}:00Z",
+        "user_name": text or "Ben Okafor",
+        "product_number": f"40{index:02}",
+        "label": label,
+        "location_code": text or f"A-03-{index:02}",
+        "counted": Decimal(12),
+        "expected": Decimal(12) - difference,
+        "difference": difference,
+        "price": Decimal("2.35"),
+        "review_status": "",
+        "known": index != 9,
+        "value": difference * Decimal("2.35"),
+    }
 
 
 def differences(text: str) -> Frame:
@@ -327,20 +338,30 @@ def approve_many(text: str) -> Frame:
     return _frame(ExceptionsJob().view(state._replace(question="approve")))
 
 
+def _negative_row(
+    key: str, kind: str, label: str, quantity: int, location: str = "", order: str = "", other_quantity: int = 0
+) -> NegativeStockRow:
+    return {
+        "key": key,
+        "kind": kind,
+        "product_number": "4107",
+        "label": label,
+        "location_code": location,
+        "quantity": Decimal(quantity),
+        "order_number": order,
+        "line_number": 1,
+        "picked": Decimal(0),
+        "other_quantity": Decimal(other_quantity),
+    }
+
+
 def negative_stock(text: str) -> Frame:
     """Show negative stock, and more picked than there is."""
+    crisps = text or "Crisps, natural, 250 g"
     rows = (
-        ExceptionRow("a", text or "Whole milk 1 l", "5230", text or "C-01-03", kind="below", quantity=Decimal(-4)),
-        ExceptionRow("b", text or "Wholemeal bread", "7714", kind="below", quantity=Decimal(-1)),
-        ExceptionRow(
-            "c",
-            text or "Crisps, natural, 250 g",
-            "4107",
-            order=text or "100037",
-            kind="missing",
-            quantity=Decimal(2),
-            other_quantity=Decimal(1),
-        ),
+        _negative_row("a", "below", text or "Whole milk 1 l", -4, location=text or "C-01-03"),
+        _negative_row("b", "below", text or "Wholemeal bread", -1),
+        _negative_row("c", "missing", crisps, 2, order=text or "100037", other_quantity=1),
     )
     state = ExceptionsState("negative_stock", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
     return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("order_actions.order_finished", order="100037")))
@@ -348,19 +369,22 @@ def negative_stock(text: str) -> Frame:
 
 def stuck(text: str) -> Frame:
     """Show orders that are stuck."""
-    orders = [_order_row(index, text) for index in (1, 5, 9, 13)]
-    rows = tuple(ExceptionRow(each.number, each.customer, order=each.number, order_row=each) for each in orders)
+    rows = tuple(_order_row(index, text) for index in (1, 5, 9, 13))
     return _frame(ExceptionsJob().view(ExceptionsState("stuck", _EXCEPTION_COUNTS, rows=rows, total=4, is_loaded=True)))
 
 
 def recounts(text: str) -> Frame:
     """Show ordered recounts, offline."""
-    row = ExceptionRow(
-        "4001/A-03-12", text or "Cola Zero 33 cl can, tray of 24", "4001", text or "A-03-12", user=text or "Anna"
-    )
-    state = ExceptionsState(
-        "recounts", _EXCEPTION_COUNTS, rows=(row._replace(at="2026-11-20T09:41:00Z"),), total=1, is_loaded=True
-    )
+    row: RecountsRow = {
+        "key": "4001/A-03-12",
+        "kind": "local",
+        "product_number": "4001",
+        "label": text or "Cola Zero 33 cl can, tray of 24",
+        "location_code": text or "A-03-12",
+        "at": "2026-11-20T09:41:00Z",
+        "user_name": text or "Anna",
+    }
+    state = ExceptionsState("recounts", _EXCEPTION_COUNTS, rows=(row,), total=1, is_loaded=True)
     return _frame(ExceptionsJob().view(state), None, OFFLINE_LINK)
 
 
