@@ -124,12 +124,16 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
         return ()
     expected, quantity = state.line.expected, state.quantity
     fit = (("fit", msg("adjust.choice_expected_quantity", quantity=expected)),) if expected > 0 else ()
-    where = msg("count.location", place=state.line.location) if state.line.location else msg("count.without_location")
+    where = _location_name(state.line)
     return (
         *fit,
         ("over", msg("adjust.choice_whole_quantity", quantity=quantity)),
         ("count", msg("adjust.choice_count", place=where)),
     )
+
+
+def _location_name(line: CountLine) -> Msg:
+    return msg("count.location", place=line.location) if line.location else msg("count.without_location")
 
 
 def question_choices(state: AdjustState) -> tuple[Msg, ...]:
@@ -194,7 +198,7 @@ def visible_rows(state: AdjustState) -> tuple[Row, ...]:
 
 def _location_row(state: AdjustState, line: CountLine) -> Row:
     """Return a row with the location. Name its stock pool if the product lies there in several pools."""
-    place = msg("count.location", place=line.location) if line.location else msg("count.without_location")
+    place = _location_name(line)
     if sum(other.location == line.location for other in state.candidates) > 1:
         place = msg("count.in_pool", label=place, pool=count_state.pool_name(state.pools, line.pool))
     return Row(
@@ -426,8 +430,11 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     if item is None:
         product = Query("product", "product", {"product_number": meaning.key})
         return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
-    if state.phase != "quantity" or meaning.key != item.product:
-        return _reply(state, WRONG, "adjust.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
+    if meaning.key != item.product:
+        labels = quantities.distinct_labels(item.label, item.product, meaning)
+        return _reply(state, WRONG, "adjust.one_at_a_time", **labels)
+    if state.phase != "quantity":
+        return _reply(state, WRONG, "count.answer_first", what=name_of(meaning))
     if meaning.quantity % 1 and not item.allows_decimals:
         return _reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=meaning.quantity)
     return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
@@ -571,20 +578,29 @@ def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
 
 def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Result:
     """Send the adjustment with this reason. Ask first if more is lost than expected."""
-    if reason.sign < 0 and state.quantity != state.confirmed_quantity and _exceeds_expected(state):
+    if reason.sign < 0 and (_exceeds_expected(state) or _is_unexpected_there(state)):
         assert state.line is not None
-        args: dict[str, str | Decimal] = {
-            "label": state.line.label,
-            "quantity": state.quantity,
-            "books": state.line.expected,
-        }
-        return _reply(state._replace(chosen_reason=reason, phase="quantity"), ASK, "adjust.exceeds_expected", **args)
+        place, expected = _location_name(state.line), state.line.expected
+        asking = state._replace(chosen_reason=reason, phase="quantity")
+        args: dict[str, str | Decimal | Msg] = {"place": place, "label": state.line.label, "quantity": state.quantity}
+        if not state.has_expected:
+            return _reply(asking, ASK, "adjust.none_expected", result=-state.quantity, **args)
+        return _reply(asking, ASK, "adjust.exceeds_expected", books=expected, result=expected - state.quantity, **args)
     return _send_adjustment(state, reason, context)
 
 
 def _exceeds_expected(state: AdjustState) -> bool:
-    """Return True if more is lost than expected at the location. With an unknown figure nothing is too much."""
-    return state.has_expected and state.line is not None and state.quantity > max(Decimal(0), state.line.expected)
+    """Return True if more is lost than expected, unless the person has confirmed the quantity and some is there."""
+    if not state.has_expected or state.line is None or state.quantity <= max(Decimal(0), state.line.expected):
+        return False
+    return state.quantity != state.confirmed_quantity or state.line.expected <= 0
+
+
+def _is_unexpected_there(state: AdjustState) -> bool:
+    """Return True if no figures are known, and the product is not listed at the location that was named."""
+    if state.has_expected or state.line is None or not state.line.location:
+        return False
+    return not any(each.location.casefold() == state.line.location.casefold() for each in state.candidates)
 
 
 def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: Context) -> Result:
