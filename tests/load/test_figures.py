@@ -121,6 +121,17 @@ def test_figure_that_a_reason_says_to_write_is_read(
             assert good == [Decimal(value)]
 
 
+@pytest.mark.parametrize("cell", ["€ -", "€        -   ", "- €", "EUR -"])
+def test_dash_of_an_accountant_is_no_amount(cell: str, write: Write, tmp_path: Path) -> None:
+    assert prices(write, tmp_path, cell, "2,50").bad[2].endswith("; write 0, or empty the cell")
+
+
+def test_decimal_commas_are_assumed_in_words_beside_other_numbers(write: Write, tmp_path: Path) -> None:
+    found = prices(write, tmp_path, "2,50", "3,50", "4.50")
+    assert list(found.bad) == [4]
+    assert found.notes == ["products.csv: read with columns separated by semicolons, decimal commas (2,50 in row 2)."]
+
+
 def test_reason_names_the_decimal_mark_of_the_file(write: Write, tmp_path: Path) -> None:
     assert prices(write, tmp_path, "x", "2,50").bad[2].endswith("write digits and, where needed, a comma")
     assert prices(write, tmp_path, "12€50", "2,50").bad[2].endswith("and a comma where it has decimals")

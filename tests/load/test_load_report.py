@@ -222,3 +222,10 @@ async def test_unchanged_stock_is_not_reported_as_not_loaded(rows: list[str], li
     await loaded(world)
     report = await load(world, "stock.csv", "store_number,product_number,location_code,stock_pool,quantity", *rows)
     assert line in report.lines()
+
+
+async def test_one_record_of_several_rows_is_said_as_one(world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    report = await load(world, "deliveries.csv", DELIVERY, "1,D,1,1,P,1,", "1,D,1,2,Q,1,")
+    assert "deliveries.csv: 2 of 2 rows loaded as 1 record." in report.lines()

@@ -53,6 +53,8 @@ _DATE = re.compile(
 _YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
 _SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
 """Number of a day in a spreadsheet, with a part of the day behind it."""
+_DAY_ALONE = re.compile(r"\d{8}|\d{4}-?W\d\d(?:-?[1-7])?", re.ASCII)
+"""Day in ISO 8601 in another form than with hyphens."""
 _SERIAL_START = datetime(1899, 12, 30)
 _SERIALS = range(43_200, 50_000)
 """Numbers that can only be days: 2018 to 2036. Others can be a date like 41226 that has lost its zero (4-12-26)."""
@@ -153,7 +155,7 @@ class Notation:
         """Return the assumptions by which all cells are read, as text for the report."""
         assumptions = []
         consequence = self._describe_ambiguous()
-        if set(self._numbers) == {COMMA}:
+        if self._usual_mark == COMMA:
             assumptions.append(f"decimal commas ({self._describe_evidence(COMMA)}{consequence})")
         elif set(self._numbers) == {POINT} and consequence:
             assumptions.append(f"decimal points ({self._describe_evidence(POINT)}{consequence})")
@@ -360,12 +362,12 @@ def is_serial_day(cell: str) -> bool:
 def _checked(text: str, cell: str) -> str:
     """Return a date in ISO 8601. Raise ValueError if it is none, or no day of the calendar."""
     try:
-        datetime.fromisoformat(text.strip())
+        found = datetime.fromisoformat(text.strip())
     except ValueError:
         is_shaped = _YEAR_FIRST.fullmatch(text) is not None
         problem = "no day of the calendar, or has no such time" if is_shaped else "no date that can be read"
         raise ValueError(f"{cell!r} is {problem}; write yyyy-mm-dd") from None
-    return text
+    return found.date().isoformat() if _DAY_ALONE.fullmatch(text) else text
 
 
 _OUTER_BLANKS = " \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff"
@@ -427,6 +429,8 @@ def no_number_reason(cell: str, notation: Notation, *, is_money: bool = False) -
         return f"{cell!r} is no number with all its digits, because a spreadsheet has shortened it; write them all"
     if is_money and (readings := notation.readings(_NO_CENTS.sub(r"\g<1>00", cell))):
         return f"{cell!r} is no number; if the dash stands for no cents, write {readings}"
+    if is_money and not any(map(str.isdecimal, cell)) and currency_of(cell):
+        return f"{cell!r} is no number: an accountant writes a dash for nothing; write 0, or empty the cell"
     if currency_of(cell) and is_money:
         return (
             f"{cell!r} is no amount that can be read; write its digits alone, and a {notation.mark_name} where it has"

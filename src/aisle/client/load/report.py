@@ -250,7 +250,8 @@ class LoadReport(NamedTuple):
 
 
 def _file_line(file: FileReport) -> str:
-    records = "" if file.records == file.loaded_rows else f" as {file.records} records"
+    many = "1 record" if file.records == 1 else f"{file.records} records"
+    records = "" if file.records == file.loaded_rows else f" as {many}"
     if not file.unchanged_rows:
         return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}."
     if file.unchanged_rows == file.rows:
