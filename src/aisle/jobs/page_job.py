@@ -201,9 +201,9 @@ class PageJob(Job[S]):
     def page(self, state: S) -> Page[S]:
         """Return the open page."""
 
-    @abstractmethod
     def queries(self, state: S, context: Context) -> tuple[Effect, ...]:
         """Return the queries for what the open page shows."""
+        return ()
 
     @abstractmethod
     def handle_rows(self, state: S, answer: Rows, context: Context) -> Turn[S]:
