@@ -178,9 +178,12 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
 
 def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
     """Add a warning for a new product, order or delivery whose number is written like one of thousands."""
-    key = tuple(str(row.values.get(name, "")) for name in table.key_columns)
-    column, number = table.key_columns[-1], key[-1]
-    if column.endswith("number") and has_thousands(number) and key not in findings.known_keys:
+    column = table.key_columns[-1]
+    number = str(row.values.get(column, "")) if column.endswith("number") else ""
+    if (
+        has_thousands(number)
+        and tuple(row.values.get(name, "") for name in table.key_columns) not in findings.known_keys
+    ):
         what = f"{column} has signs as of thousands, which a spreadsheet may have put into it"
         table.notes.add_warning(what, number, row.line)
 
