@@ -218,16 +218,17 @@ def _upc_keys(code: str) -> Iterator[str]:
     for upc_a in _expand_upc_a(code):
         yield canonical_key(upc_a)
         for upc_e in _upc_e_forms(upc_a):
-            yield from (canonical_key(form) for form in (upc_e, upc_e[:7], upc_e[1:7]))
+            yield from (canonical_key(form) for form in (upc_e, upc_e[:7], upc_e[1:], upc_e[1:7]))
 
 
 def _expand_upc_a(code: str) -> Iterator[str]:
-    if len(code) == 6:
-        yield from (expand_upc_e(system + code) for system in "01")
-    elif len(code) in _UPC_E_LENGTHS and (upc_a := expand_upc_e(code)):
-        yield upc_a
-    elif shorten_upc_a(code):
+    """Yield the UPC-A of every UPC-E that the code may be: seven digits begin with the system or end in the check."""
+    if shorten_upc_a(code):
         yield (code.lstrip("0") or "0").rjust(12, "0")
+    bare = code.lstrip("0").rjust(8, "0") if len(code) > 8 else code
+    without_system = [system + code for system in "01"] if len(code) < 8 else []
+    forms = without_system if len(code) == 6 else [bare, *without_system]
+    yield from (upc_a for form in forms if (upc_a := expand_upc_e(form)))
 
 
 def _ten_character_keys(code: str) -> Iterator[str]:

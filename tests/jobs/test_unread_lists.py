@@ -86,9 +86,7 @@ def test_counts_of_what_was_never_read_are_not_nothing() -> None:
 
 
 def test_the_headline_of_today_says_it() -> None:
-    view = TodayJob().view(
-        TodayState(now="2026-11-20T15:30:00+00:00", figures=(*FIGURES.items(), ("unread", ("headers",))))
-    )
+    view = TodayJob().view(TodayState(now="2026-11-20T15:30:00+00:00", figures=FIGURES | {"unread": ("headers",)}))
     drawn = _drawn(view, UNREAD)
     assert "The orders are not here yet." in drawn
     assert "52" not in drawn
