@@ -88,11 +88,11 @@ class Page(ABC, Generic[S]):
         return ()
 
     def handle_other_input(self, state: S, event: Event, context: Context) -> Turn[S]:
-        """Handle an input that is no action."""
+        """Handle an input that is no action. By default it is rejected, so that none is ignored silently."""
         match event:
             case Text(text) | UnknownCode(text):
                 return self.handle_text(state, text, context)
-        return Turn(state)
+        return reject_input(state, event)
 
     def handle_text(self, state: S, text: str, context: Context) -> Turn[S]:
         """Handle text, or a code that nothing has. By default it is rejected."""
@@ -214,8 +214,12 @@ class PageJob(Job[S]):
         return self.query_again(state, context)
 
     def query_again(self, state: S, context: Context) -> Turn[S]:
-        """Query what the open page shows, after a change or when the job is resumed."""
+        """Query what the open page shows."""
         return Turn(state, self.queries(state, context))
+
+    def handle_changed(self, state: S, context: Context) -> Turn[S]:
+        """Handle a change in the cache of one of the topics."""
+        return self.query_again(state, context)
 
     def handle_closed(self, state: S, event: Closed, context: Context) -> Turn[S]:
         """Handle the end of the job above."""
@@ -252,7 +256,9 @@ class PageJob(Job[S]):
                 return self.handle_closed(state, event, context)
             case Changed(topic) if self.topics and topic not in self.topics:
                 return Turn(state)
-            case Changed() | Resumed():
+            case Changed():
+                return self.handle_changed(state, context)
+            case Resumed():
                 return self.query_again(state, context)
             case Scan(matches):
                 return self.handle_scan(state, matches, context)

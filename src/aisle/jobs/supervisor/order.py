@@ -25,7 +25,7 @@ from aisle.jobs.pages import open_record
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.orders_view import STATUS_NAMES, BoardOrder, parse_order_row
+from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Match
 
