@@ -135,6 +135,11 @@ def quantity_prompt(keys: str, *, scans: bool = True) -> Msg:
     return msg("prompt.choose_or_many" if scans else "prompt.choose_or_type", letters=spell_letters(keys))
 
 
+def how_much_prompt(label: str, unit: str) -> Msg:
+    """Return the prompt for the quantity of a scanned pack that does not say it."""
+    return msg("session.type_in", label=label, unit=unit) if unit else msg("session.type_how_much", label=label)
+
+
 def letter_prompt(keys: str, *, scans: bool = True) -> Msg:
     """Return the prompt where letters choose and no quantity is open."""
     return msg("prompt.letter_or_scan" if scans else "prompt.letter", letters=spell_letters(keys))

@@ -207,6 +207,8 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
         )
     if state.needs_location:
         return msg("pick.prompt_location", place=line.location)
+    if state.is_pack_asked:
+        return quantities.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
         return msg("pick.prompt_quantity", rest=pick_state.sum_lines(stop)[2])
     return msg("pick.prompt_product")
