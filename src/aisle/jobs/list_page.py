@@ -107,15 +107,21 @@ class ListPage(Page[W], Generic[W, R]):
             tuple(self.row(state, row, tuple(column.value(row) for column in columns)) for row in state.rows),
             *self.key_hints(state),
             empty=self.empty_text(state),
+            numbered=self.numbered_rows(state),
             may_have_more=self.may_have_more(state),
             has_two_line_rows=self.has_two_line_rows,
         )
-        return listed._replace(has_progress_bars=self.has_progress_bars)
+        return listed._replace(choices=self.choices(state), has_progress_bars=self.has_progress_bars)
+
+    def numbered_rows(self, state: W) -> int:
+        """Return the number of rows that are choices."""
+        return pages.numbered_rows(state)
 
     def accepts(self, state: W) -> Accepts:
         """Accept the numbers of rows, letters, and words if they search."""
         letters = self.letters(state) + pages.page_letters(state, self.has_two_line_rows)
-        return Accepts(choices=pages.numbered_rows(state), command_letters=letters, follows_typing=self.follows_typing)
+        choices = self.numbered_rows(state) + len(self.choices(state))
+        return Accepts(choices=choices, command_letters=letters, follows_typing=self.follows_typing)
 
     def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
         """Show the rows of the window. Query again if it is beyond the end."""

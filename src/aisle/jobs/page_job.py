@@ -57,8 +57,12 @@ class Page(ABC, Generic[S]):
         """Return what the grammar may read an input as."""
 
     def actions(self, state: S) -> tuple[Action[S], ...]:
-        """Return what its letters and numbers do. Those without a letter are numbered from 1."""
+        """Return what its letters and numbers do. Those without a letter are numbered on from its rows."""
         return ()
+
+    def numbered_rows(self, state: S) -> int:
+        """Return the number of rows that are choices, numbered from 1."""
+        return 0
 
     def choices(self, state: S) -> tuple[Msg, ...]:
         """Return the texts of the numbered actions."""
@@ -82,7 +86,10 @@ class Page(ABC, Generic[S]):
     def _chosen(self, state: S, event: Event) -> tuple[Action[S], ...]:
         match event:
             case Choice(number):
-                return tuple(action for action in self.actions(state) if not action.letter)[number - 1 : number]
+                at = number - 1 - self.numbered_rows(state)
+                return (
+                    tuple(action for action in self.actions(state) if not action.letter)[at : at + 1] if at >= 0 else ()
+                )
             case Command(letter):
                 return tuple(action for action in self.actions(state) if action.letter == letter)
         return ()
@@ -122,7 +129,8 @@ class PagedPage(Page[P]):
 
     def accepts(self, state: P) -> Accepts:
         """Accept its numbers and letters, and the letters that turn the page."""
-        return Accepts(choices=len(self.choices(state)), command_letters=PAGE_LETTERS + self.letters(state))
+        choices = self.numbered_rows(state) + len(self.choices(state))
+        return Accepts(choices=choices, command_letters=PAGE_LETTERS + self.letters(state))
 
     def key_hints(self, state: P) -> tuple[KeyHint, ...]:
         """Return the hints for all its letters."""
@@ -221,6 +229,10 @@ class PageJob(Job[S]):
         """Handle a change in the cache of one of the topics."""
         return self.query_again(state, context)
 
+    def handle_resumed(self, state: S, context: Context) -> Turn[S]:
+        """Handle the return to this job, perhaps on another terminal."""
+        return self.query_again(state, context)
+
     def handle_closed(self, state: S, event: Closed, context: Context) -> Turn[S]:
         """Handle the end of the job above."""
         return self.query_again(state, context)
@@ -259,7 +271,7 @@ class PageJob(Job[S]):
             case Changed():
                 return self.handle_changed(state, context)
             case Resumed():
-                return self.query_again(state, context)
+                return self.handle_resumed(state, context)
             case Scan(matches):
                 return self.handle_scan(state, matches, context)
             case Back():
