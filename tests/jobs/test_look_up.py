@@ -355,7 +355,7 @@ def test_words_find_and_numbers_choose() -> None:
 def test_incomplete_search_says_more_may_exist_and_opens_nothing(total: int, told: str, more: bool) -> None:
     hand = Hand(LookUpJob())
     hand.say(Text("tea"))
-    found = tuple({"product_number": f"P{n}", "product_name": "Tea"} for n in range(1, 6))
+    found = tuple(PRODUCTS[:5])
     hand.feed(Rows("hits", found, total, more), live=True)
     assert (hand.view.total, hand.view.may_have_more) == (total, more)
     sought = hand.state._replace(searched_for="tea")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.locations import LocationsJob, LocationsState, OfferedChoice
-from aisle.jobs.look_up import LookUpJob, LookUpState, ProductHit
+from aisle.jobs.look_up import LookUpJob, LookUpState
 from aisle.jobs.product_page import (
     ExpectedDelivery,
     LocationStock,
@@ -17,6 +17,7 @@ from aisle.jobs.product_page import (
     WaitingOrder,
 )
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
+from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import ASK, INFO, Frame, LinkState, Verdict, msg
 
 NAMES = (
@@ -31,9 +32,18 @@ BRANDS = ("Fizz", "Fizz", "Fizz", "Frostig", "")
 
 def look_up_list(text: str) -> Frame:
     """Show matches while a search text is typed."""
-    rows = tuple(
-        ProductHit(f"400{index}", text or name, text or BRANDS[index], ("24", "112", "0", "", "3.25")[index], "pc")
-        for index, name in enumerate(NAMES)
+    stocks = ("24", "112", "0", None, "3.25")
+    rows: tuple[SearchRow, ...] = tuple(
+        {
+            "product_number": f"400{index}",
+            "product_name": text or name,
+            "brand_description": text or BRANDS[index],
+            "barcode": "",
+            "unit": "pc",
+            "allow_decimal": False,
+            "most_likely_quantity": None if stock is None else Decimal(stock),
+        }
+        for index, (name, stock) in enumerate(zip(NAMES, stocks, strict=True))
     )
     state = LookUpState(typed=text or "cola", rows=rows, total=31, cursor=1)
     return Frame(LookUpJob().view(state), LinkState("live", 20.0), None, state.typed, "0042", "Anna")
