@@ -202,7 +202,7 @@ class PendingQuestion(NamedTuple):
             return plain._replace(
                 choices=answers,
                 choice_letters=ANSWER_LETTERS,
-                prompt=quantities.quantity_prompt(ANSWER_LETTERS, scans=False),
+                prompt=quantities.quantity_prompt(ANSWER_LETTERS, scans=False, is_total=False),
             )
         if not self.scans:
             return view

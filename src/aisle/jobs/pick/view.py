@@ -201,7 +201,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if keys := offered_choices.choice_letters(state):
         return (
-            quantities.quantity_prompt(keys)
+            quantities.quantity_prompt(keys, is_total=not state.is_pack_asked)
             if offered_choices.is_quantity_open(state)
             else quantities.letter_prompt(keys)
         )
