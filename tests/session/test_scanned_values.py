@@ -70,7 +70,7 @@ def test_a_known_code_is_no_value(store: StoreFolder) -> None:
                     assert frame.verdict is not None
                     assert frame.verdict.kind == WRONG, (code, said(frame))
                     assert frame.view.name == "store_product.value", (code, said(frame))
-                assert frame.verdict.text.args, said(frame)
+                    assert frame.verdict.text.args, said(frame)
             assert say(session, "y").view.name == "store_product.value"
             while frame.view.name != "home":
                 frame = say(session, "b")
