@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,16 @@ def test_commands_are_those_that_there_are(words: list[str], capsys: pytest.Capt
     if path == "load" and values["columns"] is not None:
         assert main(words) == 0
         assert "required" in capsys.readouterr().out
+
+
+def test_secrets_are_written_to_files_of_their_owner() -> None:
+    """A umask would stay: programs that are installed in the same shell after it are closed to their account."""
+    lines = _blocks("sh").splitlines()
+    assert not [line for line in lines if line.startswith("umask")]
+    written = [(line, before) for before, line in pairwise(lines) if re.search(r" > \S+\.(token|dump)$", line)]
+    assert len(written) >= 4
+    for line, before in written:
+        assert before == f"install -m 600 /dev/null {line.split()[-1]}"
 
 
 def test_options_and_settings_in_the_text_are_those_that_there_are() -> None:
