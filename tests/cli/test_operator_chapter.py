@@ -103,7 +103,9 @@ def test_metrics_are_those_that_there_are() -> None:
 
 def test_log_lines_are_those_that_there_are() -> None:
     source = "\n".join(
-        path.read_text(encoding="utf-8") for part in ("service", "server", "web") for path in (SOURCE / part).rglob("*.py")
+        path.read_text(encoding="utf-8")
+        for part in ("service", "server", "web")
+        for path in (SOURCE / part).rglob("*.py")
     )
     table = [row.split("|")[1] for row in _text().splitlines() if row.startswith("| ")]
     lines = [
