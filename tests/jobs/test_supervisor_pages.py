@@ -55,6 +55,7 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from tests.run_length import tries
+from tests.samples.supervisor import line_row
 
 NOW = Context("0001", "U1", "Anna", "2026-11-20T10:00:00.000Z", window_rows=4, terminal="desk")
 
@@ -63,7 +64,7 @@ MOMENT = "2026-11-20T08:00:00Z"
 
 def order_row(number: int, **fields: Any) -> dict[str, Any]:
     usual = {"is_active": True, "is_claimed": False, "is_picked": False, "is_rejected": False, "status": "open"}
-    line = {"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 1, "is_picked": False}
+    line = line_row(1, "P1", "", 3, 1)
     known = {"total_quantity": 6, "picked_quantity": Decimal(1), "short": 0, "seen_at": MOMENT, "idle_since": ""}
     return {
         "order_number": f"O{number}", "customer_name": "Ms Okafor", "pickup_date": MOMENT, "position": number,
@@ -108,6 +109,7 @@ class World:
                         "event": "pick",
                         "label": "P1",
                         "quantity": 1,
+                        "location": "",
                         "why": "",
                         "outcome": "",
                     }

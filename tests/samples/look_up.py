@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.locations import (
-    HeldGoods,
-    ListedLocation,
-    Location,
-    LocationsJob,
-    LocationsState,
-    OfferedChoice,
-    StockLine,
-)
-from aisle.jobs.look_up import LookUpJob, LookUpState, ProductHit
+from aisle.jobs.locations import LocationsJob, LocationsState, OfferedChoice
+from aisle.jobs.look_up import LookUpJob, LookUpState
 from aisle.jobs.product_page import (
     ExpectedDelivery,
     LocationStock,
     NearbyStock,
-    NearbyStore,
-    PoolStock,
     Product,
     Unit,
-    WaitingOrder,
 )
+from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
+from aisle.jobs.row_types.orders import OrdersWithProductRow
+from aisle.jobs.row_types.products import NearbyStoreRow, PoolStockRow, SearchRow
 from aisle.jobs.view import ASK, INFO, Frame, LinkState, Verdict, msg
 
 NAMES = (
@@ -38,9 +30,18 @@ BRANDS = ("Fizz", "Fizz", "Fizz", "Frostig", "")
 
 def look_up_list(text: str) -> Frame:
     """Show matches while a search text is typed."""
-    rows = tuple(
-        ProductHit(f"400{index}", text or name, text or BRANDS[index], ("24", "112", "0", "", "3.25")[index], "pc")
-        for index, name in enumerate(NAMES)
+    stocks = ("24", "112", "0", None, "3.25")
+    rows: tuple[SearchRow, ...] = tuple(
+        {
+            "product_number": f"400{index}",
+            "product_name": text or name,
+            "brand_description": text or BRANDS[index],
+            "barcode": "",
+            "unit": "pc",
+            "allow_decimal": False,
+            "most_likely_quantity": None if stock is None else Decimal(stock),
+        }
+        for index, (name, stock) in enumerate(zip(NAMES, stocks, strict=True))
     )
     state = LookUpState(typed=text or "cola", rows=rows, total=31, cursor=1)
     return Frame(LookUpJob().view(state), LinkState("live", 20.0), None, state.typed, "0042", "Anna")
@@ -49,6 +50,25 @@ def look_up_list(text: str) -> Frame:
 def look_up_nothing(text: str) -> Frame:
     """Show the page before anything is typed."""
     return Frame(LookUpJob().view(LookUpState(search=text)), LinkState("offline", 3600.0), None, "", "0042", "Anna")
+
+
+def product_pools(text: str) -> tuple[PoolStockRow, ...]:
+    """Two pools, one without a name."""
+    return (
+        {"pool": 1, "name": text or "Shop floor", "quantity": Decimal(18)},
+        {"pool": 2, "name": "", "quantity": Decimal(6)},
+    )
+
+
+def nearby_store(name: str, quantity: int, is_warehouse: bool = False) -> NearbyStoreRow:
+    """Stock in one nearby store."""
+    return {
+        "store_number": "",
+        "store_name": name,
+        "is_warehouse": is_warehouse,
+        "quantity": Decimal(quantity),
+        "pools": {},
+    }
 
 
 def _product_data(text: str) -> Product:
@@ -69,7 +89,7 @@ def _product_data(text: str) -> Product:
         is_discontinued=True,
         discontinued_since="2026-11-01",
         referral=text or "4005",
-        pools=(PoolStock(1, text or "Shop floor", Decimal(18)), PoolStock(2, "", Decimal(6))),
+        pools=product_pools(text),
         locations=(
             LocationStock(text or "A-03-12", Decimal(18), text or "Shop floor"),
             LocationStock(text or "BR-02", Decimal(6), text or "Backroom 4, Promotion 2"),
@@ -81,16 +101,20 @@ def _product_data(text: str) -> Product:
 
 def _product(text: str) -> LookUpState:
     stores = (
-        NearbyStore(text or "Millbrook Station", Decimal(12)),
-        NearbyStore(text or "Fernhill", Decimal(3)),
-        NearbyStore(text or "Millbrook Depot", Decimal(480), True),
-        NearbyStore(text or "Weirside", Decimal(0)),
+        nearby_store(text or "Millbrook Station", 12),
+        nearby_store(text or "Fernhill", 3),
+        nearby_store(text or "Millbrook Depot", 480, is_warehouse=True),
+        nearby_store(text or "Weirside", 0),
     )
     who = ("J. Jansen", "De Vries", "Öztürk & Sons", "Bakery The Little Corner", "M. Okafor")
-    holders = tuple(
-        WaitingOrder(
-            text or f"10{index}042", text or name, "2026-11-20T16:30:00", Decimal(max(0, 4 - index)), Decimal(index)
-        )
+    holders: tuple[OrdersWithProductRow, ...] = tuple(
+        {
+            "order_number": text or f"10{index}042",
+            "customer_name": text or name,
+            "pickup_date": "2026-11-20T16:30:00",
+            "needed": Decimal(max(0, 4 - index)),
+            "held": Decimal(index),
+        }
         for index, name in enumerate(who)
     )
     coming = (
@@ -124,12 +148,17 @@ def look_up_order(text: str) -> Frame:
     return Frame(view, LinkState("live", 12.0), verdict, "", "0042", "Anna", 15)
 
 
-def _aisle(text: str) -> tuple[ListedLocation, ...]:
+def _aisle(text: str) -> tuple[LocationsRow, ...]:
     places = [(bay, level, bay * level % 3) for bay in range(1, 7) for level in range(1, 4)]
     return tuple(
-        ListedLocation(
-            text or f"A-{bay:02}-{level}", count, Decimal((bay * 7 + level * 5) % 12 * count), text or "shelf"
-        )
+        {
+            "location_code": text or f"A-{bay:02}-{level}",
+            "location_order": bay,
+            "default_stock_pool": 1,
+            "tags": [text or "shelf"],
+            "products": count,
+            "quantity": Decimal((bay * 7 + level * 5) % 12 * count),
+        }
         for bay, level, count in places
     )
 
@@ -140,19 +169,59 @@ def location_list(text: str) -> Frame:
     return Frame(LocationsJob().view(state), LinkState("live", 20.0), None, "", "0042", "Anna")
 
 
+def product_here(
+    product: str, label: str, quantity: Decimal, *held: tuple[str, int, int], unit: str = "", **pools: Decimal
+) -> ProductHereRow:
+    """One product at a location; `held` are order, line and quantity."""
+    return {
+        "product_number": product,
+        "description": label,
+        "quantity": quantity,
+        "pools": {name.removeprefix("pool_"): each for name, each in pools.items()},
+        "allow_decimal": bool(unit),
+        "unit": unit,
+        "price": Decimal(0),
+        "held": [
+            {"order_number": order, "line_number": line, "quantity": Decimal(count)} for order, line, count in held
+        ],
+    }
+
+
+def location_row(code: str, *products: ProductHereRow, before: str = "", after: str = "") -> LocationRow:
+    """One location with its products."""
+    return {
+        "location_code": code,
+        "location_order": 1,
+        "default_stock_pool": 0,
+        "tags": [],
+        "is_stock_unknown": False,
+        "unnamed": False,
+        "total": len(products),
+        "quantity": None,
+        "products": list(products),
+        "before": before,
+        "after": after,
+    }
+
+
 def _location_state(text: str) -> LocationsState:
-    stock = tuple(
-        StockLine(
-            f"400{index}",
-            text or name,
-            quantity,
-            text,
-            (("1", quantity),) if index else (("1", Decimal(4)), ("4", Decimal(2))),
-            (HeldGoods(text or "100042", 2, Decimal(2)),) if index == 0 else (),
-        )
-        for index, (name, quantity) in enumerate(zip(NAMES, map(Decimal, ("6", "12", "1", "40", "2.75")), strict=True))
+    first = product_here(
+        "4000",
+        text or NAMES[0],
+        Decimal(6),
+        (text or "100042", 2, 2),
+        unit=text,
+        pool_1=Decimal(4),
+        pool_4=Decimal(2),
     )
-    place = Location(text or "A-03-2", 1, (text or "shelf", "cold"), stock, "A-03-1", "A-03-3")
+    more = [
+        product_here(f"400{index}", text or name, quantity, unit=text, pool_1=quantity)
+        for index, (name, quantity) in enumerate(
+            zip(NAMES[1:], map(Decimal, ("12", "1", "40", "2.75")), strict=True), 1
+        )
+    ]
+    place = location_row(text or "A-03-2", first, *more, before="A-03-1", after="A-03-3")
+    place |= {"tags": [text or "shelf", "cold"], "default_stock_pool": 1}
     names = (("1", text or "Shop floor"), ("4", text or "Web orders"))
     return LocationsState(code=text or "A-03-2", location=place, pool_names=names, aisle=_aisle(text))
 
@@ -167,7 +236,8 @@ def location_with_many_products(text: str) -> Frame:
     """Show a location with more products than its page."""
     state = _location_state(text)
     assert state.location is not None
-    view = LocationsJob().view(state._replace(location=state.location._replace(product_count=12_345)))
+    state.location["total"] = 12_345
+    view = LocationsJob().view(state)
     return Frame(view, LinkState("live", 3.0), None, "", "0042", "Anna", 5)
 
 

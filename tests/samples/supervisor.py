@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from aisle.jobs.order_operations import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.pick.shortage_choices import Reason
+from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
-from aisle.jobs.supervisor.order import HistoryRow, OrderJob, OrderLine, OrderState
+from aisle.jobs.supervisor.order import OrderJob, OrderState
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome, Person
 from aisle.jobs.supervisor.order_filter import OrderFilter
-from aisle.jobs.supervisor.orders import OrdersJob
-from aisle.jobs.supervisor.orders_view import BoardOrder, OrdersState, SavedView
+from aisle.jobs.supervisor.order_rows import BoardOrder
+from aisle.jobs.supervisor.orders import OrdersJob, OrdersState, SavedView
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg, raw
 
 LIVE_LINK = LinkState("live", 4.0)
@@ -113,39 +115,83 @@ def name_saved_view(text: str) -> Frame:
 CRISPS = "Crisps, natural, 250 g"
 
 
-def _lines(text: str, label: str) -> tuple[OrderLine, ...]:
-    by, three = text or "Ben Okafor", Decimal(3)
-    crisps, why = text or CRISPS, text or "Not enough"
-    milk, homes = text or "Whole milk 1 l", ("C-01-03", "C-01-09")
-    return (
-        OrderLine(1, "4001", label, three, three, three, True, by, ("A-03-12",), (("PU-01", three),)),
-        OrderLine(2, "4107", crisps, Decimal(4), Decimal(1), Decimal(0), True, by, ("B-02-04",), (), why),
-        OrderLine(3, "5230", milk, Decimal(12), Decimal(0), Decimal(0), False, "", homes),
-    )
+def line_row(number: int, product: str, label: str, ordered: int, picked: int = 0, **fields: Any) -> OrderLineRow:
+    """One line of an order."""
+    row: Any = {
+        "line_number": number,
+        "product_number": product,
+        "description": label,
+        "quantity": Decimal(ordered),
+        "picked_quantity": Decimal(picked),
+        "moved_quantity": Decimal(0),
+        "is_picked": False,
+        "locations": [],
+        "put_down": [],
+        "allow_decimal": False,
+        "unit": "",
+        "is_stock": True,
+    }
+    row |= dict.fromkeys(("price", "stock_pool", "picking_stock_pool_array", "store_walking_order"))
+    return row | {"preferred_location_code": None} | fields  # type: ignore[no-any-return]
 
 
-def _history(text: str, label: str) -> tuple[HistoryRow, ...]:
+def _lines(text: str, label: str) -> list[OrderLineRow]:
+    by, crisps, why = text or "Ben Okafor", text or CRISPS, text or "Not enough"
+    put_down = [{"location_code": "PU-01", "quantity": Decimal(3)}]
+    return [
+        line_row(1, "4001", label, 3, 3, is_picked=True, picked_name=by, put_down=put_down),
+        line_row(
+            2,
+            "4107",
+            crisps,
+            4,
+            1,
+            is_picked=True,
+            picked_name=by,
+            locations=[{"location_code": "B-02-04"}],
+            rejection_reason_code_description=why,
+        ),
+        line_row(
+            3,
+            "5230",
+            text or "Whole milk 1 l",
+            12,
+            locations=[{"location_code": "C-01-03"}, {"location_code": "C-01-09"}],
+        ),
+    ]
+
+
+def _event(at: str, user: str, event: str, label: str = "", quantity: int = 0, **fields: Any) -> OrderHistoryRow:
+    row: Any = {"at": f"2026-11-20T{at}Z", "user": user, "event": event, "label": label, "quantity": Decimal(quantity)}
+    return row | {"location": "", "why": "", "outcome": ""} | fields  # type: ignore[no-any-return]
+
+
+def _history(text: str, label: str) -> tuple[OrderHistoryRow, ...]:
     by = text or "Ben Okafor"
     return (
-        HistoryRow("2026-11-20T10:02:11Z", by, "short", CRISPS, why=text or "Not enough", state="queued"),
-        HistoryRow("2026-11-20T10:01:40Z", by, "pick", CRISPS, Decimal(1)),
-        HistoryRow("2026-11-20T09:58:02Z", by, "pick", label, Decimal(3)),
-        HistoryRow("2026-11-20T09:57:30Z", by, "claimed"),
+        _event("10:02:11", by, "short", CRISPS, why=text or "Not enough", outcome="queued"),
+        _event("10:01:40", by, "pick", CRISPS, 1),
+        _event("09:58:02", by, "pick", label, 3),
+        _event("09:57:30", by, "claimed"),
     )
 
 
 def _order_state(text: str, **fields: object) -> OrderState:
     label = text or "Cola Zero 33 cl can, tray of 24"
-    customer = (
-        ("customer_name", text or "Bakery The Little Corner"),
-        ("reference", text or "WEB-7712"),
-        ("comment", text or "Ring twice, please. The side door is open until noon."),
-        ("customer_address", text or "12 Mill Lane, AB1 2CD Hillmoor"),
-        ("customer_phone", text or "+44 20 7946 0123"),
-    )
-    page = OrderState(
-        "100037", _order_row(1, text), customer, _lines(text, label), history=_history(text, label), state="queued"
-    )
+    details: Any = {
+        "customer_name": text or "Bakery The Little Corner",
+        "reference": text or "WEB-7712",
+        "comment": text or "Ring twice, please. The side door is open until noon.",
+        "aisle": {
+            "customer_street": text or "12 Mill Lane",
+            "customer_zipcode": "" if text else "AB1 2CD",
+            "customer_city": "" if text else "Hillmoor",
+            "customer_phone": text or "+44 20 7946 0123",
+        },
+        "lines": _lines(text, label),
+        "lines_known": True,
+    }
+    page = OrderState("100037", _order_row(1, text), details, _history(text, label), state="queued")
     return page._replace(**fields)  # type: ignore[arg-type]
 
 
