@@ -91,14 +91,13 @@ def adjust_view(state: AdjustState) -> View:
     if state.phase in ("location", "reason"):
         return _question(state)
     item = state.line
-    place = item.location if item else state.location
-    lines = [Line("location", msg("count.location", place=place) if place else msg("count.without_location"))]
     if item is None:
         hints = (KeyHint("u", msg("hint.undo")),) if state.sent else ()
-        lines = [*lines[: bool(place)], Line("note", msg("adjust.note"))]
+        lines = [Line("location", msg("count.location", place=state.location))] if state.location else []
+        lines.append(Line("note", msg("adjust.note")))
     else:
         hints = (KeyHint("d", msg("hint.reason")),)
-        lines.append(Line("product", raw(item.label)))
+        lines = [Line("location", _location_name(item, _pool_name(state, item))), Line("product", raw(item.label))]
         lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
     return Step(
         name=f"adjust.{state.phase}",
@@ -124,7 +123,7 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
         return ()
     expected, quantity = state.line.expected, state.quantity
     fit = (("fit", msg("adjust.choice_expected_quantity", quantity=expected)),) if expected > 0 else ()
-    where = _location_name(state.line)
+    where = _location_name(state.line, _pool_name(state, state.line))
     return (
         *fit,
         ("over", msg("adjust.choice_whole_quantity", quantity=quantity)),
@@ -132,8 +131,16 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     )
 
 
-def _location_name(line: CountLine) -> Msg:
-    return msg("count.location", place=line.location) if line.location else msg("count.without_location")
+def _location_name(line: CountLine, pool_name: str) -> Msg:
+    """Return the location, with the name of the stock pool if there is one to name."""
+    place = msg("count.location", place=line.location) if line.location else msg("count.without_location")
+    return msg("count.in_pool", label=place, pool=pool_name) if pool_name else place
+
+
+def _pool_name(state: AdjustState, line: CountLine) -> str:
+    """Return the name of the line's stock pool; empty if the product lies in one pool there."""
+    has_several = sum(other.location == line.location for other in state.candidates) > 1
+    return count_state.pool_name(state.pools, line.pool) if has_several else ""
 
 
 def question_choices(state: AdjustState) -> tuple[Msg, ...]:
@@ -197,13 +204,12 @@ def visible_rows(state: AdjustState) -> tuple[Row, ...]:
 
 
 def _location_row(state: AdjustState, line: CountLine) -> Row:
-    """Return a row with the location. Name its stock pool if the product lies there in several pools."""
-    place = _location_name(line)
-    if sum(other.location == line.location for other in state.candidates) > 1:
-        place = msg("count.in_pool", label=place, pool=count_state.pool_name(state.pools, line.pool))
     return Row(
         f"{line.location}/{line.pool}",
-        (place, raw("?") if line.is_expected_unknown else msg("estimate", value=line.expected)),
+        (
+            _location_name(line, _pool_name(state, line)),
+            raw("?") if line.is_expected_unknown else msg("estimate", value=line.expected),
+        ),
     )
 
 
@@ -580,7 +586,7 @@ def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Resul
     """Send the adjustment with this reason. Ask first if more is lost than expected."""
     if reason.sign < 0 and (_exceeds_expected(state) or _is_unexpected_there(state)):
         assert state.line is not None
-        place, expected = _location_name(state.line), state.line.expected
+        place, expected = _location_name(state.line, _pool_name(state, state.line)), state.line.expected
         asking = state._replace(chosen_reason=reason, phase="quantity")
         args: dict[str, str | Decimal | Msg] = {"place": place, "label": state.line.label, "quantity": state.quantity}
         if not state.has_expected:
@@ -623,7 +629,8 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
 
 def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Result:
     assert state.line is not None
-    sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
+    pool_name = _pool_name(state, state.line)
+    sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now, pool_name)
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
     more: LogEntry = {"reason_code": reason.code, "loss_comment": reason.text}
@@ -657,7 +664,10 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     if refused := refusals.refused_entry(rows, sent.line.product, sent.at):
         return Turn(undone, (), refusals.refused_entry_verdict(refused))
     write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
-    change, where = signed_message(-sent.quantity), stored_message.at_location(sent.line.location)
+    change, where = (
+        signed_message(-sent.quantity),
+        stored_message.at_location(_location_name(sent.line, sent.pool_name) if sent.line.location else ""),
+    )
     text = msg("adjust.undone", label=sent.line.label, change=change, where=where)
     return Turn(undone, (write,), undo_verdict(text))
 

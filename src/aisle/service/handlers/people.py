@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from aisle.service.auth import pins
@@ -204,7 +205,7 @@ async def _record_failure(ctx: Context, store: Store, person_key: str, failures:
 
 def _locked_refusal(ctx: Context, row: Row) -> Refusal:
     """Return the refusal of a locked person, which does not tell if the PIN was right."""
-    wait = max(1, math.ceil(pins.lock_seconds(row[0])))
+    wait = max(1, math.ceil(datetime.fromisoformat(row[1]).timestamp() - ctx.now_seconds))
     return Refusal(429, "Too many wrong PINs; nobody signs in as this person now.", retry_after=wait)
 
 
