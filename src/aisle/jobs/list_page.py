@@ -125,7 +125,8 @@ class ListPage(Page[W], Generic[W, R]):
 
     def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
         """Show the rows of the window. Query again if it is beyond the end."""
-        return pages.handle_rows(state, answer, self.parse_rows(answer, context), context, self.query)
+        fresh = pages.with_rows(state, self.parse_rows(answer, context), answer.total)
+        return Turn(fresh, (self.query(fresh, context),) if pages.is_past_end(state, answer) else ())
 
     def handle_other_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Search, open a row, or move the cursor or the window."""
