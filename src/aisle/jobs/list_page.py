@@ -173,6 +173,10 @@ class SearchPage(ListPage[H, R]):
 
     follows_typing = True
 
+    def may_have_more(self, state: H) -> bool:
+        """Return True if more rows may match than are counted."""
+        return state.may_have_more
+
     def single_hit(self, state: H) -> R | None:
         """Return the only row found."""
         hit: R | None = state.rows[0] if state.total == 1 and state.rows and not state.may_have_more else None
