@@ -220,12 +220,12 @@ EXPECTED = BASE_VALUES
 __all__ = ["EXPECTED", "apply_settings", "parse_entry_values", "parse_update_values", "without_expected"]
 
 
-def without_expected(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def without_expected(items: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
     """Return the items without the expected values, as they are sent."""
     return [{name: item[name] for name in item if name != EXPECTED} for item in items]
 
 
-def apply_settings(stock: dict[str, Any], item: Mapping[str, Any]) -> None:
+def apply_settings(stock: dict[str, object], item: Mapping[str, object]) -> None:
     """Apply the settings of an item to a stock entry, in place."""
     for field in FIELDS:
         if field.name in item:

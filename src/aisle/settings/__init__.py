@@ -192,7 +192,7 @@ class LoadedSettings(NamedTuple):
     """Settings files, present or not, in ascending precedence."""
     stamps: FileStamps = ()
     """State of the files before they were read."""
-    command_line_values: Mapping[str, Any] = {}
+    command_line_values: Mapping[str, object] = {}
     """Values from the command line."""
     problems: tuple[str, ...] = ()
     """Errors in the files; for those files the last valid version is in force."""
@@ -251,7 +251,7 @@ def _file_stamp(path: Path) -> tuple[int, int, int]:
 
 
 def load_settings(
-    command_line_values: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, strict: bool = True
+    command_line_values: Mapping[str, object], environ: Mapping[str, str] = os.environ, *, strict: bool = True
 ) -> LoadedSettings:
     """Return the settings in force; `command_line_values` has the values of the command line.
 
@@ -268,7 +268,7 @@ def load_settings(
         validate_setting("store", given["store"], "the command line")
     from_command_line = {"the command line": given}
     variables = _settings_from_environ(environ)
-    levels: dict[str, Mapping[str, Any]] = {}
+    levels: dict[str, Mapping[str, object]] = {}
     problems: tuple[str, ...] = ()
     if any(found != MISSING_FILE for found in stamps):
         from aisle.settings.files import read_valid_files, setting_levels
@@ -276,16 +276,23 @@ def load_settings(
         valid_files, problems = read_valid_files(files, find_data_folder(environ), strict=strict)
         levels = setting_levels(valid_files, {**variables, **given}, environ)
     levels |= {_variable_name(key): {key: value} for key, value in variables.items()} | from_command_line
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     sources: dict[str, str] = {}
     for source, level in levels.items():
         values.update(level)
         sources.update(dict.fromkeys(level, source))
-    return LoadedSettings(Settings(**values), find_data_folder(environ), sources, files, stamps, given, problems)
+    return LoadedSettings(
+        settings_from_values(values), find_data_folder(environ), sources, files, stamps, given, problems
+    )
 
 
-def _settings_from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def settings_from_values(values: Mapping[str, object]) -> Settings:
+    """Return settings with these valid values, and the defaults of the others."""
+    return Settings._make({**Settings._field_defaults, **values}.values())
+
+
+def _settings_from_environ(environ: Mapping[str, str]) -> dict[str, object]:
+    values: dict[str, object] = {}
     for key in Settings._fields:
         name = _variable_name(key)
         text = environ.get(name)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
-from aisle.settings import LoadedSettings, Settings, find_data_folder, load_settings, settings_files
+from aisle.settings import LoadedSettings, find_data_folder, load_settings, settings_files, settings_from_values
 
 Check = Callable[[LoadedSettings], Iterable[Finding]]
 
@@ -86,10 +85,13 @@ def _load_settings(setting_values: SettingValues) -> tuple[LoadedSettings, list[
     try:
         return load_settings(setting_values, strict=False), []
     except SettingsError as error:
-        command_line_values: dict[str, Any] = {key: value for key, value in setting_values.items() if value is not None}
+        command_line_values = {key: value for key, value in setting_values.items() if value is not None}
         sources = dict.fromkeys(command_line_values, "the command line")
         loaded = LoadedSettings(
-            Settings(**command_line_values), find_data_folder(os.environ), sources, settings_files(os.environ)
+            settings_from_values(command_line_values),
+            find_data_folder(os.environ),
+            sources,
+            settings_files(os.environ),
         )
         return loaded, [wrong("settings", str(error), "Variables and files are left out of all that follows.")]
 

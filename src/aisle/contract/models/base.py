@@ -67,7 +67,7 @@ class _NumberSchema:
         text = core_schema.str_schema(strict=True, strip_whitespace=True)
         return _number_union(integer, decimal, core_schema.no_info_after_validator_function(_parse_number, text))
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
         return {"type": "number"} if self.format is None else {"type": "number", "format": self.format}
 
 
@@ -99,7 +99,7 @@ class RequestModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> dict[str, object]:
         """Return the fields that were set, under their wire names and with Decimals, for `wire.encode_body`."""
         return self.model_dump(exclude_unset=True, by_alias=True)
 

@@ -196,7 +196,7 @@ def format_field(value: Any) -> str:
     return str(value)
 
 
-def list_of_mappings(value: Any) -> Iterable[Mapping[str, Any]]:
+def list_of_mappings(value: Any) -> Iterable[Mapping[str, object]]:
     """Return the mappings of a list; other elements are ignored."""
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
@@ -211,12 +211,12 @@ def _sort_order(value: Any) -> float:
     return float(value) if isinstance(value, int | float | Decimal) else 0.0
 
 
-def _parse_ordering_slot(row: Mapping[str, Any]) -> OrderingSlot:
+def _parse_ordering_slot(row: Mapping[str, object]) -> OrderingSlot:
     names = ("day", "time", "delivery_offset", "ordering_offset", "category_code", "week_numbers")
     return OrderingSlot(*(format_field(row.get(name)) for name in names))
 
 
-def _parse_printer(row: Mapping[str, Any]) -> Printer:
+def _parse_printer(row: Mapping[str, object]) -> Printer:
     about = (row.get("vendor"), row.get("printer_type"), row.get("printer_serial"))
     return Printer(
         format_field(row.get("printer_name")),
