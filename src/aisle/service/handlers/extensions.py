@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from aisle.contract.models import RequestModel
 from aisle.contract.models.extensions import (
     DeliveryMarksRequest,
     LineRejectionsRequest,
@@ -70,7 +69,7 @@ class Extension(NamedTuple):
     path: str
     handler: Handler
     params: tuple[Param, ...] = ()
-    body: type[RequestModel] | None = None
+    body: type | None = None
     reads_one_row: bool = False
     """True if it reads one row, which may be missing (404)."""
 

@@ -345,6 +345,15 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_requ
         raise Refusal(413, f"At most {max_items} items are taken in one request.")
     if errors := validation_errors(adapter, value, is_large=len(raw) > SMALL):
         raise _validation_refusal(adapter, errors)
+    return _without_nulls(value) if b"null" in raw else value
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return a body without the fields that are null, which count as not given."""
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
     return value
 
 
@@ -424,7 +433,7 @@ def _validation_refusal(adapter: TypeAdapter[Any], found: Sequence[ErrorDetails]
 
 
 _EXPECTED = {
-    "model_type": 'an object is wanted, with its fields in braces: {"…": …}.',
+    "dict_type": 'an object is wanted, with its fields in braces: {"…": …}.',
     "list_type": "a list is wanted, in brackets: […].",
     "string_type": 'a text is wanted, in quotes: "…".',
     "number_type": "a number is wanted, without quotes.",
