@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import Context, OperationCall, Store, split_wire_id
@@ -51,6 +51,7 @@ from aisle.service.handlers.list_response import (
     reduced_envelope,
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.query_values import QueryValues
 from aisle.service.rate_limits import check_code
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
@@ -64,7 +65,7 @@ _STORED_ONLY_FIELDS = ("purchase_price", "secondary_order_number", "secondary_or
 _SHIPMENT_LINE_FIELD = "customer_order_shipment_number_line_number"
 # Columns of a page's row with the number that orders it.
 _DELIVERY_NUMBER_COLUMN, _RECEIPT_NUMBER_COLUMN = 2, 7
-_EQUALITY_FILTERS = ("order_number", "status", "supplier_code", "group_code")
+_EQUALITY_FILTERS: Final = ("order_number", "status", "supplier_code", "group_code")
 
 
 class ListKind(NamedTuple):
@@ -136,7 +137,7 @@ async def _read_lines(ctx: Context, keys: Query, kind: ListKind) -> list[list[Ro
     )
 
 
-async def store_filter(ctx: Context, query: Body) -> tuple[dict[str, object], Store | None]:
+async def store_filter(ctx: Context, query: QueryValues) -> tuple[dict[str, object], Store | None]:
     """Return the filter that limits a list to the named store, or to those of the token."""
     if "store_number" in query:
         store = await authorize_store(ctx.tx, ctx.principal, query["store_number"])
@@ -144,7 +145,7 @@ async def store_filter(ctx: Context, query: Body) -> tuple[dict[str, object], St
     return ({} if ctx.principal.all_stores else {"token": ctx.principal.token_id}), None
 
 
-def common_filters(query: Body, zone: TimeZone) -> dict[str, object]:
+def common_filters(query: QueryValues, zone: TimeZone) -> dict[str, object]:
     """Return the filters that deliveries and receipts share."""
     filters: dict[str, object] = {}
     if "is_submitted" in query:
@@ -348,7 +349,7 @@ async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
     return await _receipts_page(ctx, call.query, {"store": ctx.current_store.number}, ctx.current_store)
 
 
-async def _receipts_page(ctx: Context, query: dict[str, Any], filters: dict[str, object], store: Store | None) -> bytes:
+async def _receipts_page(ctx: Context, query: QueryValues, filters: dict[str, object], store: Store | None) -> bytes:
     page: Page = parse_page(query)
     filters["receipt_type"] = query["receipt_type"]
     if "order_number" in query:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -244,7 +244,7 @@ async def list_unknown_keys(ctx: Context, call: OperationCall) -> bytes:
     )
 
 
-def _parse_keys(call: OperationCall, name: str, maximum: int) -> list[str]:
+def _parse_keys(call: OperationCall, name: Literal["known", "keys"], maximum: int) -> list[str]:
     """Return the keys of a query. Raise Refusal (422) if there are too many."""
     keys = [key for key in call.query.get(name, "").split(",") if key]
     if len(keys) > maximum:

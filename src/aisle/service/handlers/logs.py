@@ -47,6 +47,7 @@ from aisle.service.handlers import store_products
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.http.request_parsing import clamp_occurred_on
+from aisle.service.query_values import QueryValues
 
 Body = dict[str, Any]
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.
@@ -103,7 +104,7 @@ async def retrieve_log_entry(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _read_chain(
-    ctx: Context, page: Page, query: Mapping[str, Any], filters: dict[str, object]
+    ctx: Context, page: Page, query: QueryValues, filters: dict[str, object]
 ) -> tuple[int | None, list[Row]]:
     """Return the number of entries in the token's stores, and those of a page."""
     if not ctx.principal.all_stores:
@@ -140,7 +141,7 @@ def _unordered_query(months: Sequence[str], filters: Mapping[str, object]) -> Qu
 
 
 async def _read_store(
-    ctx: Context, page: Page, query: Mapping[str, Any], filters: dict[str, object], store: Store
+    ctx: Context, page: Page, query: QueryValues, filters: dict[str, object], store: Store
 ) -> tuple[int, list[Row]]:
     """Return the number of entries of one store, and those of a page.
 
@@ -159,7 +160,7 @@ async def _read_store(
     return total, await page_query(found, page.limit, offset).all(ctx.tx)
 
 
-async def _number_range(ctx: Context, query: Mapping[str, Any], store: Store) -> tuple[int, int]:
+async def _number_range(ctx: Context, query: QueryValues, store: Store) -> tuple[int, int]:
     """Return the first and last number of the store's entries, by age and by the requested ids.
 
     They limit the store's own numbers, so that no entries of other stores are read.
@@ -221,7 +222,7 @@ class EntryInput(NamedTuple):
 
 
 async def _write_entry(
-    ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, query: Mapping[str, Any], body: Body, field: str
+    ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, query: QueryValues, body: Body, field: str
 ) -> None:
     if not body.get("product_number"):
         raise unprocessable("An entry needs a product.", f"{field}.product_number")
@@ -261,7 +262,7 @@ async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field
         await store_products.change_store_products(ctx, store, [(0, body_of_change)], field)
 
 
-def is_count(query: Mapping[str, Any], body: Body) -> bool:
+def is_count(query: QueryValues, body: Body) -> bool:
     """Return True if an entry is a count.
 
     It is one if the query says so, or if it has a `counted_quantity` and no `quantity`.

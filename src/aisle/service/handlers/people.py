@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import ROLES, TokenPerson, add_token, authorize_store
@@ -22,7 +22,7 @@ TOKEN_SECONDS = 3600.0
 MAX_PINS = 200
 """Maximum number of PINs in one request, since hashing each takes time."""
 
-SIGN_IN_CHANNEL_HEADER = "Aisle-Door"
+SIGN_IN_CHANNEL_HEADER: Final = "Aisle-Door"
 """Header with the channel of a sign-in."""
 WEB_CHANNEL = "web"
 """Channel of the browser. Its failures do not lock the person at the store's terminals."""

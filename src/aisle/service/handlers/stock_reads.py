@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aisle.service.auth.tokens import authorize_store, authorize_stores
 from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
@@ -32,8 +32,9 @@ from aisle.service.errors import not_found
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import DELETED_COUNTER
+from aisle.service.query_values import QueryValues
 
-_EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")
+_EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.
 _MAX_NAMED_PRODUCTS = 50
 # First column of a balance in a row of the page, after those of the entry.
@@ -119,7 +120,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
     return filter_query(sql.STOCK_COUNT_CATALOGUE, sql.STOCK_FILTERS, {**filters, "catalogue": ()})
 
 
-async def _parse_filters(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str, object]:
+async def _parse_filters(ctx: Context, query: QueryValues, store: Store | None) -> dict[str, object]:
     filters: dict[str, object] = {name: query[name] for name in _EQUALITY_FILTERS if name in query}
     if store:
         filters["store"] = store.number
@@ -146,8 +147,9 @@ async def _parse_filters(ctx: Context, query: dict[str, Any], store: Store | Non
         else:
             filters |= {"modified_of_few": (since, changed)} if few else {"modified": since}
     if "last_stock_modified_datetime" in query:
-        field = "last_stock_modified_datetime"
-        filters["stock_modified"] = parse_timestamp(query[field], field, ctx.time_zone(store))
+        filters["stock_modified"] = parse_timestamp(
+            query["last_stock_modified_datetime"], "last_stock_modified_datetime", ctx.time_zone(store)
+        )
     return filters
 
 
