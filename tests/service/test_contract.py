@@ -1,14 +1,16 @@
 """The service and the contract: routes, answers and the OpenAPI page come from one table."""
 
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter
 
 from aisle.contract.models import ResponseModel, result_adapter
 from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.list_response import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.http.routes import list_operations
+from aisle.service.query_values import HeaderValues, QueryValues
 from tests.service.world import World, line_end
 
 
@@ -18,6 +20,17 @@ async def test_every_operation_is_served(world: World) -> None:
     expected = {(name, OPERATIONS[name].method, OPERATIONS[name].path) for name in HANDLERS}
     expected |= {(one.name, one.method, one.path) for one in EXTENSIONS}
     assert routes == expected
+
+
+def test_values_of_parameters_have_the_declared_types() -> None:
+    kinds = {"string": {str}, "number": {int}, "boolean": {bool}}
+    found: dict[str, dict[str, set[type]]] = {"query": {}, "header": {}}
+    params = [param for each in (*OPERATIONS.values(), *EXTENSIONS) for param in each.params]
+    for param in (*params, SCROLL_PARAM):
+        if param.where in found:
+            found[param.where].setdefault(param.name, set()).update(kinds[param.type])
+    for where, kind in (("query", QueryValues), ("header", HeaderValues)):
+        assert {name: set(get_args(hint)) or {hint} for name, hint in get_type_hints(kind).items()} == found[where]
 
 
 def _unknown(value: Any, where: str = "") -> list[str]:
