@@ -23,12 +23,13 @@ async def test_every_operation_is_served(world: World) -> None:
 
 
 def test_values_of_parameters_have_the_declared_types() -> None:
-    kinds = {"string": {str}, "number": {int}, "boolean": {bool}}
+    kinds: dict[str, type] = {"string": str, "number": int, "boolean": bool}
     found: dict[str, dict[str, set[type]]] = {"query": {}, "header": {}}
-    params = [param for each in (*OPERATIONS.values(), *EXTENSIONS) for param in each.params]
+    params = [param for operation in OPERATIONS.values() for param in operation.params]
+    params += [param for extension in EXTENSIONS for param in extension.params]
     for param in (*params, SCROLL_PARAM):
         if param.where in found:
-            found[param.where].setdefault(param.name, set()).update(kinds[param.type])
+            found[param.where].setdefault(param.name, set()).add(kinds[param.type])
     for where, kind in (("query", QueryValues), ("header", HeaderValues)):
         assert {name: set(get_args(hint)) or {hint} for name, hint in get_type_hints(kind).items()} == found[where]
 
