@@ -76,4 +76,4 @@ def _find_type(area: str, name: str) -> Any:
         found = getattr(import_module(f"{__name__}.{module}"), name, None)
         if found is not None:
             return found
-    raise ContractError(f"The contract has no type {name!r} for {area}.")
+    raise ContractError(f"The contract has no model {name!r} for {area}.")
