@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from aisle.contract.models.extensions import ExtendedStore
 from aisle.service.auth.tokens import authorize_store, authorize_stores
 from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
 from aisle.service.db import Row
@@ -20,12 +21,13 @@ from aisle.service.domain.json_fragments import (
     json_boolean,
     object_members,
     parse_json_object,
+    pick_members,
     pool_members,
     quoted,
     text_member,
     to_json,
 )
-from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, upcoming_dates_of_store
+from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, UpcomingDates, upcoming_dates_of_store
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
@@ -73,13 +75,15 @@ async def _read_store(
     return await _count_store(ctx, filters, store), _group_by_entry(rows)
 
 
-async def _count_store(ctx: Context, filters: Mapping[str, Any], store: Store) -> int:
+async def _count_store(ctx: Context, filters: Mapping[str, object], store: Store) -> int:
     """Return the number of entries in a store's list. Its counters have it if only ids are filtered."""
     if filters.keys() <= {"store", "beyond", "until"}:
         given, deleted = await ctx.tx.one(sql.STOCK_NUMBERS_OF_STORE, store.number) or (0, 0)
-        last = min(filters.get("until", given or 0), given or 0)
         if len(filters) == 1 or not deleted:
-            return int(max(0, last - max(0, filters.get("beyond", 0)) - (deleted or 0)))
+            until, beyond = filters.get("until", given or 0), filters.get("beyond", 0)
+            assert isinstance(until, int)
+            assert isinstance(beyond, int)
+            return int(max(0, min(until, given or 0) - max(0, beyond) - (deleted or 0)))
     return await _count_query(filters).fetch_count(ctx.tx)
 
 
@@ -168,12 +172,12 @@ async def _load_reserved(ctx: Context, rows: Iterable[Row]) -> dict[tuple[str, s
 class OrderingPlan(NamedTuple):
     """Ordering schema of a store, the current time, and its results by category."""
 
-    store: dict[str, Any]
+    store: ExtendedStore
     now: float
     zone: TimeZone
-    by_category: dict[str, dict[str, Any]]
+    by_category: dict[str, UpcomingDates]
 
-    def missing_fields(self, product_fields: Mapping[str, Any], category: str) -> dict[str, Any]:
+    def missing_fields(self, product_fields: Container[str], category: str) -> dict[str, object]:
         """Return the ordering and delivery times that the product does not have itself."""
         if category not in self.by_category:
             self.by_category[category] = upcoming_dates_of_store(self.store, category, self.now, self.zone)
@@ -185,7 +189,7 @@ async def _load_plans(ctx: Context, stores: Iterable[str]) -> dict[str, Ordering
     """Return the plans of the stores that have one."""
     plans = {}
     for number_, _, data in await ctx.tx.all(store_sql.STORE_ORDINALS, sorted(stores)):
-        store_data = parse_json_object(data)
+        store_data: ExtendedStore = parse_json_object(data)
         if any(store_data.get(name) for name in SCHEDULE_FIELDS):
             plans[number_] = OrderingPlan(store_data, ctx.now_seconds, ctx.time_zone(number_), {})
     return plans
@@ -352,9 +356,8 @@ async def retrieve_store_product_stock(ctx: Context, call: OperationCall) -> byt
     return f'{{"products":[{join_members(parts)}]}}'.encode()
 
 
-def _store_settings(own: dict[str, Any], product: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {name: own[name] for name in ("min", "max") if name in own}
-    found |= {name: product[name] for name in ("edit_min_max_percentage", "is_edit_min_max") if name in product}
+def _store_settings(own: Mapping[str, object], product: Mapping[str, object]) -> dict[str, object]:
+    found = pick_members(own, ("min", "max")) | pick_members(product, ("edit_min_max_percentage", "is_edit_min_max"))
     for field, name in (("next_delivery_date", "delivery"), ("next_ordering_date", "ordering")):
         if own.get(field):
             found[f"next_{name}_datetime"] = own[field]
