@@ -8,7 +8,10 @@ from collections.abc import Sequence
 
 import click
 
+from aisle.cli import print_error
+from aisle.cli.commands import run_command
 from aisle.cli.options import SettingValues, app_options, settings_from_options
+from aisle.errors import AisleError, UsageError
 
 TERM = "xterm-256color"
 """TERM of the terminal in the page."""
@@ -21,10 +24,6 @@ def session_command(options: Sequence[str]) -> list[str]:
 
 def main() -> int:
     """Run one session and return the exit status."""
-    from aisle.cli import print_error
-    from aisle.cli.commands import run_command
-    from aisle.errors import AisleError, UsageError
-
     try:
         return run_command(run_session, sys.argv[1:])
     except UsageError as error:

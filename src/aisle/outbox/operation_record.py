@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import Json, Write
@@ -156,8 +157,6 @@ class Intent(NamedTuple):
 
 def sha256_hex(content: bytes) -> str:
     """Return the SHA-256 of a request's bytes in hexadecimal."""
-    from hashlib import sha256
-
     return sha256(content).hexdigest()
 
 

@@ -17,8 +17,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from platformdirs import site_config_path, user_config_path, user_data_path
+
 from aisle.errors import SettingsError, UsageError
 from aisle.file_ownership import untrusted_error
+from aisle.settings.time_zone import parse_zone
 
 EMBEDDED = "embedded"
 """Base URL of the service that is part of aisle."""
@@ -207,8 +210,6 @@ def find_data_folder(environ: Mapping[str, str]) -> Path:
             return Path(home).expanduser().absolute()
         except (RuntimeError, OSError) as error:  # unknown user in the path, or the working directory was deleted
             raise SettingsError(f"AISLE_HOME is {home!r}, and nobody knows where that is. {_HOME_ADVICE}") from error
-    from platformdirs import user_data_path
-
     return _account_folder(user_data_path)
 
 
@@ -230,8 +231,6 @@ def settings_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the settings files in ascending precedence."""
     if environ.get("AISLE_HOME"):
         return (find_data_folder(environ) / "settings.toml",)
-    from platformdirs import site_config_path, user_config_path
-
     folders = (site_config_path("aisle", appauthor=False), _account_folder(user_config_path))
     return tuple(folder / "settings.toml" for folder in folders)
 
@@ -338,8 +337,6 @@ def validate_setting(key: str, value: Any, where: str) -> Any:
     if key == "store" and type(value) is str and not value.strip():
         raise SettingsError(f"store in {where} is empty; it takes the number of a store.")
     if key == "time_zone" and value and type(value) is str:
-        from aisle.settings.time_zone import parse_zone
-
         try:
             parse_zone(value)
         except SettingsError as error:

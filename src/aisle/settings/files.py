@@ -21,6 +21,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -270,8 +271,6 @@ def _value_kind(value: Any) -> str:
 
 
 def _nearest(key: str, forbidden: tuple[str, ...]) -> str:
-    from difflib import get_close_matches
-
     known = [field for field in Settings._fields if field not in (*forbidden, *COMMAND_LINE_ONLY)]
     known += () if forbidden else _TABLES[1:]
     near = get_close_matches(key, known, n=1)

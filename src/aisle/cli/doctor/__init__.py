@@ -12,9 +12,11 @@ from pathlib import Path
 
 import click
 
+from aisle.cli.doctor import host, service, settings, sizes, store
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
+from aisle.service.db import parse_database_url
 from aisle.settings import LoadedSettings, find_data_folder, load_settings, settings_files, settings_from_values
 
 Check = Callable[[LoadedSettings], Iterable[Finding]]
@@ -35,13 +37,10 @@ def doctor(
     """
     loaded, findings = _load_settings({**setting_values, "terminal": terminal})
     if show_settings:
-        from aisle.cli.doctor import settings
-        from aisle.cli.doctor.settings import print_settings
-
         findings += [
             finding for finding in _run_check("settings", settings.check_settings, loaded) if finding.verdict == WRONG
         ]
-        print_settings(loaded, findings, as_json=as_json)
+        settings.print_settings(loaded, findings, as_json=as_json)
         return int(bool(findings))
     for name, check in checks(_named(database) if database else None):
         findings += _run_check(name, check, loaded)
@@ -50,15 +49,11 @@ def doctor(
 
 
 def _named(database: str) -> Path | str:
-    from aisle.service.db import parse_database_url
-
     return parse_database_url(database)
 
 
 def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
     """Return the checks in order, with their names; with `database`, also the sizes of that service database."""
-    from aisle.cli.doctor import host, service, settings, sizes, store
-
     return (
         ("python", host.check_python),
         ("sqlite", host.check_sqlite),
