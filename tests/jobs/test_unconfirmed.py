@@ -22,7 +22,8 @@ from aisle.jobs.job import (
     Rows,
     Start,
 )
-from aisle.jobs.supervisor.unconfirmed import RESOLUTIONS, UnconfirmedJob, UnconfirmedState
+from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob
+from aisle.jobs.supervisor.unconfirmed_view import RESOLUTIONS, UnconfirmedState
 from aisle.jobs.view import ASK, GOOD, INFO, DetailView, ListView, Step, Verdict
 from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, Match, Scan, Text
 from aisle.tui.message_text import MessageWriter

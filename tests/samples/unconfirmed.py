@@ -7,12 +7,12 @@ from decimal import Decimal
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND
 from aisle.jobs.stored_message import StoredMessage, store_message
 from aisle.jobs.supervisor.store_product_view import field_label, format_value
-from aisle.jobs.supervisor.unconfirmed import (
+from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob
+from aisle.jobs.supervisor.unconfirmed_view import (
     OTHER_ORDER,
     PUT_BACK,
     Comparison,
     Item,
-    UnconfirmedJob,
     UnconfirmedOperation,
     UnconfirmedState,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,11 +27,15 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.pages import page_size, turn_page
 from aisle.jobs.product_page import (
+    Cells,
     ExpectedDelivery,
     NearbyStock,
     Product,
-    Unit,
     WaitingOrder,
+    code_rows,
+    delivery_block,
+    estimate,
+    nearby_block,
     parse_expected_deliveries,
     parse_nearby,
     parse_product,
@@ -53,7 +56,6 @@ from aisle.jobs.view import (
     Msg,
     Row,
     Verdict,
-    known_number,
     msg,
     raw,
 )
@@ -167,9 +169,6 @@ class LookUpState(NamedTuple):
         )
 
 
-Cells = tuple[Msg, ...]
-
-
 def list_view(state: LookUpState) -> ListView:
     """Return the numbered list of found products."""
     text = state.typed or state.search
@@ -258,16 +257,6 @@ def _stock_text(product: Product) -> Msg:
     return msg("look_up.stock", stock=product.stock)
 
 
-def estimate(quantity: Decimal | None) -> Msg:
-    """Return an estimated quantity, `?` if unknown."""
-    return raw("?") if quantity is None else msg("look_up.estimate", text=quantity)
-
-
-def with_age(title: Msg, age: Decimal) -> Msg:
-    """Return a title with the age of the data below it, if that is known."""
-    return msg("look_up.with_age", title=title, seconds=str(age)) if age >= 0 else title
-
-
 def _stock_blocks(product: Product) -> tuple[Block, ...]:
     """Return the blocks of locations and pools; empty for products without stock."""
     if product.has_no_stock:
@@ -295,23 +284,6 @@ def _location_rows(product: Product) -> tuple[Cells, ...]:
     )
 
 
-def delivery_block(product: Product | None, deliveries: Iterable[ExpectedDelivery]) -> Block:
-    """Return the block of expected deliveries, the next delivery of the stock list, and the ordering deadline."""
-    rows: list[Cells] = list(delivery_rows(deliveries))
-    if product and product.next_delivery:
-        rows.append((msg("look_up.delivery"), msg("moment", at=product.next_delivery)))
-    if product and product.next_ordering:
-        rows.append((msg("look_up.ordering"), msg("moment", at=product.next_ordering)))
-    return Block(msg("look_up.expected_deliveries"), tuple(rows))
-
-
-def delivery_rows(deliveries: Iterable[ExpectedDelivery]) -> Iterator[Cells]:
-    """Yield quantity and date of each expected delivery."""
-    for one in deliveries:
-        what = msg("look_up.expected_with", quantity=known_number(one.quantity), order=one.order)
-        yield (what, one.day) if one.day else (what,)
-
-
 def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
     """Return the product's master data, and when it was counted and estimated.
 
@@ -334,34 +306,6 @@ def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
         ("label.referral", raw(details.referral), details.referral),
     )
     return tuple((msg(label), value) for label, value, is_shown in known if is_shown)
-
-
-def code_rows(codes: Iterable[str], units: Iterable[Unit]) -> tuple[Cells, ...]:
-    """Return the barcodes, then the handling units with theirs."""
-    return (*((raw(code),) for code in codes), *((_unit_text(unit), raw(unit.code)) for unit in units))
-
-
-def _unit_text(unit: Unit) -> Msg:
-    if not unit.name:
-        return msg("look_up.unnamed_unit", quantity=unit.quantity)
-    if format_number(unit.quantity) in unit.name:
-        return raw(unit.name)
-    return msg("look_up.unit", quantity=unit.quantity, name=unit.name)
-
-
-def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
-    """Return the block of nearby stores and warehouses with the age of the data; empty for products without stock."""
-    if product and product.has_no_stock:
-        return Block(msg("look_up.nearby"), ())
-    if nearby.is_refused:
-        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_refused"),),))
-    if nearby.age_s < 0:
-        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_loading"),),))
-    rows: tuple[Cells, ...] = tuple(
-        (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
-        for near in nearby.stores
-    )
-    return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
 
 
 def _order_block(orders: tuple[WaitingOrder, ...]) -> Block:

@@ -25,8 +25,8 @@ from aisle.jobs.job import (
     Turn,
     money_message,
 )
-from aisle.jobs.look_up import code_rows
 from aisle.jobs.pages import page_size, turn_page
+from aisle.jobs.product_page import code_rows
 from aisle.jobs.quantities import name_of
 from aisle.jobs.supervisor.product_data import (
     AVAILABILITY,

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from aisle.jobs import choice_letters
 from aisle.jobs.job import Json, money_message
-from aisle.jobs.look_up import delivery_rows, estimate, with_age
-from aisle.jobs.product_page import ExpectedDelivery
+from aisle.jobs.product_page import ExpectedDelivery, delivery_rows, estimate, with_age
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.stored_message import is_stored_message, read_message
 from aisle.jobs.supervisor.store_product_fields import (
