@@ -182,8 +182,8 @@ def reduced_envelope(rows: Iterable[str], page: Page, total: int | None, *, has_
     )
 
 
-def _page_members(page: Page, total: int | None, has_more: bool) -> dict[str, Any]:
-    numbers = {
+def _page_members(page: Page, total: int | None, has_more: bool) -> dict[str, object]:
+    numbers: dict[str, object] = {
         "next_page": page.number + 1 if has_more else None,
         "previous_page": _previous_page(page, total),
         "page_size": page.size,

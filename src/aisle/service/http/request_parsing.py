@@ -375,7 +375,7 @@ def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:
         raise bad_request(
             "There is no body. What it does not name is taken away here: say {} where that is all.", "body"
         )
-    nothing: dict[str, Any] = {}
+    nothing: dict[str, object] = {}
     if errors := validation_errors(adapter, nothing):
         if errors[0]["type"] == "list_type":
             raise bad_request(f"There is no body; {_EXPECTED['list_type']}", "body")
@@ -395,14 +395,14 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _names_counted() -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _names_counted() -> Callable[[dict[str, object]], dict[str, object]]:
     """Return a hook for each parsed object, which also lets other threads run during the parser's C code.
 
     It raises Refusal (400) for more field names than all bodies have, since the parser keeps each name.
     """
     names: set[str] = set()
 
-    def look(found: dict[str, Any]) -> dict[str, Any]:
+    def look(found: dict[str, object]) -> dict[str, object]:
         names.update(found)
         if len(names) > _MOST_NAMES:
             raise bad_request(f"No body has more than {_MOST_NAMES:,} names of fields here.")
