@@ -5,10 +5,12 @@ from typing import Any, get_args, get_type_hints
 from pydantic import TypeAdapter
 
 from aisle.contract.models import ResponseModel, result_adapter
+from aisle.contract.models.extensions import request_body_adapter
 from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS
+from aisle.service.http.request_parsing import parse_body
 from aisle.service.http.routes import list_operations
 from aisle.service.query_values import HeaderValues, QueryValues
 from tests.service.world import World, line_end
@@ -32,6 +34,12 @@ def test_values_of_parameters_have_the_declared_types() -> None:
             found[param.where].setdefault(param.name, set()).add(kinds[param.type])
     for where, kind in (("query", QueryValues), ("header", HeaderValues)):
         assert {name: set(get_args(hint)) or {hint} for name, hint in get_type_hints(kind).items()} == found[where]
+
+
+def test_null_counts_as_not_given_at_any_depth() -> None:
+    body = b'{"products":[{"product_number":"1","price":null,"free_fields":[{"sort_order":1,"key":null}]}]}'
+    adapter = request_body_adapter(OPERATIONS["create-or-update-products"])
+    assert parse_body(body, adapter, 9) == {"products": [{"product_number": "1", "free_fields": [{"sort_order": 1}]}]}
 
 
 def _unknown(value: Any, where: str = "") -> list[str]:
