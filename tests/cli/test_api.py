@@ -95,6 +95,28 @@ def test_every_list_is_followed_to_its_end(capsys: pytest.CaptureFixture[str], n
     assert len(rows) == len({json.dumps(one, sort_keys=True) for one in rows}) == total
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ("list-products", "--store", "0001", "--query", "product_number=none", "--query", "page_size=5"),
+            "aisle: list-products has no rows with product_number none, store_number 0001.\n",
+        ),
+        (
+            ("list-store-product-logs", "--query", "reference=none\x1b[2J", "--store", "0001"),
+            "aisle: list-store-product-logs has no rows with reference none\ufffd[2J, store_number 0001.\n",
+        ),
+    ],
+)
+def test_empty_list_is_said_on_stderr(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+) -> None:
+    assert run(capsys, *arguments, "--all") == (0, "", words)
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (0, "")
+    assert [] in json.loads(out).values()
+
+
 def test_refusal_is_printed_with_exit_status_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     status, out, err = run(capsys, "list-locations", "--store", "nowhere")
     assert status == 1

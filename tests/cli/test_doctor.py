@@ -535,6 +535,21 @@ def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.Capture
     assert (NOTE, "1 queued for the PIN of U1 It is given in the app: . and then PIN.") in found.of("outbox")
 
 
+@pytest.mark.parametrize(("age_s", "is_named"), [(30, False), (90, True)])
+def test_writes_that_the_service_cannot_take_are_named_after_a_minute(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], age_s: float, is_named: bool
+) -> None:
+    filled(home)
+    box = OperationQueue(open_outbox(home.folder), clock=lambda: time.time() - age_s)
+    with transaction(box._db):
+        first, _ = box.enqueue(intents(*(update(order, {1: 1}, merge=False) for order in ("1", "2"))), ANNA)
+    box.begin_sending(first, b"{}")
+    box.retry_later(first, store_text("The database failed."), time.time() + 60)
+    verdict, words = doctor(capsys).of("outbox")[0]
+    assert words.startswith("2 queued; ")
+    assert (verdict, "The database failed. Nothing is lost." in words) == ((NOTE, True) if is_named else (OK, False))
+
+
 def test_waiting_and_unresolved_operations_are_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     filled(home)
     box = OperationQueue(open_outbox(home.folder), clock=lambda: time.time() - 7200)

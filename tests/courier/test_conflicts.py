@@ -22,8 +22,7 @@ from aisle.courier.courier import Courier
 from aisle.host.database import transaction
 from aisle.jobs.count.count_state import log_write
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Resolve, Rows, Start, Write
-from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob
-from aisle.jobs.supervisor.unconfirmed_view import operation_choices
+from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, operation_choices
 from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.outbox.operation_record import Operation
 from aisle.scan.meaning import Choice

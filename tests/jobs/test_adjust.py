@@ -13,7 +13,7 @@ from aisle import json_codec
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
 from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
-from aisle.jobs.view import ListView, Verdict
+from aisle.jobs.view import ListView, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -257,6 +257,41 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
     assert lose("P4", 500).feed(Choice(1)) == "adjust.lost"  # nobody knows how many there are
 
 
+@pytest.mark.parametrize("number", ["P1", "P2", "P3", "P4", "P404"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_loss_where_the_books_have_none_is_asked_back(number: str, is_first: bool) -> None:
+    hand = Hand()
+    for key, kind in (("A-9", LOCATION), (number, PRODUCT)) if is_first else ((number, PRODUCT), ("A-9", LOCATION)):
+        hand.scan(key, kind=kind)
+    hand.feed(Quantity(Decimal(2)))
+    has_figures = number in ("P1", "P2", "P3")
+    assert hand.feed(Choice(1)) == ("adjust.exceeds_expected" if has_figures else "adjust.none_expected")
+    assert hand.verdict
+    args = dict(hand.verdict.text.args)
+    assert (args["place"], args["result"]) == (msg("count.location", place="A-9"), Decimal(-2))
+    assert args.get("books") == (Decimal(0) if has_figures else None)
+    assert hand.job.accepts(hand.state).choice_letters == "yc"
+    assert not hand.entries
+    assert hand.feed(Choice(1)) == "adjust.lost"
+    assert hand.entries[-1]["location_code"] == "A-9"
+
+
+def test_a_confirmed_quantity_is_asked_back_where_the_books_have_none() -> None:
+    hand = Hand(location_code="A-9")
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(2000))) == "count.confirm_quantity"
+    hand.feed(Choice(1))
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
+    assert not hand.entries
+
+
+def test_what_is_found_where_the_books_have_none_is_not_asked_back() -> None:
+    hand = Hand(location_code="A-9")
+    hand.scan("P4")
+    hand.feed(Quantity(Decimal(2)))
+    assert hand.feed(Choice(5)) == "adjust.found"
+
+
 def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
     hand = Hand(location_code="A-3")
     hand.scan("P1", "2")
@@ -413,6 +448,7 @@ def test_so_many_are_meant_at_one_place_and_asked_about_again_at_another() -> No
     assert hand.state.line.location == "B-1"
     assert hand.feed(Command("d")) == "count.confirm_quantity"
     assert hand.feed(Choice(1)) == "adjust.which_reason"
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected", "the books have none there"
     assert hand.feed(Choice(1)) == "adjust.lost"
     assert hand.entries[-1]["location_code"] == "B-1"
 
@@ -490,9 +526,8 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
             if not hand.effects:
                 hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    answers = (
-        "at_location dropped found how_many lost none one_at_a_time exceeds_expected undone which_location which_reason"
-    )
+    answers = "at_location dropped found how_many lost none one_at_a_time exceeds_expected none_expected undone"
+    answers += " which_location which_reason"
     wanted = [*AdjustJob.steps, *(f"adjust.{answer}" for answer in answers.split())]
     wanted += [
         "count.answer_first",

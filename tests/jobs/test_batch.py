@@ -287,6 +287,74 @@ def test_a_letter_of_the_round_stands_on_its_own_tote_alone() -> None:
     assert hand.state.orders[1].tote_code == "X"
 
 
+@pytest.mark.parametrize("event", [UnknownCode, Text])
+@pytest.mark.parametrize("code", ["TOTE-2", "NL-000123", "T0045", "KIST7", "00012345", "X12"])
+def test_another_label_replaces_that_of_a_tote_only_when_confirmed(event: Any, code: str) -> None:
+    hand = Hand()
+    hand.scan("4101")
+    assert hand.feed(UnknownCode("TOTE-1")) == "batch.tote"
+    assert hand.feed(event("TOTE-1")) == "batch.tote", "the same again says so again"
+    assert hand.feed(event(code)) == "batch.replace_label"
+    assert hand.verdict
+    assert hand.verdict.kind == ASK
+    assert dict(hand.verdict.text.args) == {"tote": "A", "old": "TOTE-1", "code": code, "order": "4101"}
+    assert hand.state.orders[0].tote_code == "TOTE-1"
+    assert hand.view.choice_letters == "y"
+    hand.feed(Back())
+    assert hand.state.orders[0].tote_code == "TOTE-1"
+    hand.feed(event(code))
+    assert hand.feed(Choice(1)) == "batch.tote"
+    assert hand.state.orders[0].tote_code == code
+
+
+def test_a_label_in_question_is_not_that_of_an_order_that_was_handed_over_meanwhile() -> None:
+    hand = Hand()
+    hand.scan("4101")
+    hand.feed(UnknownCode("TOTE-1"))
+    hand.feed(UnknownCode("TOTE-2"))
+    hand.given = [{"order_number": "4105", "by": "Ben"}]
+    hand.feed(Changed("outbox", ""))
+    hand.feed(Choice(1))
+    assert [each.tote_code for each in hand.state.orders] == ["TOTE-1", ""]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "9520O01100024",
+        "95200X110024",
+        "95200?11",
+        "A9520001100024",
+        "010952000110002O10LOT7",
+        "0109520001100024\x1d3012",
+        "(01)0952000110002X",
+        "003400000000000000O7",
+        "https://shop.example/01/09520001100024",
+        "WIFI:S:shop;T:WPA;P:x1;;",
+        "\ufffd1234567",
+        "12*ABC45678",
+    ],
+)
+@pytest.mark.parametrize("label", ["", "TOTE-1"])
+def test_a_damaged_barcode_is_no_label(label: str, code: str) -> None:
+    hand = Hand()
+    hand.scan("4101")
+    if label:
+        hand.feed(UnknownCode(label))
+    assert hand.feed(UnknownCode(code)) == "batch.no_label"
+    assert hand.state.orders[0].tote_code == label
+    assert not hand.state.choices
+
+
+@pytest.mark.parametrize(
+    "code", ["TOTE-1", "2024-00017", "K95200011", "95200011K", "8003095200011000241A", "RED 1", "ÄB-1"]
+)
+def test_a_first_label_is_taken(code: str) -> None:
+    hand = Hand()
+    hand.scan("4101")
+    assert hand.feed(UnknownCode(code)) == "batch.tote"
+
+
 def test_order_like_code_is_tote_only_when_confirmed() -> None:
     hand = Hand()
     hand.scan("4101")

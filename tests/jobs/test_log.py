@@ -12,9 +12,10 @@ import pytest
 
 from aisle import json_codec
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Export, Opened, Query, Refresh, Resumed, Rows, Start
-from aisle.jobs.supervisor.log import EXPORT_COLUMNS, LogJob
+from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_filter import FILTER_FIELDS, LogFilter, filter_values
-from aisle.jobs.supervisor.log_view import LogState
+from aisle.jobs.supervisor.log_list import LogState
+from aisle.jobs.supervisor.log_questions import EXPORT_COLUMNS
 from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
@@ -36,6 +37,7 @@ from aisle.settings import LANGUAGES
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.test_move_sequences import complete
 from tests.run_length import tries
+from tests.samples.log import log_row
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 WALKS, STEPS, REACHED = tries(130, 520), 30, tries(20, 100)
@@ -46,8 +48,7 @@ Row = dict[str, Any]
 def row(number: int) -> Row:
     """An entry as the read has it."""
     return {
-        "key": str(number),
-        "at": f"2026-11-{20 - number % 9:02}T09:00:00Z",
+        **log_row(str(number), f"2026-11-{20 - number % 9:02}T09:00:00Z"),
         "product_number": f"P{number % 3}",
         "description": f"Product {number % 3}",
         "app_user_name": "ann" if number % 2 else "ben",

@@ -269,6 +269,26 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     assert all(query.is_live for query in hand.did(Query))
 
 
+@pytest.mark.parametrize(
+    ("prices", "shown"),
+    [
+        ({"price": 2}, {"label.price": "2"}),
+        (
+            {"price": 2, "promotion_price": Decimal("1.5"), "old_price": 3, "special_price": 0},
+            {"label.price": "2", "product.discount_price": "1.5", "product.old_price": "3"},
+        ),
+        (
+            {"price": 2, "special_price": Decimal("1.8"), "promotion_price": 1, "discount_price": Decimal("1.2")},
+            {"label.price": "2", "product.special_price": "1.8", "product.discount_price": "1.2"},
+        ),
+    ],
+)
+def test_each_price_is_shown_with_its_label(prices: dict[str, Any], shown: dict[str, str]) -> None:
+    sheet: Any = SHEET | prices
+    facts = look_up._fact_rows(parse_product(sheet, CONTEXT.now), "P1")
+    assert {row[0].id: str(dict(row[1].args)["value"]) for row in facts if "price" in row[0].id} == shown
+
+
 def test_ages_are_those_of_the_data() -> None:
     sheet: Any = SHEET
     around: Any = AROUND

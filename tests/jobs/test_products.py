@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from aisle.contract.models.products import Product
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start
-from aisle.jobs.supervisor.product_data import _SHOWN_SEPARATELY, FIELDS, parse_catalogue_product
-from aisle.jobs.supervisor.products import SUBSETS, ProductsJob
-from aisle.jobs.view import DetailView, ListView
+from aisle.jobs.supervisor.products import (
+    KNOWN_FIELDS,
+    SUBSETS,
+    ProductsJob,
+    parse_catalogue_product,
+    product_blocks,
+)
+from aisle.jobs.view import DetailView, ListView, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
 from tests.samples.products import PRODUCT as SAMPLE_PRODUCT
-from tests.samples.products import PRODUCT_PAGE_ROW
+from tests.samples.products import PRODUCT_PAGE_ROW, catalogue_row
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", window_rows=5)
 
@@ -46,10 +52,10 @@ class Desk:
             number = args["product_number"]
             return Rows(query.id, () if number == "GONE" else ({**PRODUCT_PAGE_ROW, "product_number": number},), 1)
         if query.name == "facets":
-            rows = [{"code": f"C{n}", "name": f"Category {n}", "count": 9 - n} for n in range(3)]
+            rows: list[Any] = [{"code": f"C{n}", "name": f"Category {n}", "count": 9 - n} for n in range(3)]
         else:
             numbers = args.get("among") or [f"P{n:02}" for n in range(40)]
-            rows = [{"product_number": n, "product_name": n} for n in numbers if args.get("search", "") in n]
+            rows = [catalogue_row(n, n) for n in numbers if args.get("search", "") in n]
         return Rows(query.id, tuple(rows[args["first"] : args["first"] + args["size"]]), len(rows))
 
 
@@ -73,7 +79,7 @@ def test_a_product_is_found_shown_and_led_on_from() -> None:
         assert isinstance(start, Start)
         assert (start.job, start.args["product_number"]) == (job, "P12")
     desk.said(Choice(3))
-    assert [row.number for row in desk.state.rows] == ["110001", "117003", "118041"]
+    assert [row["product_number"] for row in desk.state.rows] == ["110001", "117003", "118041"]
     desk.said(Choice(2))
     assert desk.state.product_number == "117003"
     desk.said(Back())
@@ -90,7 +96,7 @@ def test_the_list_is_gathered_and_let_go() -> None:
     assert (desk.asked["category"], desk.state.category_name) == ("C1", "Category 1")
     desk.said(Command("s"), CursorKey("down"), CursorKey("enter"))
     assert (desk.asked["category"], desk.asked["supplier"]) == ("C1", "C0")
-    for show in SUBSETS[1:]:
+    for show in list(SUBSETS)[1:]:
         desk.said(Command("v"))
         assert (desk.asked["show"], desk.asked["supplier"]) == (show, "C0")
     desk.said(Command("n"))
@@ -122,14 +128,19 @@ def test_a_scan_opens_and_what_is_no_product_does_not() -> None:
 
 def test_every_field_of_the_resource_is_on_the_page() -> None:
     """interface: Product."""
-    known = {*FIELDS, *_SHOWN_SEPARATELY}
-    assert set(Product.model_fields) <= known
-    page = parse_catalogue_product(PRODUCT_PAGE_ROW, CONTEXT.now)
-    facts = dict(page.fields)
-    assert facts["product_url"] == SAMPLE_PRODUCT["product_url"]
-    assert facts["stores_allowed"] == "0001, 0002, 0042"
-    assert (page.codes[1], page.units[0].name, page.free_fields[0][0]) == ("9520001118057", "Gift pair", "Allergens")
+    assert set(Product.model_fields) <= KNOWN_FIELDS
+    blocks = product_blocks(parse_catalogue_product(PRODUCT_PAGE_ROW, CONTEXT.now))
+    found = {block.title.id: block.rows for block in blocks}
+    assert found["product.product_url"] == ((raw(SAMPLE_PRODUCT["product_url"]),),)
+    assert found["product.stores_allowed"] == ((raw("0001, 0002, 0042"),),)
+    assert found["look_up.codes"][1] == (raw("9520001118057"),)
+    gift_pair = (msg("look_up.unit", quantity=2, name="Gift pair"), raw("29520001118044"))
+    assert gift_pair in found["look_up.codes"]
+    assert found["stores.free_fields"][0][0] == raw("Allergens")
     strange = {**SAMPLE_PRODUCT, "shop_note": {"a": 1}, "price": 3}
-    page = parse_catalogue_product(PRODUCT_PAGE_ROW | {"catalogue": strange, "price": 18.25}, CONTEXT.now)
-    assert page.unknown_fields == (("shop_note", "a 1"),)
-    assert dict(page.fields)["price"] == "18.25"  # as this store has it
+    blocks = product_blocks(
+        parse_catalogue_product(PRODUCT_PAGE_ROW | {"catalogue": strange, "price": 18.25}, CONTEXT.now)
+    )
+    assert blocks[-1].rows == ((raw("shop_note"), raw("a 1")),)
+    own_price = (msg("product.price"), msg("money", value=Decimal("18.25")))
+    assert blocks[0].rows[0] == own_price  # as this store has it

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, SwitchStore
-from aisle.jobs.supervisor.store_record import StoresState, parse_store
-from aisle.jobs.supervisor.stores import SUBSETS, StoresJob
-from aisle.jobs.view import DetailView, ListView, Step, msg
+from aisle.jobs.supervisor.stores import SUBSETS, StoresJob, StoresState, store_blocks
+from aisle.jobs.view import DetailView, ListView, Msg, Step, msg, raw
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
-from tests.samples.stores import STORE_FIELDS
+from tests.samples.stores import STORE_FIELDS, store_row
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", window_rows=5)
 
@@ -49,7 +48,7 @@ class Desk:
             page = {**STORE_FIELDS, "store_number": number, "is_current": number == "0001", "waiting": 2, **rights}
             return Rows(query.id, (page,) if number in self.stores else (), 1)
         found = [number for number in self.stores if args["search"] in number]
-        rows = [{"store_number": number, "store_name": f"Store {number}"} for number in found]
+        rows = [store_row(number, f"Store {number}") for number in found]
         return Rows(query.id, tuple(rows[args["first"] : args["first"] + args["size"]]), len(found))
 
 
@@ -113,7 +112,7 @@ def test_the_list_is_leafed_filtered_and_closed() -> None:
     desk = Desk()
     desk.said(Command("n"))
     assert desk.state.first == 6
-    for show in (*SUBSETS[1:], SUBSETS[0]):
+    for show in (*list(SUBSETS)[1:], *list(SUBSETS)[:1]):
         desk.said(Command("v"))
         assert desk.state.subset == show
     desk.said(CursorKey("down"))
@@ -140,32 +139,36 @@ def test_a_store_that_is_no_more_leaves_the_list() -> None:
     assert (desk.verdict, desk.job.step_name(desk.state)) == ("stores.store_removed", "stores")
 
 
+def blocks(row: Row) -> dict[str, tuple[tuple[Msg, ...], ...]]:
+    """The rows of each block of a store's page, by the id of its title."""
+    page: Any = {**STORE_FIELDS, **row}
+    return {block.title.id: block.rows for block in store_blocks(page)}
+
+
 def test_pools_are_told_once_however_many_fields_name_them() -> None:
-    fields: Any = {
+    fields = {
         "storeStockPool1": "Shelf",
         "store_stock_pool_1": "Shelf",
         "store_stock_pool_2": "Old",
         "pool_x": "A",
     }
-    sheet = parse_store(fields | {"store_number": "1", "pools": {1: "Shelf", 2: "New"}})
-    assert sheet.pools == (("1", "Shelf"), ("2", "New"))
-    assert [fact.name for fact in sheet.fields if not fact.is_known] == ["pool_x", "store_stock_pool_2"]
+    found = blocks(fields | {"pools": {1: "Shelf", 2: "New"}})
+    assert found["look_up.pools"] == ((raw("1"), raw("Shelf")), (raw("2"), raw("New")))
+    unknown = [(raw("pool_x"), raw("A")), (raw("something_new"), raw("12")), (raw("store_stock_pool_2"), raw("Old"))]
+    assert list(found["stores.technical"][-3:]) == unknown
 
 
 def test_a_page_says_all_that_the_interface_has_and_what_it_does_not_know() -> None:
-    row: Any = {**STORE_FIELDS, "is_active_data_exchange": False, "new_field": [1, {"a": 2.50}]}
-    sheet = parse_store(row)
-    facts = {fact.name: fact.value for fact in sheet.fields}
-    assert facts["is_active_data_exchange"] == "no"
-    assert facts["new_field"] == "1, a 2.5"
-    assert [fact.name for fact in sheet.fields if not fact.is_known] == ["new_field", "something_new"]
-    assert sheet.opening_hours == (("Mon-Fri", "8:00-20:00"), ("Sat", "8:00-18:00"))
-    assert (sheet.ordering_schema[1].category, sheet.ordering_schema[1].weeks, sheet.printers[1].is_bluetooth) == (
-        "FRESH",
-        "1,3,5",
-        True,
+    found = blocks({"is_active_data_exchange": False, "new_field": [1, {"a": 2.50}]})
+    assert (msg("store.is_active_data_exchange"), msg("stores.no")) in found["stores.organisation"]
+    assert found["stores.technical"][-2:] == (
+        (raw("new_field"), raw("1, a 2.5")),
+        (raw("something_new"), raw("12")),
     )
-    few: Any = {"store_number": "1", "opening_hours": "none", "free_fields": [{"value": "x"}, 4]}
-    bare = parse_store(few)
-    assert (bare.opening_hours, bare.free_fields, bare.name) == ((), (), "")
+    assert found["stores.hours"] == ((raw("Mon-Fri"), raw("8:00-20:00")), (raw("Sat"), raw("8:00-18:00")))
+    fresh = (msg("stores.category", category="FRESH"), msg("stores.weeks", weeks="1,3,5"))
+    assert found["stores.ordering"][1][-2:] == fresh
+    assert found["stores.printers"][1] == (raw("Belt 2"), raw("QLN-2207"), msg("stores.bluetooth"))
+    bare: Any = {**STORE_FIELDS, "store_name": None, "opening_hours": "none", "free_fields": [{"value": "x"}, 4]}
+    assert (blocks(bare)["stores.hours"], blocks(bare)["stores.free_fields"]) == ((), ())
     assert StoresJob().view(StoresState(store_number="1", store=bare)).name == "stores.page"

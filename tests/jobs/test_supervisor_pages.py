@@ -55,6 +55,7 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from tests.run_length import tries
+from tests.samples.supervisor import line_row
 
 NOW = Context("0001", "U1", "Anna", "2026-11-20T10:00:00.000Z", window_rows=4, terminal="desk")
 
@@ -63,7 +64,7 @@ MOMENT = "2026-11-20T08:00:00Z"
 
 def order_row(number: int, **fields: Any) -> dict[str, Any]:
     usual = {"is_active": True, "is_claimed": False, "is_picked": False, "is_rejected": False, "status": "open"}
-    line = {"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 1, "is_picked": False}
+    line = line_row(1, "P1", "", 3, 1)
     known = {"total_quantity": 6, "picked_quantity": Decimal(1), "short": 0, "seen_at": MOMENT, "idle_since": ""}
     return {
         "order_number": f"O{number}", "customer_name": "Ms Okafor", "pickup_date": MOMENT, "position": number,
@@ -108,6 +109,7 @@ class World:
                         "event": "pick",
                         "label": "P1",
                         "quantity": 1,
+                        "location": "",
                         "why": "",
                         "outcome": "",
                     }
@@ -732,7 +734,7 @@ def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, 
 @pytest.mark.parametrize(("value", "sign"), [(3, "+"), (-3, "-"), (0, "±")])
 def test_difference_and_value_have_consistent_sign(value: int, sign: str) -> None:
     hand = Hand("exceptions").does(Choice(2))
-    row = hand.state.rows[1]._replace(quantity=Decimal(value), value=Decimal(value))
+    row = {**hand.state.rows[1], "difference": Decimal(value), "value": Decimal(value), "known": True}
     page = hand.job.view(hand.state._replace(rows=(row,)))
     assert isinstance(page, ListView)
     _, difference, worth, *_ = page.rows[0].cells
@@ -763,7 +765,7 @@ def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
 def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     hand = Hand("exceptions").does(Command("n"), Choice(1))
     assert hand.at == "exceptions.recounts"
-    hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
+    hand.state = hand.state._replace(rows=tuple({**row, "kind": kind} for row in hand.state.rows), cursor=1)
     hand.does(Command("x"))
     gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "at_service")]
     assert hand.of(LocalNote) == ([] if kind == "queued" else gone)

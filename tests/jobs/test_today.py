@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Rows
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
-from aisle.jobs.view import Chart, DetailView, ListView
+from aisle.jobs.view import Chart, DetailView, ListView, msg
 from aisle.scan.meaning import Back, Choice, Command, UnknownCode
 from tests.samples.today import FIGURES
 
@@ -109,7 +109,7 @@ def test_terminals_and_the_way_back() -> None:
     hand.feed(Choice(3))
     assert isinstance(hand.view, ListView)
     assert [row.cells[1].id for row in hand.view.rows] == ["raw", "today.nobody"]
-    assert [each.idle_s for each in hand.state.rows] == [30.0, -1.0]
+    assert [row.cells[3] for row in hand.view.rows] == [msg("today.ago", seconds="30.0"), msg("link.age_never")]
     hand.feed(Command("n"))
     hand.feed(Back())
     assert hand.state.phase == "figures"

@@ -23,13 +23,14 @@ from aisle.jobs.stored_message import store_message as kept
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exceptions import EXCEPTION_KINDS, ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.log import LogJob
-from aisle.jobs.supervisor.log_view import LogEntry, LogState
+from aisle.jobs.supervisor.log_list import LogState
 from aisle.jobs.supervisor.orders import OrdersJob
 from aisle.jobs.supervisor.products import ProductsJob
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from aisle.tui.layout.screen import layout_screen
+from tests.samples.log import log_row
 from tests.samples.today import FIGURES
 
 UNREAD = LinkState("offline", unread_lists=("headers", "lines", "locations", "deliveries", "products", "logs"))
@@ -61,7 +62,7 @@ def test_a_place_to_count_is_not_said_to_be_empty_while_nobody_knows() -> None:
 
 @pytest.mark.parametrize(("total", "told"), [(2, "1–2 of 2+"), (40, "of 40+")])
 def test_what_has_come_of_a_list_is_not_all_of_it(total: int, told: str) -> None:
-    rows = tuple(LogEntry(str(number), at="2026-11-20T09:00:00Z", label="Rye bread") for number in range(2))
+    rows = tuple(log_row(str(number), "2026-11-20T09:00:00Z", description="Rye bread") for number in range(2))
     view = LogJob().view(LogState(rows=rows, total=total))
     assert told in _drawn(view, LinkState("syncing", unread_lists=("logs",)))
     assert f"/{total}+" in _drawn(view, LinkState("syncing", unread_lists=("logs",)), size=(20, 16))
@@ -85,9 +86,7 @@ def test_counts_of_what_was_never_read_are_not_nothing() -> None:
 
 
 def test_the_headline_of_today_says_it() -> None:
-    view = TodayJob().view(
-        TodayState(now="2026-11-20T15:30:00+00:00", figures=(*FIGURES.items(), ("unread", ("headers",))))
-    )
+    view = TodayJob().view(TodayState(now="2026-11-20T15:30:00+00:00", figures=FIGURES | {"unread": ("headers",)}))
     drawn = _drawn(view, UNREAD)
     assert "The orders are not here yet." in drawn
     assert "52" not in drawn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from aisle.jobs.supervisor.today import TodayJob, TodayState
@@ -21,10 +23,10 @@ WORDS = {
 @pytest.mark.parametrize("language", WORDS)
 @pytest.mark.parametrize("why", ["", "The service does not answer, as nobody has told it to."])
 def test_the_figures_of_today_are_said_in_words_where_there_is_room(language: str, why: str) -> None:
-    said = {**FIGURES, "seen_all_day": False, "why": why}
+    said: Any = {**FIGURES, "seen_all_day": False, "why": why}
     drawn = []
     for page in range(2):
-        view = TodayJob().view(TodayState(now=NOW, figures=tuple(said.items()), page=page))
+        view = TodayJob().view(TodayState(now=NOW, figures=said, page=page))
         lines = layout_screen(Frame(view, LinkState("live", 3.0), language=language), 80, 24).lines
         drawn += ["".join(text for text, _ in line) for line in lines]
     for words in WORDS[language]:
@@ -33,7 +35,7 @@ def test_the_figures_of_today_are_said_in_words_where_there_is_room(language: st
 
 
 def test_the_smallest_screen_keeps_the_reservation() -> None:
-    view = TodayJob().view(TodayState(now=NOW, figures=tuple({**FIGURES, "seen_all_day": False}.items())))
+    view = TodayJob().view(TodayState(now=NOW, figures=FIGURES | {"seen_all_day": False}))
     lines = layout_screen(Frame(view, LinkState("live", 3.0)), 20, 16).lines
     assert any("28 read" in "".join(text for text, _ in line) for line in lines)
 

@@ -48,8 +48,10 @@ def test_letters_are_read_in_the_encoding_in_which_words_have_them(
 async def test_an_old_price_that_is_set_is_named(cells: str, world: World) -> None:
     stocked(world, "1,P,A,,1")
     world.write("prices.csv", "product_number,store_number,price", cells)
-    words = "changed in row 2: old_price, which is not named, becomes the price before where the price changes"
-    assert any(words in line for line in (await loaded(world)).lines())
+    words = "prices.csv: an old_price that it does not name becomes the price before, where the price changes."
+    assert (await loaded(world)).lines().count(words) == 1
+    again = (await loaded(world)).lines()
+    assert not any("row 2" in line for line in again if line.startswith("prices.csv"))
     world.write("prices.csv", "product_number,store_number,price,old_price", f"{cells},7")
     assert not any("old_price" in line for line in (await loaded(world)).lines())
 

@@ -47,8 +47,8 @@ async def test_a_count_below_nothing_is_refused_by_its_row(world: World) -> None
     stocked(world, "1,P,A,1,5", "1,P,A,2,-1", "1,Q,A,,-0.5")
     report = await loaded(world)
     assert [(row.line, row.reason.partition(",")[0]) for row in report.bad] == [
-        (3, "quantity -1 is below nothing"),
-        (4, "quantity -0.5 is below nothing"),
+        (3, "quantity -1 is below 0"),
+        (4, "quantity -0.5 is below 0"),
     ]
     assert await world.stock("P") == 5
 

@@ -79,6 +79,145 @@ def test_price_that_is_read_differently_is_reported(
     assert any(note.startswith(f"products.csv: changed in row 2: price: {words}") for note in found.notes)
 
 
+ADVICE = re.compile(r"(?:write|this one as) ([0-9][0-9.,]*[0-9]|[0-9])(?: or ([0-9][0-9.,]*[0-9]))?")
+"""Figures that a reason says to write."""
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (("1.299,-",), {2: ["1299"]}),
+        (("1.299,-", "1,299.00", "12.345,--", "1,299.-"), {2: ["1299"], 4: ["12345"], 5: ["1299"]}),
+        (
+            ("1.299,-", "2,50", "3,50", "7.50", "1,299.50", "€ 12.-", "4,50", "5,50"),
+            {2: ["1299"], 5: ["7.5"], 6: ["1299.5"], 7: ["12"]},
+        ),
+        (("7.50", "1,299.50", "2,50", "3,50", "€ 1.299,-"), {2: ["7.5"], 3: ["1299.5"]}),
+        (("1,299", "1.299"), {2: ["1.299", "1299"], 3: ["1.299", "1299"]}),
+        (("1,299", "7,50", "2.50"), {2: ["1.299", "1299"], 3: ["7.5"]}),
+        (("1.299", "7,50", "2,50", "2.50"), {2: ["1.299", "1299"], 5: ["2.5"]}),
+        (("1,000", "2,50", "1.000"), {2: ["1", "1000"]}),
+        (("(1.299,50)", "(1,299)", "( 12 )", "7.50"), {2: ["1299.5"], 3: ["1.299", "1299"], 4: ["12"]}),
+        (("1'299,-", "1 299,-"), {2: ["1299"], 3: ["1299"]}),
+    ],
+)
+def test_figure_that_a_reason_says_to_write_is_read(
+    cells: tuple[str, ...], values: dict[int, list[str]], write: Write, tmp_path: Path
+) -> None:
+    bad = prices(write, tmp_path, *cells).bad
+    advice = {
+        line: [one for one in (found.groups() if found else ()) if one]
+        for line, found in ((line, ADVICE.search(reason)) for line, reason in bad.items())
+    }
+    assert sorted(advice) == sorted(values)
+    for line, expected in values.items():
+        assert len(advice[line]) == len(expected)
+        for text, value in zip(advice[line], expected, strict=True):
+            again = list(cells)
+            again[line - 2] = text
+            found = prices(write, tmp_path, *again)
+            assert line not in found.bad
+            good = [body["price"] for body in found.bodies if body["product_number"] == f"P{line - 2}"]
+            assert good == [Decimal(value)]
+
+
+@pytest.mark.parametrize("cell", ["€ -", "€        -   ", "- €", "EUR -"])
+def test_dash_of_an_accountant_is_no_amount(cell: str, write: Write, tmp_path: Path) -> None:
+    assert prices(write, tmp_path, cell, "2,50").bad[2].endswith("; write 0, or empty the cell")
+
+
+def test_decimal_commas_are_assumed_in_words_beside_other_numbers(write: Write, tmp_path: Path) -> None:
+    found = prices(write, tmp_path, "2,50", "3,50", "4.50")
+    assert list(found.bad) == [4]
+    assert found.notes == ["products.csv: read with columns separated by semicolons, decimal commas (2,50 in row 2)."]
+
+
+def test_reason_names_the_decimal_mark_of_the_file(write: Write, tmp_path: Path) -> None:
+    assert prices(write, tmp_path, "x", "2,50").bad[2].endswith("write digits and, where needed, a comma")
+    assert prices(write, tmp_path, "12€50", "2,50").bad[2].endswith("and a comma where it has decimals")
+    assert prices(write, tmp_path, "x", "2.50").bad[2].endswith("write digits and, where needed, a point")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    ("cells", "price", "bad"),
+    [
+        (("1,000", "5"), "", [2]),
+        (("1.000", "5"), "", [2]),
+        (("1,000",), "1,99", [2]),
+        (("1.000",), "1.99", [2]),
+        (("1,000", "12,000", "250,000"), "1,99", [2, 3, 4]),
+        (("1,000", "0,5"), "1,99", [2]),
+        (("1,000", "0,500", "3"), "1,99", [2]),
+        (("1,000", "1,250", "12"), "1,99", [2]),
+    ],
+)
+def test_thousand_pieces_are_never_read_as_one(
+    cells: tuple[str, ...], price: str, bad: list[int], separator: str, write: Write, tmp_path: Path
+) -> None:
+    header = separator.join(("product_number", "price", "purchase_unit_quantity"))
+    rows = (separator.join((f"P{at}", f'"{price}"', f'"{cell}"')) for at, cell in enumerate(cells))
+    write("products.csv", header, *rows)
+    found = Found(tmp_path)
+    assert sorted(found.bad) == bad
+    for line in bad:
+        cell = cells[line - 2]
+        whole = cell[:-4]
+        assert f"{cell!r} can be {whole}.000 or {whole}000; write {whole} or {whole}000" in found.bad[line]
+    assert not any(f"so {cell} in" in note for note in found.notes for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (("1,000", "0,500", "12,000"), ("1", "0.5", "12")),
+        (("1,000", "1.234,000"), ("1", "1234")),
+        (("1,000", "2.50"), ("1000", "2.5")),
+        (("1.000", "2,50"), ("1000", "2.5")),
+    ],
+)
+def test_column_that_shows_what_it_means_is_read(
+    cells: tuple[str, ...], values: tuple[str, ...], write: Write, tmp_path: Path
+) -> None:
+    found = prices(write, tmp_path, *cells)
+    assert found.bad == {}
+    assert [body["price"] for body in found.bodies] == list(map(Decimal, values))
+
+
+ORDER_LINE = "store_number,order_number,line_number,product_number,quantity,barcode"
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "line", "both"),
+    [
+        (ORDER_LINE, ("1,O,1,P,1,000",), 2, "1,000"),
+        (ORDER_LINE, ("1,O,1,P,1,000", "1,O,2,Q,5,"), 2, "1,000"),
+        (ORDER_LINE, ("1,O,1,P,1,500,", "1,O,2,Q,5,", "1,O,3,R,6,"), 2, "1,500"),
+        ("store_number,product_number,quantity,location_code", ("1,P,12,500,", "1,Q,5,A", "1,R,6,A"), 2, "12,500"),
+        ("product_number,price,product_name", ("P,1,000", "Q,5,Q"), 2, "1,000"),
+    ],
+)
+def test_thousands_between_two_cells_are_never_one(
+    header: str, rows: tuple[str, ...], line: int, both: str, write: Write, tmp_path: Path
+) -> None:
+    file = "orders.csv" if "order" in header else "stock.csv" if "location" in header else "products.csv"
+    write(file, header, *rows)
+    found = Found(tmp_path)
+    assert f"has {both!r}, which can be the number {both.replace(',', '')} or two cells" in found.bad[line]
+    digits = both.replace(",", "")
+    rows = tuple(row.replace(both, digits) for row in rows)
+    write(file, header, *rows)
+    assert line not in Found(tmp_path).bad
+
+
+@pytest.mark.parametrize("rows", [("1,P,5,100", "1,Q,5,A"), ("1,P,5,000", "1,Q,5,"), ("1,P,5,100,", "1,Q,5,A,")])
+def test_location_of_three_digits_is_one(rows: tuple[str, ...], write: Write, tmp_path: Path) -> None:
+    write("stock.csv", "store_number,product_number,quantity,location_code", *rows)
+    found = Found(tmp_path)
+    assert found.bad == {}
+    assert [body["counted_quantity"] for body in found.bodies] == [5, 5]
+
+
 @pytest.mark.parametrize("cell", ["5", "5.50", "5,50", "0", "1.2345", "-5", "+5", "1234,50"])
 def test_plain_number_is_not_reported(cell: str, write: Write, tmp_path: Path) -> None:
     found = prices(write, tmp_path, cell)
@@ -93,7 +232,7 @@ STOCK = "store_number;product_number;quantity"
     ("cell", "words"),
     [
         *((cell, "a spreadsheet has shortened it; write them all") for cell in ("1E+02", "1e2", "1,5E+01", "2.5E-1")),
-        *((cell, "brackets are a minus to an accountant; write -12 or 12") for cell in ("(12)", "( 12 )")),
+        *((cell, "brackets are a minus to an accountant; write 12, if that is meant") for cell in ("(12)", "( 12 )")),
         *((cell, "a share of one; write the figure itself") for cell in ("12%", "12 %", "1,5 %")),
         *((cell, "but money; look whether columns are mixed up") for cell in ("€ 12", "12 €", "1.10 EUR", "$5", "£5")),
         *((cell, "but one with the unit 'kg'") for cell in ("12 kg", "12kg", "1.234,5 kg", "-3 kg", f"12{NBSP}kg")),
@@ -243,7 +382,7 @@ def test_dash_in_the_place_of_cents_is_read(cell: str, value: int, write: Write,
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        *((cell, "if the dash stands for no cents, write 12.00") for cell in ("12,-", "12,--", "12.-", "12,–")),
+        *((cell, "if the dash stands for no cents, write 12") for cell in ("12,-", "12,--", "12.-", "12,–")),
         *((cell, "is no amount that can be read") for cell in ("12€50", "£0.99p", "12,50 €/kg", "€ 12 pro St")),
         ("12 €,-", "is no amount that can be read"),
     ],

@@ -150,8 +150,8 @@ async def test_every_fault_of_a_row_is_named(world: World) -> None:
             ["product_number,discount_price", "Q,99"],
             "discount_price is above the price: 99 and 2",
         ),
-        ("store_products.csv", ["store_number,product_number,min", "1,P,-1"], "min is below zero: -1 of P"),
-        ("attributes.csv", ["product_number,average_weight", "P,-1"], "average_weight is below zero: -1 of P"),
+        ("store_products.csv", ["store_number,product_number,min", "1,P,-1"], "min is below 0: -1 of P"),
+        ("attributes.csv", ["product_number,average_weight", "P,-1"], "average_weight is below 0: -1 of P"),
         (
             "stores.csv",
             ["store_number,store_name,is_warehouse,store_stock_pool_1,store_stock_pool_2", "5,x,false,Laden,laden"],
@@ -175,7 +175,7 @@ async def test_every_fault_of_a_row_is_named(world: World) -> None:
         (
             "orders.csv",
             ["store_number,order_number,line_number,product_number,quantity,pickup_date"]
-            + [f"1,O{at},1,P,1,{day}" for at, day in enumerate(("30/11/2026", "11/30/2026"))],
+            + [f"1,O{at},1,P,1,{day}" for at, day in enumerate(("11/12/2026", "11/30/2026"))],
             "dates with the month first (11/30/2026 in row 3 is 2026-11-30)",
         ),
     ],
@@ -194,3 +194,38 @@ async def test_unknown_product_comes_with_the_nearest_one(number: str, near: str
     await load(world, "products.csv", "product_number", "S01")
     [bad] = (await load(world, "prices.csv", "product_number,price", f"{number},1")).bad
     assert bad.reason.endswith(f"There is no product {number}.{f' {near}?' if near else ''}")
+
+
+@pytest.mark.parametrize("column", ["price", "purchase_price", "special_price", "purchase_unit_quantity"])
+async def test_negative_figure_that_is_refused_is_not_warned_of_too(column: str, world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    report = await load(world, "products.csv", f"product_number,{column}", "P,-3", "Q,3")
+    assert [row.line for row in report.bad] == [2]
+    assert "-3 of P" not in "\n".join(report.lines())
+    assert [file.loaded_rows for file in report.files] == [1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        (["1,P,A,1,20", "1,Q,A,1,6"], "stock.csv: 2 rows, all loaded before with the same figure."),
+        (["1,P,A,1,20"], "stock.csv: 1 row, loaded before with the same figure."),
+        (["1,P,A,1,20", "1,Q,A,1,7"], "stock.csv: 0 of 2 rows loaded, 1 loaded before with the same figure."),
+        (["1,P,A,1,20", "1,R,A,1,7"], "stock.csv: 1 of 2 rows loaded, 1 loaded before with the same figure."),
+        (["1,P,A,1,20", "1,R,A,1,x"], "stock.csv: 0 of 2 rows loaded, 1 loaded before with the same figure."),
+        (["1,Q,A,1,7"], "stock.csv: 0 of 1 rows loaded."),
+    ],
+)
+async def test_unchanged_stock_is_not_reported_as_not_loaded(rows: list[str], line: str, world: World) -> None:
+    stocked(world, "1,P,A,1,20", "1,Q,A,1,6")
+    await loaded(world)
+    report = await load(world, "stock.csv", "store_number,product_number,location_code,stock_pool,quantity", *rows)
+    assert line in report.lines()
+
+
+async def test_one_record_of_several_rows_is_said_as_one(world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    report = await load(world, "deliveries.csv", DELIVERY, "1,D,1,1,P,1,", "1,D,1,2,Q,1,")
+    assert "deliveries.csv: 2 of 2 rows loaded as 1 record." in report.lines()

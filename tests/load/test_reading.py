@@ -141,7 +141,7 @@ def test_a_pool_counted_twice_is_a_bad_row(write: Write, tmp_path: Path) -> None
         (("1,P,,7", "1,P,,8"), {2: "counts no stock pool", 3: "counts no stock pool"}),
         (("1,P,1,7", "1,P,1,7", "1,P,2,1"), {2: "counts stock pool 1", 3: "counts stock pool 1"}),
         (("1,P,1,7", "1,P,1,x"), {3: "quantity 'x' is no number"}),
-        (("1,P,1,7", "1,P,2,-1"), {3: "quantity -1 is below nothing"}),
+        (("1,P,1,7", "1,P,2,-1"), {3: "quantity -1 is below 0"}),
     ],
 )
 def test_rows_that_contradict_each_other_are_not_counted(

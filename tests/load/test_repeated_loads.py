@@ -246,7 +246,7 @@ async def test_a_corrected_row_does_not_count_the_others_again(tmp_path: Path) -
         assert report is not None
         assert report.is_complete
         assert report.lines()[-2:] == [
-            "stock.csv: 1 of 3 rows loaded.",
+            "stock.csv: 1 of 3 rows loaded, 2 loaded before with the same figure.",
             "stock.csv: the stock of 2 rows (2, 4) was loaded before and is left as it is. To count a product"
             " again, put all its rows in a stock.csv in a folder of its own, and load that folder with --recount.",
         ]

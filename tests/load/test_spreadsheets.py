@@ -560,6 +560,9 @@ def test_numbers_are_read_as_the_file_writes_them(
         (("1,10", "1,234.50"), [2]),
         *((cells, [2]) for cells in (("1.000",), ("12.500",), ("+1.000",), ("-1,000",), ("1.000", "7", "0"))),
         (("1.000", "2.000", "12.250"), [2, 3, 4]),
+        (("1.000", "2.50"), [2]),
+        (("1,000", "2,50"), [2]),
+        (("0.250", "1.000", "7"), [3]),
         (("1.5E+3",), [2]),
         (("12,34,56",), [2]),
         (("1.10.2026",), [2]),
@@ -584,7 +587,7 @@ def test_a_decimal_comma_is_said_in_one_line(write: Write, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("cells", "values", "words"),
     [
-        (("1.000", "2.50"), (1, "2.50"), "decimal points (2.50 in row 3; so 1.000 in row 2 is 1.000)"),
+        (("1.250", "2.50"), ("1.25", "2.50"), "decimal points (2.50 in row 3; so 1.250 in row 2 is 1.250)"),
         (("0.250", "1.000"), ("0.250", 1), "decimal points (0.250 in row 2; so 1.000 in row 3 is 1.000)"),
         (("1,000", "2.50"), (1000, "2.50"), "decimal points (2.50 in row 3; so 1,000 in row 2 is 1000)"),
         (("1.000", "2,50"), (1000, "2.50"), "decimal commas (2,50 in row 3; so 1.000 in row 2 is 1000)"),
@@ -610,7 +613,7 @@ def test_numbers_come_back_as_they_were_written(whole: int, part: int, mark: str
     digits = f"{whole:,}".replace(",", group) if is_grouped else str(whole)
     cell = f"{digits}{mark}{part:03d}"
     notation = Notation()
-    for line, seen in enumerate(("0" + mark + "5", cell), 2):
+    for line, seen in enumerate(("0" + mark + "500", cell), 2):
         notation.observe_number(line, seen)
     assert Decimal(notation.normalize_number(cell)) == Decimal(f"{whole}.{part:03d}")
 
@@ -638,6 +641,7 @@ def dates(write: Write, folder: Path, *cells: str) -> Found:
         (("11/27/2026 6:30 PM",), ("2026-11-27T18:30:00",)),
         (("11/27/2026 12:05 AM",), ("2026-11-27T00:05:00",)),
         (("2026/11/27",), ("2026-11-27",)),
+        (("20261127", "2026-W48-5"), ("2026-11-27", "2026-11-27")),
         (("05/05/2026",), ("2026-05-05",)),
         ((" 2026-11-27 ",), ("2026-11-27",)),
         (("2026-11-27T08:00:00Z",), ("2026-11-27T08:00:00Z",)),
@@ -662,14 +666,17 @@ def test_dates_of_a_local_spreadsheet(
     ("cells", "bad"),
     [
         (("05/06/2026",), [2]),
-        (("27/11/2026", "11/27/2026", "05/06/2026"), [4]),
+        (("27/11/2026", "11/27/2026", "05/06/2026"), [2, 3, 4]),
         (("31.02.2026",), [2]),
         (("41226", "51226", "61126", "20000", "79999,5"), [2, 3, 4, 5, 6]),
         (("27-11-26",), [2]),
         (("05/06/26",), [2]),
         (("27-11-26", "26-11-27", "05-06-26"), [2, 3, 4]),
         (("27.11.26", "27-11-26"), [3]),
-        (("27/11/26", "11/27/26", "05/06/26"), [4]),
+        (("27/11/26", "11/27/26", "05/06/26"), [2, 3, 4]),
+        (("30/11/26", "11/30/2026", "2026-11-30", "11/11/2026"), [2, 3]),
+        (("30.11.2026", "11/30/2026"), [2, 3]),
+        (("30-11-2026 08:00", "11-30-2026", "11-29-2026"), [2, 3, 4]),
         (("31.02.26", "00.00.00", "13/13/26", "27.11.6", "27.11.026"), [2, 3, 4, 5, 6]),
         (("13/13/2026",), [2]),
     ],
@@ -680,6 +687,27 @@ def test_dates_that_can_be_read_in_two_ways_are_refused(
     found = dates(write, tmp_path, *cells)
     assert sorted(found.bad) == bad
     assert all(reason.startswith("datetime_expected ") for reason in found.bad.values())
+
+
+def test_dates_of_both_orders_in_a_column_name_each_other(write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, "30/11/26", "11/30/2026")
+    assert found.bad == {
+        2: "datetime_expected '30/11/26' has the day first, and '11/30/2026' in row 3 the month first; write"
+        " yyyy-mm-dd in all rows",
+        3: "datetime_expected '11/30/2026' has the month first, and '30/11/26' in row 2 the day first; write"
+        " yyyy-mm-dd in all rows",
+    }
+    assert not any("dates with" in note or "two digits" in note for note in found.notes)
+
+
+def test_each_column_of_dates_has_its_own_order(write: Write, tmp_path: Path) -> None:
+    header = "store_number,order_number,line_number,product_number,quantity,pickup_date,delivery_date"
+    write("orders.csv", header, "1,O,1,P,1,30/11/2026,11/30/2026", "1,O,2,P,1,29/11/2026,")
+    found = Found(tmp_path)
+    assert found.bad == {}
+    lines = found.bodies[0]["order_lines"]
+    assert [line["pickup_date"] for line in lines] == ["2026-11-30", "2026-11-29"]
+    assert lines[0]["delivery_date"] == "2026-11-30"
 
 
 @given(st.integers(0, 99), st.integers(0, 500))

@@ -216,9 +216,9 @@ def _adjust_exceeded(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 500)._replace(
         chosen_reason=parse_reasons(LOSS_REASONS)[0], has_expected=True
     )
-    verdict = Verdict(
-        ASK, msg("adjust.exceeds_expected", quantity=Decimal(500), label=text or EXPECTED[0][1], books=Decimal(12))
-    )
+    books, place = {"books": Decimal(12), "result": Decimal(-488)}, msg("count.location", place=text or "A-03-12")
+    label = text or EXPECTED[0][1]
+    verdict = Verdict(ASK, msg("adjust.exceeds_expected", quantity=Decimal(500), label=label, place=place, **books))
     return _frame(AdjustJob().view(state), verdict, LinkState("live", 4.0), 26)
 
 

@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.adjust_state import parse_reasons
+from aisle.jobs.row_types.log import LogRow, LossesRow
 from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_filter import LogFilter
-from aisle.jobs.supervisor.log_view import LogEntry, LogState, LossSeries
+from aisle.jobs.supervisor.log_list import LogState
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
 from aisle.settings import LOSS_REASONS
 
@@ -30,24 +31,34 @@ LOSSES = (
 )
 
 
-def _entries(text: str) -> tuple[LogEntry, ...]:
+def log_row(key: str, at: str, **fields: Any) -> LogRow:
+    """An entry of which the service says no more than when it was."""
+    row: Any = {"key": key, "id": key, "at": at, "pool": 0, "quantity": Decimal(0)}
+    row |= dict.fromkeys(("said", "product_number", "location_code", "app_user_name", "reference", "reason"), "")
+    row |= dict.fromkeys(("source", "outcome", "why", "description", "work", "review_status"), "")
+    row |= dict.fromkeys(("customer_order_number", "stock_pool", "reason_code_description", "user_name"), "")
+    row |= dict.fromkeys(("reason_code", "counted_quantity", "difference", "expected_quantity", "price"))
+    return row | {"customer_order_line_number": None} | fields  # type: ignore[no-any-return]
+
+
+def _entries(text: str) -> tuple[LogRow, ...]:
     return tuple(
-        LogEntry(
+        log_row(
             key,
             f"2026-11-20T{18 - at}:12:00Z",
-            text or "U2",
-            f"40{at}1",
-            text or label,
-            text or place,
-            "1",
-            Decimal(change),
-            Decimal(9) if source == "count" else None,
-            Decimal(7) if source == "count" else None,
-            text or reason,
-            text or source,
-            text or reference,
+            app_user_name=text or "U2",
+            product_number=f"40{at}1",
+            description=text or label,
+            location_code=text or place,
+            stock_pool="1",
+            difference=Decimal(change),
+            counted_quantity=Decimal(9) if source == "count" else None,
+            expected_quantity=Decimal(7) if source == "count" else None,
+            reason_code_description=text or reason,
+            source=text or source,
+            reference=text or reference,
             review_status=review,
-            activity=text or source,
+            work=text or source,
         )
         for at, (key, label, change, reason, source, place, reference, review) in enumerate(GOODS)
     )
@@ -77,8 +88,8 @@ def _filtered(text: str) -> Frame:
 
 def _narrowed(text: str) -> Frame:
     """Show entries of one location only, some days old, as after a return to the page."""
-    rows = tuple(
-        each._replace(at=f"2026-10-{at + 21}T07:40:00Z", location=text or "A-03-12")
+    rows: Any = tuple(
+        {**each, "at": f"2026-10-{at + 21}T07:40:00Z", "location_code": text or "A-03-12"}
         for at, each in enumerate(_entries(text))
     )
     return _frame(
@@ -130,8 +141,13 @@ def _exported(text: str) -> Frame:
 
 
 def _losses(text: str) -> Frame:
-    losses = tuple(
-        LossSeries(text or reason, tuple(Decimal(week) for week in weeks), Decimal(sum(weeks)))
+    losses: tuple[LossesRow, ...] = tuple(
+        {
+            "reason_code": "1",
+            "description": text or reason,
+            "weeks": [Decimal(week) for week in weeks],
+            "total": Decimal(sum(weeks)),
+        }
         for reason, weeks in LOSSES
     )
     return _frame(_state(text, phase="losses", losses=losses), None, LinkState("live", 4.0))

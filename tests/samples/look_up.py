@@ -56,6 +56,8 @@ def _product_data(text: str) -> Product:
         name=text or NAMES[0],
         brand=text or "Fizz",
         price=Decimal("18.5"),
+        discount_price=Decimal("15.99"),
+        old_price=Decimal("19.5"),
         unit=text or "tray",
         attention=text or "A2",
         stock=Decimal(24),

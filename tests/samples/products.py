@@ -5,28 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aisle.jobs.supervisor.product_data import (
-    CatalogueItem,
-    CatalogueProduct,
-    Facet,
-    ProductsState,
-    parse_catalogue_product,
-)
-from aisle.jobs.supervisor.products import ProductsJob
+from aisle.jobs.row_types.products import CatalogueRow, FacetsRow
+from aisle.jobs.supervisor.products import CatalogueProduct, ProductsJob, ProductsState, parse_catalogue_product
 from aisle.jobs.view import INFO, Frame, LinkState, Verdict, msg
 
+
+def catalogue_row(number: str, name: str, brand: str = "", **fields: Any) -> CatalogueRow:
+    """One row of the list."""
+    row: Any = {"product_number": number, "product_name": name, "brand_description": brand, "category_code": "MUE"}
+    row |= {"in_catalogue": True, "in_store": True, "promotion": False, "set": False, "ended": False, "by_hand": False}
+    return row | fields  # type: ignore[no-any-return]
+
+
 PRODUCT_ROWS = (
-    CatalogueItem("110001", "Hillmoor Müsli Berry 500 g", "Hillmoor", "MUE", is_promoted=True),
-    CatalogueItem("110002", "Oat flakes, wholegrain, 500 g", "Hillmoor", "MUE"),
-    CatalogueItem("118040", "Breakfast box for two, with a jar of heather honey", "Hillmoor", "MUE", is_set=True),
-    CatalogueItem("120007", "Orange lemonade 1.5 l", "Springwell", "LEM", is_discontinued=True),
-    CatalogueItem("130411", "Gouda, mature, in one piece", "", "CHE", is_in_store=False),
+    catalogue_row("110001", "Hillmoor Müsli Berry 500 g", "Hillmoor", promotion=True),
+    catalogue_row("110002", "Oat flakes, wholegrain, 500 g", "Hillmoor"),
+    catalogue_row("118040", "Breakfast box for two, with a jar of heather honey", "Hillmoor", set=True),
+    catalogue_row("120007", "Orange lemonade 1.5 l", "Springwell", ended=True),
+    catalogue_row("130411", "Gouda, mature, in one piece", in_store=False),
 )
-FACETS = (
-    Facet("CHE", "Cheese and butter", 412),
-    Facet("MUE", "Müsli, flakes and porridge", 133),
-    Facet("WIN-R", "", 97),
-    Facet("LEM", "Lemonade", 41),
+FACETS: tuple[FacetsRow, ...] = (
+    {"code": "CHE", "name": "Cheese and butter", "count": 412},
+    {"code": "MUE", "name": "Müsli, flakes and porridge", "count": 133},
+    {"code": "WIN-R", "name": "", "count": 97},
+    {"code": "LEM", "name": "Lemonade", "count": 41},
 )
 PRODUCT: dict[str, Any] = {
     "product_number": "118040",
@@ -71,6 +73,13 @@ PRODUCT: dict[str, Any] = {
     "shelf_label_quantity": 2,
     "attention_code": "FRAGILE",
 }
+
+
+def variant(number: str, name: str, size: str) -> dict[str, Any]:
+    """Product of the same family."""
+    return {"product_number": number, "product_name": name, "color": None, "size": size, "factor": None}
+
+
 PRODUCT_PAGE_ROW: Any = {
     **PRODUCT,
     "in_catalogue": True,
@@ -80,7 +89,7 @@ PRODUCT_PAGE_ROW: Any = {
         {"product_number": "117003", "product_name": "Heather honey 250 g", "quantity": "1"},
         {"product_number": "999", "product_name": "", "quantity": "1"},
     ],
-    "variants": [{"product_number": "118041", "product_name": "Breakfast box for four", "size": "for four"}],
+    "variants": [variant("118041", "Breakfast box for four", "for four")],
 }
 
 
@@ -90,9 +99,16 @@ def _page(text: str) -> CatalogueProduct:
     kept = ("product_number",)
     data = {name: text if isinstance(value, str) and name not in kept else value for name, value in PRODUCT.items()}
     data |= {"free_fields": [{"key": text, "value": text}], "stores_allowed": [text] * 3, text: text}
-    kin = [{"product_number": "118041", "product_name": text, "quantity": text, "size": text}]
+    kin = [variant("118041", text, text) | {"quantity": text}]
     row: Any = {**data, "in_catalogue": True, "catalogue": data, "parts": kin, "variants": kin}
     return parse_catalogue_product(row, "2026-11-20T10:00:00Z")
+
+
+def named_rows(text: str, brand: str = "") -> tuple[CatalogueRow, ...]:
+    rows: Any = tuple(dict(row) for row in PRODUCT_ROWS)
+    for row in rows:
+        row |= {"product_name": text or row["product_name"], "brand_description": brand or row["brand_description"]}
+    return rows  # type: ignore[no-any-return]
 
 
 def _frame(state: ProductsState, verdict: Verdict | None, link: LinkState, serial: int = 0) -> Frame:
@@ -100,12 +116,12 @@ def _frame(state: ProductsState, verdict: Verdict | None, link: LinkState, seria
 
 
 def _list(text: str) -> Frame:
-    rows = tuple(hit._replace(name=text or hit.name, brand=text or hit.brand) for hit in PRODUCT_ROWS)
+    rows = named_rows(text, text)
     return _frame(ProductsState(rows=rows, total=61300, cursor=2), None, LinkState("live", 4.0))
 
 
 def _filtered(text: str) -> Frame:
-    rows = tuple(hit._replace(name=text or hit.name) for hit in PRODUCT_ROWS[:2])
+    rows = named_rows(text)[:2]
     state = ProductsState(
         "promotion", "MUE", text or "Müsli, flakes and porridge", "S12", text or "Moor & Mill", rows=rows, total=2
     )
@@ -122,7 +138,7 @@ def _none_yet(_: str) -> Frame:
 
 
 def _categories(text: str) -> Frame:
-    rows = tuple(facet._replace(name=text or facet.name) for facet in FACETS)
+    rows: Any = tuple({**facet, "name": text or facet["name"]} for facet in FACETS)
     return _frame(ProductsState(facet_kind="category", rows=rows, total=218), None, LinkState("live", 4.0))
 
 
@@ -131,8 +147,8 @@ def _no_suppliers(_: str) -> Frame:
 
 
 def _related_products(text: str) -> Frame:
-    rows = tuple(hit._replace(name=text or hit.name) for hit in PRODUCT_ROWS[:2])
-    among = tuple(hit.number for hit in rows)
+    rows = named_rows(text)[:2]
+    among = tuple(row["product_number"] for row in rows)
     return _frame(
         ProductsState(rows=rows, total=2, only_products=among, pages_below=(text or "118040",)),
         None,
@@ -146,7 +162,9 @@ def _all(text: str) -> Frame:
 
 def _stock_only(text: str) -> Frame:
     row: Any = {"product_number": "4711", "product_name": text or "Batteries AA, 4", "price": 3.5, "is_active": False}
-    sheet = parse_catalogue_product(row | {"catalogue": {}, "in_catalogue": False}, "2026-11-20T10:00:00Z")
+    sheet = parse_catalogue_product(
+        row | {"catalogue": {}, "in_catalogue": False, "parts": [], "variants": []}, "2026-11-20T10:00:00Z"
+    )
     return _frame(ProductsState(product_number=text or "4711", product=sheet), None, LinkState("offline", 900.0))
 
 

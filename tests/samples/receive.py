@@ -13,8 +13,10 @@ from aisle.jobs.receive.receive_state import (
     ReceiveChoice,
     ReceiveState,
     UndoStep,
+    parse_delivery_line,
 )
-from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, DeliveryDetails, list_title
+from aisle.jobs.row_types.deliveries import DeliveryLineRow, DeliveryRow
+from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, list_title
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.scan.meaning import PRODUCT, Match
 
@@ -35,11 +37,29 @@ DELIVERY_ROWS = (
 )
 
 
+def _line_row(
+    number: int, product: str, label: str, announced: int, came: int = 0, container: str = "", order: str = ""
+) -> DeliveryLineRow:
+    return {
+        "line_number": number,
+        "product_number": product,
+        "quantity": Decimal(announced),
+        "received": Decimal(came),
+        "description": label,
+        "container_barcode": container,
+        "customer_order_number": order,
+        "target_stock_pool": 0,
+        "unit": "",
+        "allow_decimal": False,
+    }
+
+
+def _goods(text: str) -> list[tuple[int, str, str, int, int, str]]:
+    return [(*goods[:2], text or goods[2], *goods[3:5], text or goods[5]) for goods in GOODS]
+
+
 def _lines(text: str) -> tuple[DeliveryLine, ...]:
-    return tuple(
-        DeliveryLine(number, product, text or label, Decimal(of), Decimal(came), text or container)
-        for number, product, label, of, came, container in GOODS
-    )
+    return tuple(parse_delivery_line(_line_row(*goods)) for goods in _goods(text))
 
 
 def _delivery_rows(text: str) -> tuple[ListedDelivery, ...]:
@@ -216,23 +236,28 @@ def _nothing(text: str) -> Frame:
 
 
 def _delivery_page(text: str) -> Frame:
-    sheet = DeliveryDetails(
-        text or "PO-2026-1187",
-        text or "Hansen Beverages",
-        "partial",
-        "2026-11-20T07:30:00",
-        "1",
-        text or "EXT-88213",
-        "2",
-        text,
-        text or "https://track.example/PO-2026-1187",
-        Decimal(90),
-        Decimal(41),
-        (*_lines(text), DeliveryLine(6, "6001", text or "Oat drink 1 l", Decimal(6), order=text or "100042")),
-    )
-    return _deliveries_frame(
-        DeliveriesState(delivery_number=sheet.number, delivery=sheet), None, LinkState("live", 4.0), 3
-    )
+    sheet: DeliveryRow = {
+        "order_number": text or "PO-2026-1187",
+        "supplier_name": text or "Hansen Beverages",
+        "datetime_expected": "2026-11-20T07:30:00",
+        "external_reference_number": text or "EXT-88213",
+        "order_type": "1",
+        "no_of_containers": 2,
+        "store_origin": text or None,  # type: ignore[typeddict-item]
+        "tracing_url": text or "https://track.example/PO-2026-1187",
+        "state": "partial",
+        "total_lines": 6,
+        "complete_lines": 1,
+        "is_mixed": False,
+        "quantity": Decimal(90),
+        "received_quantity": Decimal(41),
+        "lines": [
+            *(_line_row(*line) for line in _goods(text)),
+            _line_row(6, "6001", text or "Oat drink 1 l", 6, order=text or "100042"),
+        ],
+    }
+    number = sheet["order_number"]
+    return _deliveries_frame(DeliveriesState(delivery_number=number, delivery=sheet), None, LinkState("live", 4.0), 3)
 
 
 def _awaited(text: str) -> Frame:

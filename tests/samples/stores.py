@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aisle.jobs.supervisor.store_record import ListedStore, Store, StoresState, parse_store
-from aisle.jobs.supervisor.stores import StoresJob
+from aisle.jobs.row_types.stores import StorePageRow, StoresRow
+from aisle.jobs.supervisor.stores import StoresJob, StoresState
 from aisle.jobs.view import INFO, WRONG, Frame, LinkState, Verdict, msg
 
 STORE_ROWS = (
@@ -57,28 +57,52 @@ STORE_FIELDS: dict[str, Any] = {
     "free_fields": [{"key": "Key holder", "sort_order": 1, "value": "J. Lamb"}],
     "something_new": 12,
     "details": "yes",
+    "read_at": "",
+    "is_current": False,
     "may_switch": True,
+    "back": False,
+    "waiting": 0,
+    "jobs": [],
+    "there_known": True,
+    "there_waiting": 0,
+    "there_jobs": [],
 }
 
 
-def _rows(text: str) -> tuple[ListedStore, ...]:
+def store_row(number: str, name: str, **fields: Any) -> StoresRow:
+    """One row of the list."""
+    row: Any = {
+        "store_number": number,
+        "store_name": name,
+        "is_warehouse": False,
+        "area": "",
+        "country": "",
+        "is_current": False,
+        "near": True,
+        "waiting": 0,
+    }
+    row.update(fields)
+    return row  # type: ignore[no-any-return]
+
+
+def _rows(text: str) -> tuple[StoresRow, ...]:
     rows = [
-        ListedStore(number, text or name, warehouse, text or area, is_nearby=True)
+        store_row(number, text or name, is_warehouse=warehouse, area=text or area)
         for number, name, warehouse, area in STORE_ROWS
     ]
-    rows[1] = rows[1]._replace(is_current=True)
-    rows[2] = rows[2]._replace(unsent=3)
-    rows[3] = rows[3]._replace(is_nearby=False)
+    rows[1]["is_current"] = True
+    rows[2]["waiting"] = 3
+    rows[3]["near"] = False
     return tuple(rows)
 
 
-def _store(text: str, **fields: Any) -> Store:
+def _store(text: str, **fields: Any) -> StorePageRow:
     data: Any = {**STORE_FIELDS, **fields}
     if text:
         named = {name: text for name, value in data.items() if isinstance(value, str) and name not in ("details",)}
         data |= {**named, "pools": {"1": text}, "opening_hours": [{"key": text, "value": text}]}
         data |= {"free_fields": [{"key": text, "value": text}], "store_printers": [{"printer_name": text}]}
-    return parse_store(data)
+    return data  # type: ignore[no-any-return]
 
 
 def _frame(state: StoresState, verdict: Verdict | None, link: LinkState, serial: int = 0) -> Frame:
@@ -118,12 +142,12 @@ def _staff(text: str) -> Frame:
 
 def _listed(text: str) -> Frame:
     """Show a store at a service with no more data than the list."""
-    data = {
-        name: STORE_FIELDS[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")
-    }
-    row: Any = {**data, "store_name": text or data["store_name"], "details": "unasked", "may_switch": True}
-    sheet = parse_store(row)
-    return _frame(StoresState(store_number="0043", store=sheet), None, LinkState("offline", 900.0))
+    listed = ("store_number", "store_name", "area_description", "country_code", "pools")
+    facts = list(STORE_FIELDS)
+    own_fields = facts[facts.index("details") :]
+    row: Any = {name: STORE_FIELDS[name] for name in (*listed, *own_fields)}
+    row |= {"store_name": text or row["store_name"], "details": "unasked"}
+    return _frame(StoresState(store_number="0043", store=row), None, LinkState("offline", 900.0))
 
 
 def _awaited(text: str) -> Frame:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from aisle.jobs.order_operations import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.pick.shortage_choices import Reason
-from aisle.jobs.supervisor.exceptions import ExceptionRow, ExceptionsJob, ExceptionsState
-from aisle.jobs.supervisor.order import HistoryRow, OrderJob, OrderLine, OrderState
+from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
+from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
+from aisle.jobs.supervisor.order import OrderJob, OrderState
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome, Person
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.orders import OrdersJob
@@ -112,39 +115,83 @@ def name_saved_view(text: str) -> Frame:
 CRISPS = "Crisps, natural, 250 g"
 
 
-def _lines(text: str, label: str) -> tuple[OrderLine, ...]:
-    by, three = text or "Ben Okafor", Decimal(3)
-    crisps, why = text or CRISPS, text or "Not enough"
-    milk, homes = text or "Whole milk 1 l", ("C-01-03", "C-01-09")
-    return (
-        OrderLine(1, "4001", label, three, three, three, True, by, ("A-03-12",), (("PU-01", three),)),
-        OrderLine(2, "4107", crisps, Decimal(4), Decimal(1), Decimal(0), True, by, ("B-02-04",), (), why),
-        OrderLine(3, "5230", milk, Decimal(12), Decimal(0), Decimal(0), False, "", homes),
-    )
+def line_row(number: int, product: str, label: str, ordered: int, picked: int = 0, **fields: Any) -> OrderLineRow:
+    """One line of an order."""
+    row: Any = {
+        "line_number": number,
+        "product_number": product,
+        "description": label,
+        "quantity": Decimal(ordered),
+        "picked_quantity": Decimal(picked),
+        "moved_quantity": Decimal(0),
+        "is_picked": False,
+        "locations": [],
+        "put_down": [],
+        "allow_decimal": False,
+        "unit": "",
+        "is_stock": True,
+    }
+    row |= dict.fromkeys(("price", "stock_pool", "picking_stock_pool_array", "store_walking_order"))
+    return row | {"preferred_location_code": None} | fields  # type: ignore[no-any-return]
 
 
-def _history(text: str, label: str) -> tuple[HistoryRow, ...]:
+def _lines(text: str, label: str) -> list[OrderLineRow]:
+    by, crisps, why = text or "Ben Okafor", text or CRISPS, text or "Not enough"
+    put_down = [{"location_code": "PU-01", "quantity": Decimal(3)}]
+    return [
+        line_row(1, "4001", label, 3, 3, is_picked=True, picked_name=by, put_down=put_down),
+        line_row(
+            2,
+            "4107",
+            crisps,
+            4,
+            1,
+            is_picked=True,
+            picked_name=by,
+            locations=[{"location_code": "B-02-04"}],
+            rejection_reason_code_description=why,
+        ),
+        line_row(
+            3,
+            "5230",
+            text or "Whole milk 1 l",
+            12,
+            locations=[{"location_code": "C-01-03"}, {"location_code": "C-01-09"}],
+        ),
+    ]
+
+
+def _event(at: str, user: str, event: str, label: str = "", quantity: int = 0, **fields: Any) -> OrderHistoryRow:
+    row: Any = {"at": f"2026-11-20T{at}Z", "user": user, "event": event, "label": label, "quantity": Decimal(quantity)}
+    return row | {"location": "", "why": "", "outcome": ""} | fields  # type: ignore[no-any-return]
+
+
+def _history(text: str, label: str) -> tuple[OrderHistoryRow, ...]:
     by = text or "Ben Okafor"
     return (
-        HistoryRow("2026-11-20T10:02:11Z", by, "short", CRISPS, why=text or "Not enough", state="queued"),
-        HistoryRow("2026-11-20T10:01:40Z", by, "pick", CRISPS, Decimal(1)),
-        HistoryRow("2026-11-20T09:58:02Z", by, "pick", label, Decimal(3)),
-        HistoryRow("2026-11-20T09:57:30Z", by, "claimed"),
+        _event("10:02:11", by, "short", CRISPS, why=text or "Not enough", outcome="queued"),
+        _event("10:01:40", by, "pick", CRISPS, 1),
+        _event("09:58:02", by, "pick", label, 3),
+        _event("09:57:30", by, "claimed"),
     )
 
 
 def _order_state(text: str, **fields: object) -> OrderState:
     label = text or "Cola Zero 33 cl can, tray of 24"
-    customer = (
-        ("customer_name", text or "Bakery The Little Corner"),
-        ("reference", text or "WEB-7712"),
-        ("comment", text or "Ring twice, please. The side door is open until noon."),
-        ("customer_address", text or "12 Mill Lane, AB1 2CD Hillmoor"),
-        ("customer_phone", text or "+44 20 7946 0123"),
-    )
-    page = OrderState(
-        "100037", _order_row(1, text), customer, _lines(text, label), history=_history(text, label), state="queued"
-    )
+    details: Any = {
+        "customer_name": text or "Bakery The Little Corner",
+        "reference": text or "WEB-7712",
+        "comment": text or "Ring twice, please. The side door is open until noon.",
+        "aisle": {
+            "customer_street": text or "12 Mill Lane",
+            "customer_zipcode": "" if text else "AB1 2CD",
+            "customer_city": "" if text else "Hillmoor",
+            "customer_phone": text or "+44 20 7946 0123",
+        },
+        "lines": _lines(text, label),
+        "lines_known": True,
+    }
+    page = OrderState("100037", _order_row(1, text), details, _history(text, label), state="queued")
     return page._replace(**fields)  # type: ignore[arg-type]
 
 
@@ -291,18 +338,28 @@ def exceptions_loading(text: str) -> Frame:
     return _frame(ExceptionsJob().view(ExceptionsState()), None, LinkState("none"), typed=text)
 
 
-def _differences(text: str) -> tuple[ExceptionRow, ...]:
+def _differences(text: str) -> tuple[DifferencesRow, ...]:
     goods = ("Cola Zero 33 cl can, tray of 24", "Whole milk 1 l", "Wholemeal bread", "Crème fraîche 200 g")
-    rows = []
-    for index in range(14):
-        difference = Decimal((-1) ** index * (14 - index))
-        value = None if index == 9 else difference * Decimal("2.35")
-        row = ExceptionRow(
-            f"{900 + index}", text or goods[index % 4], f"40{index:02}", text or f"A-03-{index:02}", value=value
-        )
-        row = row._replace(user=text or "Ben Okafor", at=f"2026-11-20T09:{index:02}:00Z", quantity=difference)
-        rows.append(row._replace(other_quantity=Decimal(12)))
-    return tuple(rows)
+    return tuple(_difference_row(index, text or goods[index % 4], text) for index in range(14))
+
+
+def _difference_row(index: int, label: str, text: str) -> DifferencesRow:
+    difference = Decimal((-1) ** index * (14 - index))
+    return {
+        "key": f"{900 + index}",
+        "at": f"2026-11-20T09:{index:02}:00Z",
+        "user_name": text or "Ben Okafor",
+        "product_number": f"40{index:02}",
+        "label": label,
+        "location_code": text or f"A-03-{index:02}",
+        "counted": Decimal(12),
+        "expected": Decimal(12) - difference,
+        "difference": difference,
+        "price": Decimal("2.35"),
+        "review_status": "",
+        "known": index != 9,
+        "value": difference * Decimal("2.35"),
+    }
 
 
 def differences(text: str) -> Frame:
@@ -327,20 +384,30 @@ def approve_many(text: str) -> Frame:
     return _frame(ExceptionsJob().view(state._replace(question="approve")))
 
 
+def _negative_row(
+    key: str, kind: str, label: str, quantity: int, location: str = "", order: str = "", other_quantity: int = 0
+) -> NegativeStockRow:
+    return {
+        "key": key,
+        "kind": kind,
+        "product_number": "4107",
+        "label": label,
+        "location_code": location,
+        "quantity": Decimal(quantity),
+        "order_number": order,
+        "line_number": 1,
+        "picked": Decimal(0),
+        "other_quantity": Decimal(other_quantity),
+    }
+
+
 def negative_stock(text: str) -> Frame:
     """Show negative stock, and more picked than there is."""
+    crisps = text or "Crisps, natural, 250 g"
     rows = (
-        ExceptionRow("a", text or "Whole milk 1 l", "5230", text or "C-01-03", kind="below", quantity=Decimal(-4)),
-        ExceptionRow("b", text or "Wholemeal bread", "7714", kind="below", quantity=Decimal(-1)),
-        ExceptionRow(
-            "c",
-            text or "Crisps, natural, 250 g",
-            "4107",
-            order=text or "100037",
-            kind="missing",
-            quantity=Decimal(2),
-            other_quantity=Decimal(1),
-        ),
+        _negative_row("a", "below", text or "Whole milk 1 l", -4, location=text or "C-01-03"),
+        _negative_row("b", "below", text or "Wholemeal bread", -1),
+        _negative_row("c", "missing", crisps, 2, order=text or "100037", other_quantity=1),
     )
     state = ExceptionsState("negative_stock", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
     return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("order_actions.order_finished", order="100037")))
@@ -348,19 +415,22 @@ def negative_stock(text: str) -> Frame:
 
 def stuck(text: str) -> Frame:
     """Show orders that are stuck."""
-    orders = [_order_row(index, text) for index in (1, 5, 9, 13)]
-    rows = tuple(ExceptionRow(each.number, each.customer, order=each.number, order_row=each) for each in orders)
+    rows = tuple(_order_row(index, text) for index in (1, 5, 9, 13))
     return _frame(ExceptionsJob().view(ExceptionsState("stuck", _EXCEPTION_COUNTS, rows=rows, total=4, is_loaded=True)))
 
 
 def recounts(text: str) -> Frame:
     """Show ordered recounts, offline."""
-    row = ExceptionRow(
-        "4001/A-03-12", text or "Cola Zero 33 cl can, tray of 24", "4001", text or "A-03-12", user=text or "Anna"
-    )
-    state = ExceptionsState(
-        "recounts", _EXCEPTION_COUNTS, rows=(row._replace(at="2026-11-20T09:41:00Z"),), total=1, is_loaded=True
-    )
+    row: RecountsRow = {
+        "key": "4001/A-03-12",
+        "kind": "local",
+        "product_number": "4001",
+        "label": text or "Cola Zero 33 cl can, tray of 24",
+        "location_code": text or "A-03-12",
+        "at": "2026-11-20T09:41:00Z",
+        "user_name": text or "Anna",
+    }
+    state = ExceptionsState("recounts", _EXCEPTION_COUNTS, rows=(row,), total=1, is_loaded=True)
     return _frame(ExceptionsJob().view(state), None, OFFLINE_LINK)
 
 

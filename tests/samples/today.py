@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayTerminalsRow
 from aisle.jobs.stored_message import store_message
-from aisle.jobs.supervisor.today import Aisle, Person, Terminal, TodayJob, TodayState
+from aisle.jobs.supervisor.today import Aisle, TodayJob, TodayState
 from aisle.jobs.view import WRONG, Frame, LinkState, Verdict, msg
 
 NOW = "2026-11-20T15:30:00+00:00"
 MOMENT = 1795188600.0
 
-FIGURES: dict[str, Any] = {
+FIGURES: Any = {
     "orders_open": 41,
     "orders_partial": 3,
     "orders_picked": 17,
     "orders_in": 28,
     "seen_all_day": True,
+    "unread": (),
+    "lacking": (),
+    "left_out": (),
     "due": 52,
     "due_done": 31,
     "late": 4,
@@ -47,14 +52,14 @@ def _state(**fields: Any) -> TodayState:
 
 
 def _figures(text: str) -> Frame:
-    return _frame(_state(figures=tuple(FIGURES.items())), LinkState("live", 3.0, 2, 1))
+    return _frame(_state(figures=FIGURES), LinkState("live", 3.0, 2, 1))
 
 
 def _offline(text: str) -> Frame:
     link = {"link": "offline", "why": text or store_message("stored_reason.not_reached"), "courier_at": MOMENT - 400.0}
     data = {**FIGURES, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
     verdict = Verdict(WRONG, msg("today.unknown", text=text or "8710000000012"))
-    return _frame(_state(figures=tuple(data.items())), LinkState("offline", 900.0, 2, 1), verdict)
+    return _frame(_state(figures=data), LinkState("offline", 900.0, 2, 1), verdict)
 
 
 def _loading(text: str) -> Frame:
@@ -62,10 +67,10 @@ def _loading(text: str) -> Frame:
 
 
 def _hours(text: str) -> Frame:
-    people = []
+    people: list[TodayHoursRow] = []
     for at, name in enumerate(("Anna Bakker", "Ben Okafor", "Öztürk", "Dee")):
-        hours = tuple((hour, (("count", hour % 3), ("pick", (hour * 7 + at * 5) % 19))) for hour in range(8 + at, 16))
-        people.append(Person(text or name, at == 3, hours))
+        hours = {hour: {"count": hour % 3, "pick": (hour * 7 + at * 5) % 19} for hour in range(8 + at, 16)}
+        people.append({"user": f"U{at}", "name": text or name, "is_here": at == 3, "hours": hours})
     return _frame(_state(phase="hours", people=tuple(people)), LinkState("live", 3.0))
 
 
@@ -92,12 +97,18 @@ def _empty_map(text: str) -> Frame:
     )
 
 
+def _terminal_row(terminal: str, name: str, job: str, since: str, idle_s: float | None) -> TodayTerminalsRow:
+    last = 0.0 if idle_s is None else datetime.fromisoformat(NOW).timestamp() - idle_s
+    at = datetime.fromisoformat(since).timestamp()
+    return {"terminal": terminal, "user": name, "name": name, "job": job, "since": at, "last": last}
+
+
 def _terminals(text: str) -> Frame:
     rows = (
-        Terminal(text or "dock", text or "Anna Bakker", "pick", "2026-11-20T14:10:00+00:00", 4.0),
-        Terminal(text or "/dev/pts/3", text or "Ben Okafor", "count", "2026-11-20T13:02:00+00:00", 340.0),
-        Terminal(text or "desk", text or "Fred Harper", text or "receive", "2026-11-20T08:00:00+00:00", 0.0),
-        Terminal(text or "spare", "", "", "2026-11-19T18:00:00+00:00", -1.0),
+        _terminal_row(text or "dock", text or "Anna Bakker", "pick", "2026-11-20T14:10:00+00:00", 4),
+        _terminal_row(text or "/dev/pts/3", text or "Ben Okafor", "count", "2026-11-20T13:02:00+00:00", 340),
+        _terminal_row(text or "desk", text or "Fred Harper", text or "receive", "2026-11-20T08:00:00+00:00", 0),
+        _terminal_row(text or "spare", "", "", "2026-11-19T18:00:00+00:00", None),
     )
     return _frame(_state(phase="terminals", rows=rows, total=4), LinkState("live", 3.0))
 

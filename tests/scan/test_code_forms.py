@@ -270,6 +270,57 @@ def test_every_ean_through_another_keyboard_is_read_back(body: str, layout: str)
     assert only(what(through(layout, ean(body)), (ean(body), "X"))).key == "X"
 
 
+@pytest.mark.parametrize("layout", ["fr", "be", "cz", "sk"])
+@pytest.mark.parametrize(
+    ("sent", "quantity"),
+    [
+        (ean("221234500675"), "1.35"),
+        ("0" + ean("221234500675"), "1.35"),
+        (ean("281234501250"), "1.25"),
+        ("]E0" + ean("281234501250"), "1.25"),
+        ("010" + EAN + "3103001250", "1.25"),
+        ("010" + EAN + "3103001250" + "15261231", "1.25"),
+        ("010" + EAN + "10LOT7\x1d3103001250", "1.25"),
+        ("]C1010" + EAN + "3102000125", "1.25"),
+        (f"(01)0{EAN}(3103)001250", "1.25"),
+    ],
+)
+def test_a_label_of_weight_or_price_through_another_keyboard_is_read_back(
+    layout: str, sent: str, quantity: str
+) -> None:
+    stored = {EAN: "X", "12345": "X", ean("221234500000"): "X"}
+    patterns = compile_patterns(("28IIIIIWWWWWC", "22IIIIIPPPPPC:2"))
+    text = through(layout, sent)
+    found = parse(text, Accepts(), patterns)
+    assert needs_look_up(found), found
+    known = [
+        Candidate(form, PRODUCT, key, key, allow_decimal=True, price=Decimal(5), unit="kg")
+        for code, key in stored.items()
+        for form in index_keys(code)
+        if form in look_up_keys(found)
+    ]
+    match = only(resolve(text, Accepts(), found, known, (PRODUCT,)))
+    assert (match.key, match.quantity, match.is_explicit) == ("X", Decimal(quantity), True)
+
+
+@pytest.mark.parametrize("layout", ["fr", "be"])
+def test_a_label_of_weight_that_no_pattern_describes_is_refused_through_another_keyboard(layout: str) -> None:
+    sent = through(layout, ean("281234501250"))
+    assert what(sent, ("12345", "X"), table=True) == RefusedInput("input.keyboard_layout", sent)
+
+
+@pytest.mark.parametrize("add_on", ["05", "12", "00", "51299", "00005"])
+@pytest.mark.parametrize("code", [EAN, UPC_A, ISSN, "9780306406157"])
+@pytest.mark.parametrize("before", ["", "?", "]E0"])
+def test_an_add_on_after_a_plus_is_ignored(before: str, code: str, add_on: str) -> None:
+    assert only(what(f"{before}{code}+{add_on}", (code, "X"))).quantity == 1
+
+
+@pytest.mark.parametrize("rest", ["+5", "+123", "+1234", "+05+05", " 05", "/05", "+0,5"])
+def test_another_number_after_a_code_is_no_add_on(rest: str) -> None:
+    assert not isinstance(what(f"{EAN}{rest}", (EAN, "X")), Scan)
+
+
 def test_a_batch_through_another_keyboard_is_read_back() -> None:
     assert only(what(through("de", f"]C1010{EAN}10YZ-1"), (EAN, "X"))).batch == "YZ-1"
 

@@ -20,8 +20,8 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.server.certificates import CertificateFiles, CertificateWatch, good_until, renewed
-from aisle.service.db import Database, SqliteDatabase, Transaction
-from aisle.service.db.database import DatabaseMonitor
+from aisle.service.db import Database, SqliteDatabase, Transaction, database
+from aisle.service.db.database import QUIET_WRITES_S, DatabaseMonitor
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.statements import access
 from aisle.service.http.app import App
@@ -55,13 +55,33 @@ def test_a_watch_says_each_loss_and_each_return_once(caplog: pytest.LogCaptureFi
         watch.report_failure("writes", error="FullError")
         watch.report_success("reads")
     watch.report_failure("reads", error="IOError")
-    now[0] = 65.0
+    now[0] = QUIET_WRITES_S + 5
     watch.report_success("reads")
     assert not watch.is_available
     watch.report_success("reads", "writes")
     watch.report_success("reads", "writes")
     assert watch.is_available
-    assert lines(caplog) == ["database lost: FullError of writes", "database regained after 65 s"]
+    assert lines(caplog) == ["database lost: FullError of writes", "database regained after 125 s"]
+
+
+def test_small_writes_on_a_full_disk_are_no_return(caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    watch = DatabaseMonitor(lambda: now[0])
+    for now[0] in range(0, 600, 60):
+        watch.report_failure("writes", error="DiskFullError")
+        watch.report_success("reads", "writes")
+        assert watch.is_available, "as the last write says"
+    assert lines(caplog) == ["database lost: DiskFullError of writes"]
+    now[0] += QUIET_WRITES_S
+    watch.report_success("reads")
+    assert lines(caplog)[1:] == ["database regained after 660 s"]
+
+
+def test_a_server_that_returns_is_said_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    watch = DatabaseMonitor(lambda: 0.0)
+    watch.report_failure("reads", error="ConnectionRefusedError")
+    watch.report_success("reads", "writes")
+    assert lines(caplog)[1:] == ["database regained after 0 s"]
 
 
 async def _lose(storage: Database) -> None:
@@ -71,7 +91,7 @@ async def _lose(storage: Database) -> None:
 
 
 async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     storage = SqliteDatabase(tmp_path / "some.db")
     storage.monitor.metrics = metrics = Metrics()
@@ -82,6 +102,7 @@ async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
         await storage.read(read)
         found = figures(metrics.render().decode())
         assert (found[up], found[("aisle_database_losses_total", ())]) == (0, 1)
+        monkeypatch.setattr(database, "QUIET_WRITES_S", 0.0)
         await storage.write(read)
         found = figures(metrics.render().decode())
         assert found[up] == 1

@@ -22,6 +22,7 @@ from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
+from tests.scan.test_code_forms import through
 
 EAN, ISSN, UPC_E, UPC_A, WEIGHED = "9520001100024", "9771234567898", "04252614", "042100005264", "9520001100505"
 PACES = (0, 1, 3, 6, 12)
@@ -497,3 +498,26 @@ def test_beside_a_quantity_a_guess_counts_where_one_thing_fits(home: StoreFolder
     with at(home) as session:
         rows, _ = session.store.reader.query("records_by_number", {"code": "654321"})
         assert [row["key"] for row in rows] == found
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "quantity"),
+    [
+        ("é&éà'é\"'!", 0, "0"),
+        (through("fr", f"010{WEIGHED}3103001250"), 4, "1.25"),
+        (through("fr", f"]C1010{WEIGHED}3103001250"), 4, "1.25"),
+        (through("fr", "0212345806753"), 6, "1.35"),
+        (through("fr", "212345806753"), 6, "1.35"),
+        (f"{EAN}+05", 1, "1"),
+        (f"{EAN}+12345", 1, "1"),
+    ],
+)
+def test_a_label_through_the_french_keyboard_and_an_add_on_are_picked(
+    home: StoreFolder, code: str, line: int, quantity: str
+) -> None:
+    with at(home) as session:
+        scan = Scanner(session, 3)
+        scan("4101")
+        frame = scan(code)
+        assert (told(frame)[0] == GOOD) == bool(line)
+        assert picked(home) == ({line: Decimal(quantity)} if line else {})

@@ -435,6 +435,73 @@ def test_a_short_line_right_after_an_unknown_code_does_nothing(
         assert session.frames.build().view.name == view
 
 
+@pytest.mark.parametrize("pace", [0.0, 0.003])
+@pytest.mark.parametrize("after", [0.12, 0.8])
+@pytest.mark.parametrize("head", [BARCODES[0], BARCODES[2], "96385074", "]E040170725", "4101", "A-2", "AISLE:9"])
+@pytest.mark.parametrize(("way", "tail"), [("adjust.reason", "3"), ("shortage.choices", "1"), ("pick.product", "s")])
+def test_a_short_line_right_after_a_refused_known_code_does_nothing(
+    home: StoreFolder, way: str, head: str, tail: str, after: float, pace: float
+) -> None:
+    with begin(home, way) as session:
+        stand(home, session, way)
+        scanner = Scanner(session)
+        scanner.write(f"{head}\r", pace)
+        if told(scanner.rest(after))[0] != WRONG:
+            return  # this step takes the code
+        before = standing(session)
+        assert told(scanner.send(f"{tail}\r", pace)) == TOO_SOON
+        assert standing(session) == before
+        scanner.rest(1.2)
+        scanner.send(f"{tail}\r", 0.1)
+        assert standing(session) != before, "a while later it is the answer"
+
+
+@pytest.mark.parametrize("after", [0.12, 0.8])
+@pytest.mark.parametrize("text", [f"?{BARCODES[2]}", BARCODES[2], "?A-2"])
+def test_a_code_right_after_a_refused_known_code_is_read(home: StoreFolder, text: str, after: float) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        scanner.write("96385074\r")
+        assert told(scanner.rest(after))[0] == WRONG
+        assert told(scanner.send(f"{text}\r"))[0] != WRONG
+
+
+@pytest.mark.parametrize("text", ["-3", "1,5", "-1.5", ".5", "12*", "0"])
+@pytest.mark.parametrize("pace", [0.0, 0.003])
+def test_a_number_that_is_refused_guards_against_nothing(home: StoreFolder, text: str, pace: float) -> None:
+    with begin(home, "adjust.reason") as session:
+        stand(home, session, "adjust.reason")
+        scanner = Scanner(session)
+        scanner.send(f"{text}\r", pace)
+        assert told(scanner.send("1\r", pace)) != TOO_SOON
+
+
+@pytest.mark.parametrize("text", ["3", "-3", "1,5"])
+def test_a_number_that_somebody_sends_again_extends_the_guard_once(home: StoreFolder, text: str) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.write("NO-CODE-1\r", 0.003)
+        verdicts = []
+        for _ in range(4):
+            scanner.rest(0.3)
+            verdicts.append(told(scanner.send(f"{text}\r", 0.003)))
+        assert verdicts[0] == TOO_SOON
+        assert verdicts[-1] != TOO_SOON
+
+
+@pytest.mark.parametrize("line", ["12", "1", "NO-CODE-2"])
+@pytest.mark.parametrize("after", [0.4, 0.9])
+def test_one_line_after_a_code_of_several_lines_is_not_called_one(home: StoreFolder, line: str, after: float) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        assert told(scanner.send("BEGIN:VCARD\nN:Muster\nEND:VCARD\n")) == UNKNOWN
+        scanner.rest(after - 0.3)
+        assert told(scanner.send(f"{line}\r")) == TOO_SOON
+
+
 @pytest.mark.parametrize("digits", ["0", "00", "7", "12"])
 def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFolder, digits: str) -> None:
     with begin(home, "count.product") as session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,10 +12,14 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
-from aisle.jobs.view import ASK, GOOD, Frame
+from aisle.jobs.view import ASK, GOOD, Frame, Msg, Verdict, msg, raw
+from aisle.scan.inputs import Key, Line
+from aisle.scan.meaning import PRODUCT, Match, Scan
+from aisle.session.input_batch import RefusedInputs
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
 from tests.copied_databases import copy_cache
@@ -198,3 +203,77 @@ def test_a_right_scan_after_a_question_of_two_is_shown_as_taken(home: StoreFolde
         assert told(frame) == (GOOD, "session.not_applied")
         assert quantity(session) == 1
         assert "Oats" in shown(frame)
+
+
+# What is said of several scans
+
+
+def test_scans_that_are_added_to_the_one_in_question_are_not_told_as_refused(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        opened(session, "receive", "D-1")
+        lines = [Line(f"14*{TEA}", "cr", 0.0, 0.0, 0.0)] * 2
+        assert told(session.take(lines, 0.0)) == (ASK, "receive.more_than_announced")
+        assert quantity(session) in (0, 28)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_told"),
+    [
+        (msg("receive.more_than_announced", label="Tea", quantity=Decimal(28), pending=Decimal(9)), False),
+        (msg("receive.more_than_announced", label="Salt", quantity=Decimal(28), pending=Decimal(9)), True),
+        (msg("receive.more_than_announced", label="Tea", quantity=Decimal(14), pending=Decimal(9)), True),
+        (msg("receive.not_announced", label="Tea"), True),
+    ],
+)
+def test_a_question_in_the_place_of_another_is_told_unless_it_is_the_same_for_more(
+    question: Msg, is_told: bool
+) -> None:
+    first = msg("receive.more_than_announced", label="Tea", quantity=Decimal(14), pending=Decimal(9))
+    refused = RefusedInputs()
+    for text in (first, question):
+        refused = refused.add(Scan((Match(PRODUCT, "P1", "Tea"),)), Verdict(ASK, text), 3)
+    assert (refused.lines > 0) == is_told
+
+
+@pytest.mark.parametrize("key", ["down", "up", "enter", "pagedown"])
+def test_a_report_of_a_scan_that_was_not_taken_goes_with_the_next_key(home: StoreFolder, key: str) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([service_rows.product("P7", "Oats", UNKNOWN), service_rows.product("P8", "Bran", UNKNOWN)])
+    with at(home, user="U1") as session:
+        opened(session, "count", "A-1", UNKNOWN)
+        assert told(say(session, TEA)) == (GOOD, "session.not_applied")
+        assert told(session.take([Key(key)], 0.0)) == (GOOD, "count.counted_of")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "nl", "fr"])
+@pytest.mark.parametrize("length", range(3))
+def test_no_sentence_ends_with_two_full_stops(language: str, length: int) -> None:
+    writer = MessageWriter(language=language)
+    unknown = msg("pick.unknown", code="X1")
+    for said in (unknown, msg("move.where_from", label="Tea"), msg("session.store_label"), raw("Dr.")):
+        text = writer.write(msg("frame.and_more", what=said, more=msg("session.store_label")), length)
+        assert not re.search(r"[.?!] ?[.,]", text), text
+        assert writer.write(msg("session.store_label"), length) in text
+
+
+@pytest.mark.parametrize("phase", ["location", "reason"])
+def test_a_product_is_not_told_to_wait_for_itself(home: StoreFolder, phase: str) -> None:
+    with at(home, user="U1") as session:
+        frame = opened(session, "adjust", TEA) if phase == "location" else opened(session, "adjust", "A-1", TEA, "d")
+        assert frame.view.name == f"adjust.{phase}"
+        assert told(say(session, TEA))[1] == "count.answer_first"
+
+
+def test_two_products_of_one_name_are_told_apart(home: StoreFolder) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([service_rows.product("P7", "Tea", UNKNOWN)])
+    with at(home, user="U1") as session:
+        opened(session, "adjust", "A-1", TEA)
+        frame = say(session, UNKNOWN)
+        assert told(frame)[1] == "adjust.one_at_a_time"
+        assert "First Tea P1, then Tea P7" in shown(frame)
+
+
+@pytest.mark.parametrize(("count", "text"), [(1, "1 more order?"), (2, "2 more orders?")])
+def test_one_order_is_no_orders(count: int, text: str) -> None:
+    assert MessageWriter().write(msg("batch.confirm_count", count=count), 1) == text

@@ -105,3 +105,12 @@ def test_the_price_of_the_store_comes_before_that_of_the_catalogue(session: Sess
 def test_other_scans_say_nothing_of_prices(session: Session) -> None:
     _, text = told(say(session, f"2*{label(PIECE, '0000')}"))
     assert "label says" not in text
+
+
+@pytest.mark.parametrize("language", ["en", "de", "nl", "fr"])
+def test_the_price_comes_behind_what_is_counted_where_there_is_little_room(session: Session, language: str) -> None:
+    frame = say(session, label(PIECE, "0432"))
+    assert frame.verdict
+    text = MessageWriter(language=language).write(frame.verdict.text, 1)
+    assert text.startswith("1 ")
+    assert text.endswith((" 4.32", " 4,32"))

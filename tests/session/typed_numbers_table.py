@@ -285,7 +285,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "adjust.reason count.not_this",
         "adjust.reason count.unknown",
         "adjust.reason input.no_command",
-        "adjust.reason adjust.one_at_a_time",
+        "adjust.reason count.answer_first",
     ),
     "move.from": (
         "move.from pick.no_quantity",

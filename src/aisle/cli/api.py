@@ -164,6 +164,7 @@ async def _print_all_rows(op: Operation, call: ApiCall, loaded: LoadedSettings) 
     """Print every row of a list as one JSON object per line, page by page."""
     # Only these lists have row ids with the name that from_id expects; page_start requests pages.
     by_id = op.name in _PAGED_BY_ID and "page_start" not in call.query
+    is_empty = True
     async with service_client(loaded) as client:
         pages = client.pages(
             op.name,
@@ -177,7 +178,16 @@ async def _print_all_rows(op: Operation, call: ApiCall, loaded: LoadedSettings) 
             for row in rows:
                 sys.stdout.write(_format_row(row) + "\n")
             sys.stdout.flush()
+            is_empty = is_empty and not rows
+    if is_empty:
+        print(f"aisle: {op.name} has no rows{_describe_filters(call)}.", file=sys.stderr)
     return 0
+
+
+def _describe_filters(call: ApiCall) -> str:
+    """Return what restricts a list, as ` with name value`; empty if nothing does."""
+    filters = {name: value for name, value in (call.path | call.query).items() if not name.startswith("page_")}
+    return f" with {', '.join(f'{clean(name)} {clean(value)}' for name, value in filters.items())}" if filters else ""
 
 
 def _format_row(row: object) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.barcode_keys import has_valid_check_digit
 from aisle.jobs import quantities
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.claims import parse_claim
@@ -203,7 +205,7 @@ def _tote_row(letter: str, order: BatchOrder) -> tuple[Msg, ...]:
 def _choice_text(choice: BatchChoice) -> Msg:
     if choice.kind in quantities.RECORD_CHOICES:
         return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
-    return msg(CHOICE_TEXTS[choice.kind], key=choice.key)
+    return msg(CHOICE_TEXTS[choice.kind], key=int(choice.key) if choice.kind == "many" else choice.key)
 
 
 def _hints(state: BatchState) -> tuple[KeyHint, ...]:
@@ -218,6 +220,12 @@ EXTRA_ORDERS = 20
 
 MAX_COUNT_DIGITS = 2
 """Most digits of an unknown number that is read as a number of orders."""
+
+_LABEL_CHARACTERS = re.compile(r"[\w .:/+$%#-]*")
+"""Characters that a tote label may have."""
+
+_GS1_START = re.compile(r"0[012](?=.{12})")
+"""Beginning of a GS1 message with a GTIN or SSCC."""
 
 ADD_CLAIMED = "all_the_same"
 """Kind of the choice that adds an order although somebody else has claimed it."""
@@ -356,7 +364,8 @@ def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Resul
     mine = [order for order in orders if not tote_letter(state, order)][: MAX_ORDERS - len(state.orders)]
     if not mine:
         return Turn(state)
-    added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in mine)))
+    others = tuple(choice for choice in state.choices if choice.kind != "is_tote")  # that was of the last order
+    added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in mine)), choices=others)
     text = msg("batch.assigned", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
     return Turn(added, query_orders(mine), Verdict(ASK, text))
 
@@ -460,10 +469,37 @@ def _handle_code(state: BatchState, code: str) -> Result:
         return _check_tote_letter(state, code)
     if any(each.tote_code.casefold() == code.casefold() for each in state.orders):
         return _set_tote_code(state, code)
+    if not _is_label(code):
+        return _reply(state, WRONG, "batch.no_label", code=code)
+    if state.orders[-1].tote_code:
+        return _ask_to_replace(state, code)
     if code.isdecimal() or any(_label_format(each.order) == _label_format(code) for each in state.orders):
         asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
         return _reply(asking, ASK, "batch.looks_like_order", code=code)
     return _set_tote_code(state, code)
+
+
+def _is_label(code: str) -> bool:
+    """Return False if a code rather is a damaged barcode or a GS1 message than a tote label."""
+    if not _LABEL_CHARACTERS.fullmatch(code) or "://" in code:
+        return False
+    digits = sum(char.isdecimal() for char in code)
+    if any(len(run) >= 12 and has_valid_check_digit(run) for run in re.findall(r"\d+", code) if run != code):
+        return False
+    if digits >= 12 and digits >= len(code) - 8 and not code.isdecimal() and _GS1_START.match(code):
+        return False
+    misread = len(code) - digits
+    is_hyphenated = misread == code.count("-")
+    is_framed = code[0].isdecimal() and code[-1].isdecimal()
+    return not (0 < misread <= 2 and 8 <= len(code) <= 14 and is_framed and not is_hyphenated)
+
+
+def _ask_to_replace(state: BatchState, code: str) -> Result:
+    """Ask whether the last order, whose tote has a label, gets another one."""
+    last = state.orders[-1]
+    asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
+    tote, old = tote_letter(state, last.order), last.tote_code
+    return _reply(asking, ASK, "batch.replace_label", tote=tote, old=old, code=code, order=last.order)
 
 
 def _is_question_open(state: BatchState) -> bool:

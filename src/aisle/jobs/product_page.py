@@ -94,6 +94,10 @@ class Product(NamedTuple):
     name: str
     brand: str = ""
     price: Decimal = Decimal(0)
+    special_price: Decimal = Decimal(0)
+    discount_price: Decimal = Decimal(0)
+    """Price while a discount or promotion lasts: that of the store, else that of the chain."""
+    old_price: Decimal = Decimal(0)
     unit: str = ""
     allows_decimals: bool = False
     attention: str = ""
@@ -132,6 +136,9 @@ def parse_product(row: ProductRow, now: str) -> Product:
         name=str(row.get("product_name") or row.get("product_description") or row.get("product_number") or ""),
         brand=str(row.get("brand_description") or ""),
         price=to_decimal(row.get("price")),
+        special_price=to_decimal(row.get("special_price")),
+        discount_price=to_decimal(row.get("discount_price") or row.get("promotion_price")),
+        old_price=to_decimal(row.get("old_price")),
         unit=str(row.get("unit") or ""),
         allows_decimals=bool(row.get("allow_decimal")),
         attention=str(row.get("attention_codes") or row.get("attention_code") or ""),

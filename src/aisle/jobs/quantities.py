@@ -174,6 +174,14 @@ def name_of(match: Match) -> Msg:
     return msg("record_name.person", what=label) if match.kind == PERSON else raw(label)
 
 
+def distinct_labels(label: str, product: str, scanned: Match) -> dict[str, str]:
+    """Return the names of a product and of what was scanned (`label`, `what`); equal ones with their numbers."""
+    what = scanned.label or scanned.key
+    if label == what and product != scanned.key:
+        return {"label": f"{label} {product}", "what": f"{what} {scanned.key}"}
+    return {"label": label, "what": what}
+
+
 def with_distinct_names(products: Sequence[Match]) -> Sequence[Match]:
     """Return the products with distinct labels. If two share a name, all get their number added."""
     if len({each.label for each in products}) == len(products):

@@ -115,8 +115,11 @@ _SIGNED_NUMBER: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
 _SIGNED_MULTIPLICATION: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
 _CODE_WITH_ADD_ON: Final = re.compile(r"(\d{8}|\d{12,13})[ \-+](?:\d{2}|\d{5})", re.ASCII)
 """An EAN or UPC with its add-on, as sent by scanners that separate them."""
-_PERIODICAL_WITH_ADD_ON: Final = re.compile(r"(97[789]\d{10}) (?:\d{2}|\d{5})", re.ASCII)
-"""A book or newspaper code with its add-on after a blank; the add-on is hardly ever a number that somebody means."""
+_CERTAIN_ADD_ON: Final = re.compile(r"(97[789]\d{10}) (?:\d{2}|\d{5})|(\d{12,13})\+(?:\d{2}|\d{5})", re.ASCII)
+"""A code with its add-on: of a book or newspaper after a blank, of any EAN-13 or UPC-A after a plus.
+
+It is hardly ever a number that somebody means.
+"""
 _NUMBER_AFTER_CODE: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?:[.,]\d{1,3})?", re.ASCII)
 _NUMBER_BEFORE_CODE: Final = re.compile(
     r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII
@@ -374,8 +377,8 @@ def _interpret_code(
     code: str, in_store_patterns: tuple[InStorePattern, ...], *, is_gs1: bool = False, splits: bool = True
 ) -> tuple[Interpretation, ...]:
     """Return every interpretation of a code, ordered by rank."""
-    if add_on := _PERIODICAL_WITH_ADD_ON.fullmatch(code):
-        code = add_on[1]
+    if (add_on := _CERTAIN_ADD_ON.fullmatch(code)) and has_valid_check_digit(bare := add_on[1] or add_on[2]):
+        code = bare
     if _has_number_beside(code):
         return (
             Interpretation((code, code.casefold()), code),
@@ -393,7 +396,7 @@ def _interpret_code(
     if guesses := guessed_keys(code):
         interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
     if _may_be_garbled(code):
-        interpretations += _interpret_layouts(code)
+        interpretations += _interpret_layouts(code, in_store_patterns)
     return tuple(sorted(interpretations, key=lambda interpretation: interpretation.rank))
 
 
@@ -479,37 +482,43 @@ def _may_be_garbled(code: str) -> bool:
     return not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
 
 
-def _interpret_layouts(code: str) -> list[Interpretation]:
+def _interpret_layouts(code: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:
     """Return the codes that a scanner with another keyboard layout may have read, or a refusal.
 
     They count only if known: as products with a valid check digit, as a location or number with a digit in it.
     """
-    from aisle.scan import gs1, keyboard_layouts
+    from aisle.scan import keyboard_layouts
 
-    interpretations: list[Interpretation] = []
+    products: list[Interpretation] = []
     named: list[Interpretation] = []
     for layout, original in keyboard_layouts.undo_layouts(code):
-        aim = _AIM_PREFIX.fullmatch(original)
-        bare = aim["code"] if aim and not aim["typed"] else original
-        gs1_data = gs1.parse_element_strings(bare) if len(bare) >= _MIN_GS1_MESSAGE and gs1.may_be_gs1(bare) else None
-        interpretation = (
-            Interpretation(lookup_keys(bare), bare)
-            if has_valid_check_digit(bare)
-            else _interpret_gtin(gs1_data, 0)
-            if gs1_data
-            else None
-        )
-        if interpretation:
-            interpretations.append(
-                interpretation._replace(kind=PRODUCT, rank=_RANK_GUESSED, is_guess=True, layout=layout)
-            )
+        if found := _interpret_restored_code(original, in_store_patterns):
+            products += [
+                each._replace(kind=PRODUCT, rank=_RANK_GUESSED, is_guess=True, layout=layout) for each in found
+            ]
         elif any(map(str.isdigit, original)):
             named.append(
                 Interpretation(lookup_keys(original), original, rank=_RANK_GUESSED, is_guess=True, layout=layout)
             )
-    if interpretations or keyboard_layouts.is_garbled(code):
-        interpretations.append(Interpretation((), code, rank=_RANK_GUESSED, refusal=WRONG_LAYOUT))
-    return [*named, *interpretations]
+    if products or keyboard_layouts.is_garbled(code):
+        products.append(Interpretation((), code, rank=_RANK_GUESSED, refusal=WRONG_LAYOUT))
+    return [*named, *products]
+
+
+def _interpret_restored_code(text: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:
+    """Return the interpretations of a text as a product's code with a check digit, or as GS1 data of a product."""
+    from aisle.scan import gs1
+
+    aim = _AIM_PREFIX.fullmatch(text)
+    code = aim["code"] if aim and not aim["typed"] else text
+    if (add_on := _CODE_WITH_ADD_ON.fullmatch(code)) and has_valid_check_digit(add_on[1]):
+        code = add_on[1]
+    if has_valid_check_digit(code):
+        in_store = _interpret_in_store_code(code, in_store_patterns) if in_store_patterns else []
+        return [Interpretation(lookup_keys(code), code), *(each for each in in_store if not each.is_guess)]
+    if len(code) < _MIN_GS1_MESSAGE or not gs1.may_be_gs1(code):
+        return []
+    return [each for each in _interpret_gs1(code, in_store_patterns, is_gs1=False) if not each.refusal]
 
 
 def _refuse_digits_before_code(code: str) -> list[Interpretation]:

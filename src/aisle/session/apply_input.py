@@ -107,8 +107,11 @@ class InputHandler:
             self._help_pages.close_for(meaning)
             self._meanings.apply(meaning, name)
         elif name in CURSOR_KEYS:
+            before = self._verdicts.current
             self._meanings.measure_visible_rows()
             self._meanings.feed(CursorKey(name), name)
+            if self._verdicts.current is before:
+                self._verdicts.drop_report()
 
     # Typed text
 

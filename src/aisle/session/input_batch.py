@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
@@ -32,7 +33,8 @@ class RefusedInputs(NamedTuple):
         refused, question = self._replace(is_last=False), None
         if is_scan or isinstance(meaning, Ambiguous):
             refused = refused._replace(is_scan_refused=kind == WRONG)
-        if self.question and is_scan and (kind == ASK or choices != self.choices):
+        is_replaced = kind == ASK or choices != self.choices
+        if self.question and is_scan and is_replaced and not (verdict and _counts_on(self.question, verdict.text)):
             refused = _add_refusal(refused, self.question)
         if verdict and kind == WRONG:
             refused = _add_refusal(refused, verdict.text)._replace(is_last=True)
@@ -55,6 +57,16 @@ class RefusedInputs(NamedTuple):
         if self.is_last and self.choices:
             text = msg("session.not_applied_first", count=self.lines, why=verdict.text, said=self.reason)
         return Verdict(ASK if verdict.kind == ASK else WRONG, text)
+
+
+def _counts_on(question: Msg, next_question: Msg) -> bool:
+    """Return whether a question is the same for more: the next scan was added to the one in question."""
+    before, after = dict(question.args), dict(next_question.args)
+    if question.id != next_question.id or before.keys() != after.keys():
+        return False
+    changed = [(before[name], after[name]) for name in before if before[name] != after[name]]
+    numbers = [(old, new) for old, new in changed if isinstance(old, int | Decimal) and isinstance(new, int | Decimal)]
+    return bool(changed) and len(numbers) == len(changed) and any(new > old for old, new in numbers)
 
 
 def _add_refusal(refused: RefusedInputs, reason: Msg) -> RefusedInputs:

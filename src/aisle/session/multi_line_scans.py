@@ -10,12 +10,13 @@ scanner with a memory; otherwise it is unknown as a whole, and none of its lines
 
 A link that stalls makes longer pauses between the lines of a scan. What comes at scanner pace within `LATE_LINE_S` of
 an unknown scan, and is no code, is a part of it; after several lines also a short line in one read within
-`LAST_LINE_S`.
+`LAST_LINE_S`. After a known code that was refused, only a short line is.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +26,7 @@ from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Si
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
-from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
+from aisle.session.meaning_resolver import FAST_S, MeaningResolver
 from aisle.session.verdicts import Verdicts
 
 SAME_SCAN_S: Final = 0.3
@@ -40,6 +41,9 @@ fast."""
 
 SHORT_LINE: Final = 2
 """Most characters of a line that may be an answer; a longer number is asked back anyway."""
+
+_SHORT_NUMBER: Final = re.compile(r"[+-]?\d{1,4}[*.,]?\d{0,3}|[+-]?[.,]\d{1,3}", re.ASCII)
+"""A number as people type it, also one that is no quantity (`-3`)."""
 
 
 class _HeldScan(NamedTuple):
@@ -83,8 +87,10 @@ class MultiLineScans:
         """End of the last line at a person's pace that was of no use."""
         self._unknown_scan_until = -math.inf
         """Monotonic moment until which more of an unknown scan may come."""
-        self._is_letter_refused = False
-        """Whether the line refused for it last was a single letter."""
+        self._guards_short_only = False
+        """Whether that scan is a known code, so that only a short line may be more of it."""
+        self._refused_answer = ""
+        """Line refused for it last if it was a number or a single letter."""
         self._is_unknown_multi_line = False
         """Whether the unknown scan had several lines."""
 
@@ -144,7 +150,8 @@ class MultiLineScans:
             self._useless_line_at = item.ended_at
             return
         self._inputs.apply(item, at)
-        self._useless_line_at = item.ended_at if item.longest_pause and self._is_useless(item) else -math.inf
+        is_useless = item.longest_pause > 0 and self._is_useless(parse_aim_prefix(item.text.strip(" ")).code)
+        self._useless_line_at = item.ended_at if is_useless else -math.inf
 
     def _hold(self, item: Line | Key | EscapeInput, at: float) -> None:
         """Add an input to its scan. Enter counts as an empty line; other keys inside a scan do nothing."""
@@ -155,7 +162,7 @@ class MultiLineScans:
         if held.is_refused:
             if isinstance(item, Line):
                 self._refuse_further(self._with_refused(held, item), item, at)
-                self._unknown_scan_until = item.ended_at + LATE_LINE_S
+                self._unknown_scan_until, self._guards_short_only = item.ended_at + LATE_LINE_S, False
         elif isinstance(item, Line):
             line = self._inputs.take_own_line(item)
             if line is not None:
@@ -167,9 +174,12 @@ class MultiLineScans:
 
     def _is_late(self, item: Line | Key | EscapeInput, at: float) -> bool:
         """Return whether an input may belong to the unknown scan before it."""
+        is_short = isinstance(item, Line) and len(item.text.strip(" ")) <= SHORT_LINE
+        if self._guards_short_only and not is_short:
+            return False
         if not isinstance(item, Line):
             return at < self._unknown_scan_until
-        is_in_one_read = item.longest_pause < FAST_S and len(item.text.strip(" ")) <= SHORT_LINE
+        is_in_one_read = is_short and item.longest_pause < FAST_S
         more = LAST_LINE_S - LATE_LINE_S if is_in_one_read and self._is_unknown_multi_line else 0.0
         return item.started_at < self._unknown_scan_until + more
 
@@ -183,7 +193,8 @@ class MultiLineScans:
         """Refuse one more line of a refused scan; if it changes what is said of the scan, or comes late, say so."""
         before, reason = _bad_line_message(self._held), _bad_line_message(held)
         is_late = line.longest_pause >= LATE_LINE_S
-        if reason is None and (is_late or before) and not held.is_secret:
+        is_second = self._held.is_late and self._held.refused == 1  # the first one was refused as too soon
+        if reason is None and (is_late or before or is_second) and not held.is_secret:
             reason = msg("input.several_lines")
         if reason is not None and (is_late or reason != before):
             self._inputs.take_own_line(line)
@@ -191,6 +202,7 @@ class MultiLineScans:
         else:
             self._inputs.end_typing(line.text)
         self._held = held
+        self._is_unknown_multi_line = True
 
     def _with_refused(self, held: _HeldScan, *lines: Line) -> _HeldScan:
         """Return the scan with these lines added to its refused ones."""
@@ -246,22 +258,24 @@ class MultiLineScans:
 
     def _refuse(self, held: _HeldScan, at: float) -> None:
         last, reason = held.lines[-1], self._refusal_message(held)
-        is_letter = len(held.lines) == 1 and _is_letter(last)
-        if not (is_letter and self._is_letter_refused):  # a letter that somebody repeats extends the time once
+        text = last.text.strip(" ")
+        answer = text if len(held.lines) == 1 and _is_answer(text) else ""
+        are_letters = answer.isalpha() and self._refused_answer.isalpha()
+        if not answer or not (are_letters or answer == self._refused_answer):  # a repeated answer extends it once
             self._unknown_scan_until = last.ended_at + LATE_LINE_S
-        self._is_letter_refused = is_letter
+        self._refused_answer = answer
+        self._guards_short_only = self._guards_short_only and held.is_late
         if reason.id != "input.too_soon":
             self._is_unknown_multi_line = True
         self._inputs.refuse_lines(held.lines, reason, at, is_secret=held.is_secret)
 
     def _refusal_message(self, held: _HeldScan) -> Msg:
-        """Return what the lines were taken for: one line after an unknown code may be a part of it, or not."""
+        """Return what the lines were taken for; one line after a refused code is named."""
         if bad_line := _bad_line_message(held):
             return bad_line
         if held.applied:
             return msg("input.later_lines")
-        is_one = held.is_late and len(held.lines) == 1
-        if is_one and (not self._is_unknown_multi_line or _is_letter(held.lines[0])):
+        if held.is_late and len(held.lines) == 1:
             return _too_soon_message(held.lines[0], is_secret=held.is_secret)
         return msg("input.several_lines")
 
@@ -276,16 +290,24 @@ class MultiLineScans:
             else:
                 self._inputs.apply_line(line, at)
                 self._is_unknown_multi_line = False
-                self._unknown_scan_until = line.ended_at + LATE_LINE_S if self._is_useless(line) else -math.inf
+                self._guard_after(line)
             if self._batch.has_failed:
                 return
 
-    def _is_useless(self, line: Line) -> bool:
-        """Return whether a line was refused and is no short number, letter or code: it may begin a longer scan."""
-        text, verdict = parse_aim_prefix(line.text.strip(" ")).code, self._verdicts.current
-        is_short = (text.isdecimal() and len(text) < MIN_SCAN) or (len(text) == 1 and text.isalnum())
-        is_refused = verdict is not None and verdict.kind == WRONG
-        return is_refused and not is_short and not self._resolver.is_code(text)
+    def _guard_after(self, line: Line) -> None:
+        """Guard against more of a line that was refused; after a code, only against a short line."""
+        text = parse_aim_prefix(line.text.strip(" ")).code
+        is_code = len(text) > SHORT_LINE and self._is_refused() and self._resolver.is_code(text, is_one=True)
+        self._unknown_scan_until = line.ended_at + LATE_LINE_S if is_code or self._is_useless(text) else -math.inf
+        self._guards_short_only, self._refused_answer = is_code, ""
+
+    def _is_useless(self, text: str) -> bool:
+        """Return whether a line was refused and is no answer and no code: it may begin a longer scan."""
+        return self._is_refused() and not _is_answer(text) and not self._resolver.is_code(text)
+
+    def _is_refused(self) -> bool:
+        verdict = self._verdicts.current
+        return verdict is not None and verdict.kind == WRONG
 
 
 def _bad_line_message(held: _HeldScan) -> Msg | None:
@@ -301,9 +323,10 @@ def _is_noise(text: str) -> bool:
     return not any(" " <= char <= "~" for char in text)
 
 
-def _is_letter(line: Line) -> bool:
-    return len(line.text) == 1 and line.text.isalpha()
+def _is_answer(text: str) -> bool:
+    """Return whether a text is what a person answers: one letter, or a short number."""
+    return (len(text) == 1 and text.isalnum()) or bool(_SHORT_NUMBER.fullmatch(text))
 
 
 def _too_soon_message(line: Line, *, is_secret: bool) -> Msg:
-    return msg("input.several_lines") if is_secret else msg("input.too_soon", text=line.text)
+    return msg("input.too_soon", text="*" * len(line.text) if is_secret else line.text)

@@ -90,6 +90,13 @@ class Verdicts:
         elif not self.current.detail:
             self.current = self.current._replace(detail=detail)
 
+    def drop_report(self) -> None:
+        """Drop the report of earlier scans that were not taken from the verdict: it was seen."""
+        if self.current is not None and self.current.text.id == "session.not_applied":
+            said = dict(self.current.text.args)["said"]
+            if isinstance(said, Msg):
+                self.current = self.current._replace(text=said)
+
     def snapshot(self) -> _Snapshot:
         """Return the state to go back to with `restore`."""
         return _Snapshot(self.current, self.bells, self._answered_at, self._notification)

@@ -70,9 +70,12 @@ class MessageWriter(NamedTuple):
         """Return prepared parts with their arguments filled in."""
         out: list[str] = []
         given: list[int] = []
+        value: Value = ""
         for piece in parts:
             if piece.text:
                 out.append(piece.text)
+                if isinstance(value, Msg):
+                    _join_sentences(out)
             if piece.name:
                 value = args.get(piece.name, "?")
                 if cut and _may_be_cut(piece, value):
@@ -137,6 +140,13 @@ class MessageWriter(NamedTuple):
 
     def _format_plain(self, value: str | int | Decimal) -> str:
         return self.clean_text(value) if isinstance(value, str) else self.format_number(value)
+
+
+def _join_sentences(texts: list[str]) -> None:
+    """Leave out a full stop or comma right after a nested message that ends a sentence itself."""
+    *_, nested, text = texts
+    if text.startswith((".", ",")) and nested[1:].endswith((".", "?", "!")):  # a `?` alone stands for a figure
+        texts[-1] = text[1:]
 
 
 def _may_be_cut(part: MessagePart, value: Value) -> bool:

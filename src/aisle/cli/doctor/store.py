@@ -41,6 +41,9 @@ STALE_HEARTBEAT_S = 6 * LINK_HEARTBEAT_S
 OLD_CACHE_S, LATE_OPERATION_S = 3600.0, 900.0
 """Ages in seconds of the cache, and of the oldest waiting operation, above which a note is given."""
 
+FAILING_OPERATION_S = 60.0
+"""The same of the oldest waiting operation that the service answered with an error."""
+
 RESTORE_SHOWN_S = 7 * 86400.0
 """Seconds for which a restore of the service is reported."""
 
@@ -263,14 +266,16 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
     waiting = [row for row in rows if row.state in ("queued", "sending")]
     oldest = min((row.created_at for row in waiting), default=0.0)
     late = bool(oldest) and time.time() - oldest > LATE_OPERATION_S
+    failing = [row for row in waiting if row.last_error and time.time() - row.created_at > FAILING_OPERATION_S]
     what = f"{_format_states(counts)}; schema {len(OUTBOX_MIGRATIONS)}"
     age_text = f"; the oldest that waits was noted {format_age(time.time() - oldest)}" if oldest else ""
     facts = {"states": counts, "oldest_waiting": oldest or None, "schema": len(OUTBOX_MIGRATIONS)}
     stuck = [row for row in rows if row.state in _STUCK_STATES]
     if any(row.state != IN_DOUBT for row in stuck):
         yield wrong("outbox", what + age_text, "", "Settle them in the app; aisle outbox lists them.", **facts)
-    elif late or stuck:
-        yield note("outbox", what + age_text, "", "Nothing is lost. Look at link and service above.", **facts)
+    elif late or failing or stuck:
+        why = reason_text(failing[0].last_error) if failing else ""
+        yield note("outbox", what + age_text, why, "Nothing is lost. Look at link and service above.", **facts)
     else:
         yield ok("outbox", what + age_text, **facts)
     for copy in list_copies(store_folder.folder):

@@ -475,11 +475,11 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
     if not bare:
         return CleanedCell("", changes)
     if currency_of(bare) and not is_money:
-        raise ValueError(no_number_reason(bare))
+        raise ValueError(no_number_reason(bare, notation))
     amount = with_cents(bare) if is_money else bare
-    value = notation.normalize_number(amount)
-    if is_money and value == amount and not _PLAIN.fullmatch(value):
-        raise ValueError(no_number_reason(bare, is_money=True))
+    value = notation.normalize_number(amount, bare)
+    if value == amount and not _PLAIN.fullmatch(value):
+        raise ValueError(no_number_reason(bare, notation, is_money=is_money))
     dash = "a dash read as no cents" if amount != bare else ""
     return CleanedCell(value, ", ".join(filter(None, (changes, dash, *number_changes(amount, value)))))
 

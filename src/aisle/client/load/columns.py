@@ -96,7 +96,7 @@ def parse_text(cell: str) -> str:
 def parse_number(cell: str) -> int | Decimal:
     """Parse an integer or an exact decimal, written with a point."""
     if _NUMBER.fullmatch(cell) is None:
-        raise ValueError(no_number_reason(cell))
+        raise ValueError(no_number_reason(cell, Notation()))
     return Decimal(cell) if "." in cell else int(cell)
 
 

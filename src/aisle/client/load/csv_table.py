@@ -93,9 +93,12 @@ class CsvTable:
         self._currencies: dict[str, tuple[int, str]] = {}
         """First row and cell of each currency."""
         self._split_row = 0
+        self._has_long_rows = False
+        """True if most rows have more cells than the header."""
         self._known_names = frozenset(layout.columns)
         self._other_header = 0
         self._notation = Notation(dotted_codes)
+        self._column_notations: dict[int, Notation] = {}
         self._is_scanned = False
         self._last_row_without_end: int | None = None
         self._has_lines = bool(layout.lines_field)
@@ -197,7 +200,7 @@ class CsvTable:
         if column is None or not cell:
             return cell
         try:
-            cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation)
+            cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
         except ValueError:
             return cell
         return ",".join((cleaned.value, *cleaned.further_codes)) if cleaned.further_codes else cleaned.value
@@ -255,14 +258,18 @@ class CsvTable:
         ]
         dates = [index for index, column in self._named_columns if column.kind == cell_cleaning.DATE]
         codes = [index for index, column in self._named_columns if column.kind == cell_cleaning.DOTTED_CODE]
+        rows = long_rows = 0
         for line, found, error in self._read_rows():
             if not error:
+                rows, long_rows = rows + 1, long_rows + (len(found) > len(self._columns))
                 self._observe_row(line, found, numbers, dates)
                 if not self._split_row and any(found[len(self._columns) :]) and self._split_number(found):
                     self._split_row = line
                 for index in codes:
                     if index < len(found) and "." in found[index]:
                         self._notation.observe_code(_unwrap_cell(found[index]))
+        self._has_long_rows = long_rows * 2 > rows
+        self._column_notations = {index: self._notation.of_column(index) for index in (*numbers, *dates)}
         if len(self._currencies) > 1:
             seen = ", ".join(
                 f"{cell_cleaning.trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values()
@@ -271,20 +278,25 @@ class CsvTable:
         for assumption in (*self._dialect.assumptions, *self._notation.describe_assumptions()):
             self.notes.add_assumption(assumption)
 
+    def _notation_of(self, index: int) -> Notation:
+        return self._column_notations.get(index, self._notation)
+
     def _observe_row(self, line: int, found: list[str], numbers: Iterable[int], dates: Iterable[int]) -> None:
         for index in numbers:
             cell, _ = self._split_unit(index, found) if index < len(found) else ("", "")
             if "," in cell or "." in cell:
                 cell = with_cents(cell) if index in self._money_indexes else cell
                 for part in cell_cleaning.split_numbers(cell):
-                    self._notation.observe_number(line, _unwrap_cell(part))
+                    self._notation.observe_number(line, _unwrap_cell(part), index)
+            elif cell.isdecimal():
+                self._notation.observe_number(line, cell, index)
         for index in self._money_indexes:
             cell = found[index] if index < len(found) else ""
             if cell and not (cell[0].isdigit() and cell[-1].isdigit()) and (sign := currency_of(_unwrap_cell(cell))):
                 self._currencies.setdefault(CURRENCY_NAMES[sign], (line, cell))
         for index in dates:
             if index < len(found) and found[index]:
-                self._notation.observe_date(line, _unwrap_cell(found[index]))
+                self._notation.observe_date(line, _unwrap_cell(found[index]), index)
 
     def _read_rows(self) -> Iterator[tuple[int, list[str], str]]:
         """Yield the number, cells and reason of each row that is not empty.
@@ -332,7 +344,7 @@ class CsvTable:
         if column is None or not cell:
             return cell
         try:
-            return cell_cleaning.CLEANERS[column.kind](cell, self._notation).value
+            return cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value
         except ValueError:
             return cell
 
@@ -351,7 +363,7 @@ class CsvTable:
                 if "(" in cell and cell_cleaning.trim_blanks(cell).casefold() in cell_cleaning.CLEAR_WORDS:
                     values[column.name] = column.empty_value(cell_cleaning.trim_blanks(cell))
                     continue
-                cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation)
+                cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
                 if cleaned.value:
                     values[column.name] = column.parse(cleaned.value)
             except ValueError as error:
@@ -490,13 +502,37 @@ class CsvTable:
         )
 
     def _split_reason(self, found: list[str]) -> str:
-        """Return why two numbers of a row are not read, if a longer row shows that decimal commas separate cells."""
+        """Return why two numbers of a row are not read: a comma between them can be one of thousands or decimals.
+
+        That of thousands makes the row longer than others, or leaves `000` in a cell; that of decimals makes another
+        row longer.
+        """
+        if both := self._split_thousands(found):
+            whole, zeros = both.split(",")
+            return (
+                f"has {both!r}, which can be the number {whole}{zeros} or two cells, {whole} and {zeros}; write"
+                f" {whole}{zeros}, or leave {zeros} out"
+            )
         if not self._split_row or self._notation.has_decimal_points or not (both := self._split_number(found)):
             return ""
         return (
             f"has {both!r}, which can be two cells or one number with a decimal comma, as row {self._split_row} has it;"
             " save the file with semicolons between cells"
         )
+
+    def _split_thousands(self, found: list[str]) -> str:
+        """Return two cells that are hardly meant as two, and can be one number (`1,000`); empty if there are none."""
+        if self._dialect.separator != ",":
+            return ""
+        is_longer = len(found) > len(self._columns) and not self._has_long_rows
+        for at in sorted(self._number_indexes):
+            first, second = found[at : at + 2] if at + 1 < len(found) else ("", "")
+            column = self._column_at(at + 1)
+            is_checked = column is not None and column.name.endswith("location_code")
+            is_one = is_longer or (second == "000" and not is_checked)
+            if is_one and _BEFORE_THOUSANDS.fullmatch(first) and _THREE_DIGITS.fullmatch(second):
+                return f"{first},{second}"
+        return ""
 
     def _column_at(self, index: int) -> Column | None:
         return self._columns[index] if index < len(self._columns) else None
@@ -533,6 +569,8 @@ class CsvTable:
 _DECIMAL_KINDS = (cell_cleaning.NUMBER, cell_cleaning.MONEY)
 _WHOLE = re.compile(r"\s*[+-]?\d+\Z", re.ASCII)
 _CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)
+_BEFORE_THOUSANDS = re.compile(r"[1-9]\d{0,2}", re.ASCII)
+_THREE_DIGITS = re.compile(r"\d{3}", re.ASCII)
 _SUBTOTAL_COLUMNS = ("store_number", "product_number", "location_code", "order_number", "badge")
 _QUANTITY_COLUMNS = ("product_number", "quantity")
 

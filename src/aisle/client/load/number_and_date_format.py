@@ -6,6 +6,7 @@ cells of the file decide. The same holds for dates: `27/11/2026` has the day fir
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 POINT, COMMA = ".", ","
+_MARK_NAMES = {POINT: "point", COMMA: "comma"}
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
@@ -25,6 +27,8 @@ _NO_ZERO = re.compile(r"([+-]?)([.,]\d+)", re.ASCII)
 """Number without a digit before its decimal mark."""
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
+_THREE_DECIMALS = re.compile(r".*[.,]\d{3}", re.ASCII)
+_ZERO_DECIMALS = re.compile(r".*[.,]000", re.ASCII)
 
 
 def _decimal_patterns(mark: str, other: str) -> tuple[re.Pattern[str], ...]:
@@ -49,6 +53,8 @@ _DATE = re.compile(
 _YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
 _SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
 """Number of a day in a spreadsheet, with a part of the day behind it."""
+_DAY_ALONE = re.compile(r"\d{8}|\d{4}-?W\d\d(?:-?[1-7])?", re.ASCII)
+"""Day in ISO 8601 in another form than with hyphens."""
 _SERIAL_START = datetime(1899, 12, 30)
 _SERIALS = range(43_200, 50_000)
 """Numbers that can only be days: 2018 to 2036. Others can be a date like 41226 that has lost its zero (4-12-26)."""
@@ -74,10 +80,17 @@ class Notation:
     def __init__(self, dotted_codes: set[str] | None = None) -> None:
         """Store `dotted_codes`, which files of the same load share: codes with a point inside."""
         self._dotted_codes: set[str] = set() if dotted_codes is None else dotted_codes
+        self._column = 0
         self._numbers: dict[str, tuple[int, str]] = {}
+        self._three_decimals: set[tuple[int, str]] = set()
+        """Columns with a number that surely has three decimals, and its decimal mark."""
+        self._fewer_decimals: set[int] = set()
+        """Columns with a number that has other than three digits behind its last mark, or no mark."""
         self._marks: Counter[str] = Counter()
-        self._ambiguous_number: tuple[int, str] | None = None
+        self._ambiguous_number: tuple[int, str, int] | None = None
+        """Row, cell and column of the first number that can be read in two ways."""
         self._dates: dict[str, tuple[int, str]] = {}
+        self._column_dates: dict[int, dict[str, tuple[int, str]]] = {}
         self._short: tuple[int, str] | None = None
         self._has_year_last = False
         """True if a date with hyphens has four digits, or more than 31, at its end."""
@@ -85,16 +98,26 @@ class Notation:
         """Date with the year first whose second number can only be a day."""
         self._last_year = date.today().year + YEARS_AHEAD
 
-    def observe_number(self, line: int, cell: str) -> None:
+    def of_column(self, column: int) -> Notation:
+        """Return what a file shows, for the cells of one column."""
+        own = copy.copy(self)
+        own._column = column
+        return own
+
+    def observe_number(self, line: int, cell: str, column: int = 0) -> None:
         """Record what a cell of a column of numbers shows."""
+        if not _THREE_DECIMALS.fullmatch(cell):
+            self._fewer_decimals.add(column)
         if POINT in cell or COMMA in cell:
             bare = _strip_currency(cell)
             mark = _decimal_mark(bare)
             if mark:
+                if _THREE_DECIMALS.fullmatch(bare) and bare[-4] == mark:
+                    self._three_decimals.add((column, mark))
                 self._numbers.setdefault(mark, (line, cell))
                 self._marks[mark] += 1
             elif self._ambiguous_number is None and _AMBIGUOUS_NUMBER.fullmatch(bare):
-                self._ambiguous_number = (line, bare)
+                self._ambiguous_number = (line, bare, column)
 
     def observe_code(self, cell: str) -> None:
         """Record a cell of a column of codes that may contain a point."""
@@ -111,7 +134,7 @@ class Notation:
         """True if a number of the file has a decimal point."""
         return POINT in self._numbers
 
-    def observe_date(self, line: int, cell: str) -> None:
+    def observe_date(self, line: int, cell: str, column: int = 0) -> None:
         """Record what a cell of a column of dates shows."""
         found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
         if not found:
@@ -126,17 +149,21 @@ class Notation:
             self._short = (line, cell)
         if (not is_short or found[2] != "-" or int(found[4]) > _LONGEST_MONTH) and (order := _date_order(found)):
             self._dates.setdefault(order, (line, cell))
+            self._column_dates.setdefault(column, {}).setdefault(order, (line, cell))
 
     def describe_assumptions(self) -> tuple[str, ...]:
         """Return the assumptions by which all cells are read, as text for the report."""
         assumptions = []
-        if set(self._numbers) == {COMMA}:
-            assumptions.append(f"decimal commas ({self._describe_evidence(COMMA)})")
-        elif set(self._numbers) == {POINT} and self._ambiguous_number:
-            assumptions.append(f"decimal points ({self._describe_evidence(POINT)})")
+        consequence = self._describe_ambiguous()
+        if self._usual_mark == COMMA:
+            assumptions.append(f"decimal commas ({self._describe_evidence(COMMA)}{consequence})")
+        elif set(self._numbers) == {POINT} and consequence:
+            assumptions.append(f"decimal points ({self._describe_evidence(POINT)}{consequence})")
+        refused = {date for dates in self._column_dates.values() if len(dates) > 1 for date in dates.values()}
         for order, (line, cell) in self._dates.items():
-            assumptions.append(f"dates with the {order} ({self._describe_date(line, cell)})")
-        if self._short:
+            if (line, cell) not in refused:
+                assumptions.append(f"dates with the {order} ({self._describe_date(line, cell)})")
+        if self._short and self._short not in refused:
             line, cell = self._short
             last = self._last_year
             assumptions.append(f"years of two digits as {last - 99} to {last} ({self._describe_date(line, cell)})")
@@ -150,17 +177,24 @@ class Notation:
             return f"{cell} in row {line}"
 
     def _describe_evidence(self, mark: str) -> str:
-        """Return which cell shows the mark, and how an ambiguous one is read therefore."""
+        """Return which cell shows the mark."""
         line, cell = self._numbers[mark]
-        if self._ambiguous_number is None:
-            return f"{cell} in row {line}"
-        at, either = self._ambiguous_number
-        return f"{cell} in row {line}; so {either} in row {at} is {_to_decimal_point(either, mark)}"
+        return f"{cell} in row {line}"
 
-    def normalize_number(self, cell: str) -> str:
+    def _describe_ambiguous(self) -> str:
+        """Return how an ambiguous number is read; empty if there is none, or it is refused."""
+        if self._ambiguous_number is None:
+            return ""
+        line, cell, column = self._ambiguous_number
+        try:
+            return f"; so {cell} in row {line} is {self.of_column(column).normalize_number(cell)}"
+        except ValueError:
+            return ""
+
+    def normalize_number(self, cell: str, shown: str = "") -> str:
         """Return a number with digits and a point. Raise ValueError if it is ambiguous.
 
-        What is no number comes back unchanged.
+        What is no number comes back unchanged. `shown` is the cell as the file has it.
         """
         bare = _strip_currency(cell)
         if _INTEGER.fullmatch(bare):
@@ -170,24 +204,62 @@ class Notation:
         mark = _decimal_mark(bare)
         if not mark:
             return cell
-        usual = COMMA if self._marks[COMMA] > self._marks[POINT] else POINT
-        if mark != usual and usual in self._numbers:
-            line, other = self._numbers[usual]
-            mine, its = ("comma", "point") if mark == COMMA else ("point", "comma")
+        if mark != self._usual_mark and self._usual_mark in self._numbers:
+            line, other = self._numbers[self._usual_mark]
             raise ValueError(
-                f"{cell!r} has a decimal {mine}, and {other!r} in row {line} a {its}; write all in one way"
+                f"{shown or cell!r} has a decimal {_MARK_NAMES[mark]}, and {other!r} in row {line} a"
+                f" {self.mark_name}; write all in one way, this one as {self.readings(cell)}"
             )
         return _to_decimal_point(bare, mark)
+
+    @property
+    def _usual_mark(self) -> str:
+        return COMMA if self._marks[COMMA] > self._marks[POINT] else POINT
+
+    @property
+    def mark_name(self) -> str:
+        """Return the name of the decimal mark that the file uses most."""
+        return _MARK_NAMES[self._usual_mark]
+
+    def readings(self, cell: str) -> str:
+        """Return every number that a cell can be, so that the file surely has it when it is written there.
+
+        The text is empty if the cell is no number.
+        """
+        bare = _strip_currency(cell)
+        if _AMBIGUOUS_NUMBER.fullmatch(bare):
+            found = [bare.replace(COMMA, POINT), re.sub(r"[.,]", "", bare)]
+        elif _INTEGER.fullmatch(bare):
+            found = [bare]
+        else:
+            found = [_to_decimal_point(bare, mark)] if (mark := _decimal_mark(bare)) else []
+        return " or ".join(self._write(Decimal(number)) for number in found)
+
+    def _write(self, number: Decimal) -> str:
+        """Return a number as a text that has one meaning in the file: three decimals get a zero behind them."""
+        if number == number.to_integral_value():
+            return f"{number.to_integral_value():f}"
+        text = f"{number:f}"
+        text = f"{text}0" if _AMBIGUOUS_NUMBER.fullmatch(text) else text
+        return text.replace(POINT, self._usual_mark)
 
     def _normalize_ambiguous(self, bare: str) -> str:
         if len(self._numbers) == 1:
             (decimal,) = self._numbers
-            return _to_decimal_point(bare, decimal)
+            if decimal not in bare or not _ZERO_DECIMALS.fullmatch(bare) or self._has_three_decimals(decimal):
+                return _to_decimal_point(bare, decimal)
         whole = re.sub(r"[.,]", "", bare)
         raise ValueError(
-            f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write it without a separator of thousands,"
-            " and with a point where it has decimals"
+            f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write {self.readings(bare)}, without a separator"
+            " of thousands"
         )
+
+    def _has_three_decimals(self, mark: str) -> bool:
+        """Return True if all numbers of the column have three digits behind a mark, and one of them surely decimals.
+
+        `1,000` can be one only there: elsewhere a program or person who writes `5` has no reason for the zeros.
+        """
+        return (self._column, mark) in self._three_decimals and self._column not in self._fewer_decimals
 
     def normalize_date(self, cell: str) -> str:
         """Return a date as ISO 8601; what is no date unchanged. Raise ValueError if it is ambiguous."""
@@ -208,6 +280,7 @@ class Notation:
         if "00" in (found[1].zfill(2), found[3].zfill(2)):
             raise ValueError(f"{cell!r} is no day of the calendar; a spreadsheet writes it for an empty cell")
         order = _date_order(found) or self._assumed_order(found)
+        self._refuse_other_order(cell, order if found[1] != found[3] else "")
         if not order:
             raise ValueError(f"{cell!r} can have the day or the month first; write yyyy-mm-dd")
         if len(found[4]) == 4:
@@ -215,6 +288,16 @@ class Notation:
         if found[2] == "-" and not self._has_year_last:
             raise ValueError(f"{cell!r} has a year of two digits, which can be the first or the last; write yyyy-mm-dd")
         return _to_iso(found, order, cell, _full_year(found[4], self._last_year))
+
+    def _refuse_other_order(self, cell: str, order: str) -> None:
+        """Raise ValueError for a date whose column has dates of the other order too."""
+        orders = self._column_dates.get(self._column, {})
+        if order and len(orders) > 1:
+            other = MONTH_FIRST if order == DAY_FIRST else DAY_FIRST
+            line, its = orders[other]
+            raise ValueError(
+                f"{cell!r} has the {order}, and {its!r} in row {line} the {other}; write yyyy-mm-dd in all rows"
+            )
 
     def _assumed_order(self, found: re.Match[str]) -> str:
         if found[1] == found[3]:
@@ -279,12 +362,12 @@ def is_serial_day(cell: str) -> bool:
 def _checked(text: str, cell: str) -> str:
     """Return a date in ISO 8601. Raise ValueError if it is none, or no day of the calendar."""
     try:
-        datetime.fromisoformat(text.strip())
+        found = datetime.fromisoformat(text.strip())
     except ValueError:
         is_shaped = _YEAR_FIRST.fullmatch(text) is not None
         problem = "no day of the calendar, or has no such time" if is_shaped else "no date that can be read"
         raise ValueError(f"{cell!r} is {problem}; write yyyy-mm-dd") from None
-    return text
+    return found.date().isoformat() if _DAY_ALONE.fullmatch(text) else text
 
 
 _OUTER_BLANKS = " \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff"
@@ -333,23 +416,31 @@ def split_unit(cell: str) -> tuple[str, str]:
     return (found[1], found[2]) if found and not _SHORTENED.fullmatch(cell) else (cell, "")
 
 
-def no_number_reason(cell: str, *, is_money: bool = False) -> str:
-    """Return why a cell is no number, and what to do. With `is_money`, the column takes amounts of money."""
-    if found := _IN_BRACKETS.fullmatch(cell):
-        return f"{cell!r} is no number: brackets are a minus to an accountant; write -{found[1]} or {found[1]}"
+def no_number_reason(cell: str, notation: Notation, *, is_money: bool = False) -> str:
+    """Return why a cell is no number, and what to do. With `is_money`, the column takes amounts of money.
+
+    What a reason says to write is read in the file of this notation.
+    """
+    if (found := _IN_BRACKETS.fullmatch(cell)) and (readings := notation.readings(found[1])):
+        return f"{cell!r} is no number: brackets are a minus to an accountant; write {readings}, if that is meant"
     if _SHARE.fullmatch(cell):
         return f"{cell!r} is no number, but a share of one; write the figure itself"
     if _SHORTENED.fullmatch(cell):
         return f"{cell!r} is no number with all its digits, because a spreadsheet has shortened it; write them all"
-    if is_money and (found := _NO_CENTS.search(cell)):
-        return f"{cell!r} is no number; if the dash stands for no cents, write {cell[: found.start() + 1]}.00"
+    if is_money and (readings := notation.readings(_NO_CENTS.sub(r"\g<1>00", cell))):
+        return f"{cell!r} is no number; if the dash stands for no cents, write {readings}"
+    if is_money and not any(map(str.isdecimal, cell)) and currency_of(cell):
+        return f"{cell!r} is no number: an accountant writes a dash for nothing; write 0, or empty the cell"
     if currency_of(cell) and is_money:
-        return f"{cell!r} is no amount that can be read; write its digits alone, and a point where it has decimals"
+        return (
+            f"{cell!r} is no amount that can be read; write its digits alone, and a {notation.mark_name} where it has"
+            " decimals"
+        )
     if currency_of(cell):
         return f"{cell!r} is no number of things, but money; look whether columns are mixed up, and write the number"
     if found := _QUANTITY_AND_UNIT.fullmatch(cell):
         return f"{cell!r} is no number, but one with the unit {found[2]!r}; write the number alone"
-    return f"{cell!r} is no number; write digits and, where needed, a point"
+    return f"{cell!r} is no number; write digits and, where needed, a {notation.mark_name}"
 
 
 def _strip_currency(cell: str) -> str:

@@ -165,8 +165,9 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             _warn_of_unit(table, row)
             row = _check_name(table, findings, row)
         if table.name == PRICES.file and not row.reason and "old_price" not in row.values:
-            what = "old_price, which is not named, becomes the price before where the price changes"
-            table.notes.add_change(what, row.line)
+            table.notes.add_remark(
+                "an old_price that it does not name becomes the price before, where the price changes"
+            )
         if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
             _warn_of_picked(table, row)
         yield odd.check(row)
@@ -315,7 +316,7 @@ def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
     """
     quantity, pool = row.values["quantity"], row.values.get("stock_pool")
     if quantity < 0:
-        return f"quantity {quantity} is below nothing, and nobody can count that; write what is there"
+        return f"quantity {quantity} is below 0, and nobody can count that; write what is there"
     if others := [line for line in pools[pool] if line != row.line]:
         pool_name = f"stock pool {pool}" if pool else "no stock pool"
         return (

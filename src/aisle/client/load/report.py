@@ -12,6 +12,8 @@ from aisle.safe_text import clean, end_sentence
 
 BECOMES = "and becomes"
 """Words of warnings that say what a row does."""
+BELOW_ZERO = "is below 0"
+"""Words of warnings that a service may also refuse the row for."""
 MAX_SHOWN = 20
 """Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
 MAX_STORES = 10
@@ -84,12 +86,17 @@ class FileNotes:
         self._changes: dict[str, list[int]] = {}
         self._warnings: dict[str, list[tuple[int, str]]] = {}
         self._file_warnings: list[str] = []
+        self._remarks: dict[str, None] = {}
         self._beside: dict[str, list[tuple[str, int, str]]] = {}
         """Warnings that are only true if another record is loaded, by its name."""
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
         self._assumptions.append(text)
+
+    def add_remark(self, text: str) -> None:
+        """Add what is true of the whole file, once."""
+        self._remarks[text] = None
 
     def add_change(self, text: str, line: int) -> None:
         """Add a change in a row."""
@@ -110,10 +117,10 @@ class FileNotes:
         if text in self._warnings:
             self._warnings[text] = [one for one in self._warnings[text] if one[0] != line]
 
-    def remove_price_warnings(self, lines: Collection[int]) -> None:
-        """Remove what rows would have done to prices, for rows that were refused."""
+    def remove_warnings_of_refused(self, lines: Collection[int]) -> None:
+        """Remove what refused rows would have done to prices, and what says the same as the refusal."""
         for text, found in self._warnings.items() if lines else ():
-            if BECOMES in text:
+            if BECOMES in text or text.endswith(BELOW_ZERO):
                 self._warnings[text] = [one for one in found if one[0] not in lines]
 
     def remove_warnings_beside(self, names: Iterable[str]) -> None:
@@ -126,9 +133,11 @@ class FileNotes:
         self._file_warnings.append(text)
 
     def lines(self) -> Iterator[str]:
-        """Yield the notes as lines: assumptions, warnings on the file, changes, then warnings on rows."""
+        """Yield the notes as lines: assumptions, remarks and warnings on the file, changes, then warnings on rows."""
         if self._assumptions:
             yield f"{self.file}: read with {', '.join(map(clean, self._assumptions))}."
+        for what in self._remarks:
+            yield f"{self.file}: {end_sentence(clean(what))}"
         for what in self._file_warnings:
             yield f"{self.file}: warning: {end_sentence(clean(what))}"
         for what, lines in self._changes.items():
@@ -174,6 +183,8 @@ class FileReport(NamedTuple):
     """Stores of the loaded rows."""
     rows_left: int = 0
     """Rows that were left out, and are not what the service has."""
+    unchanged_rows: int = 0
+    """Rows whose stock was loaded before with the same figure."""
 
 
 class LoadReport(NamedTuple):
@@ -239,8 +250,15 @@ class LoadReport(NamedTuple):
 
 
 def _file_line(file: FileReport) -> str:
-    records = "" if file.records == file.loaded_rows else f" as {file.records} records"
-    return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}."
+    many = "1 record" if file.records == 1 else f"{file.records} records"
+    records = "" if file.records == file.loaded_rows else f" as {many}"
+    if not file.unchanged_rows:
+        return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}."
+    if file.unchanged_rows == file.rows:
+        rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
+        return f"{file.file}: {rows} loaded before with the same figure."
+    before = f"{file.unchanged_rows} loaded before with the same figure"
+    return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}, {before}."
 
 
 def _already_loaded_lines(file: FileReport) -> Iterator[str]:

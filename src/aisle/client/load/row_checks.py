@@ -11,7 +11,7 @@ from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check
 from aisle.client.load.cell_cleaning import fold_code, join_digits
 from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
-from aisle.client.load.report import BECOMES
+from aisle.client.load.report import BECOMES, BELOW_ZERO
 
 
 def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:
@@ -308,11 +308,11 @@ class ImplausibleValues:
 
 
 def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
-    """Yield warnings for figures below zero, two pools of one name, and postal codes with a sign of thousands."""
+    """Yield warnings for figures below 0, two pools of one name, and postal codes with a sign of thousands."""
     values, number = row.values, str(row.values.get("product_number", ""))
     for name, value in values.items() if file in _FILES_OF_SETTINGS else ():
         if isinstance(value, int | Decimal) and value < 0 and not name.endswith("order"):
-            yield f"{name} is below zero", f"{value} of {number}"
+            yield f"{name} {BELOW_ZERO}", f"{value} of {number}"
     pools = [value for name, value in values.items() if name.startswith("store_stock_pool_") and isinstance(value, str)]
     for at, name in enumerate(pools):
         if name.strip() and name.casefold() in map(str.casefold, pools[:at]):

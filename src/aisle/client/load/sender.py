@@ -250,7 +250,7 @@ class FileLoad:
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
         self._already_loaded: list[int] = []
-        self._rows_left = 0
+        self._rows_left = self._unchanged_rows = 0
         self._refused_names: set[str] = set()
         """Orders and deliveries of the file that are not loaded."""
         self._differing: list[tuple[int, Record]] = []
@@ -261,7 +261,7 @@ class FileLoad:
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
-        self._table.notes.remove_price_warnings({row.line for row in self.bad})
+        self._table.notes.remove_warnings_of_refused({row.line for row in self.bad})
         self._table.notes.remove_warnings_beside(self._refused_names)
         notes = tuple(self._table.notes.lines())
         return FileReport(
@@ -272,6 +272,7 @@ class FileLoad:
             notes,
             tuple(self._stores),
             self._rows_left,
+            self._unchanged_rows,
         )
 
     async def send_all(self) -> None:
@@ -373,6 +374,7 @@ class FileLoad:
                 if new is None or name not in new.field_rows:
                     self._table.notes.remove_warning(EMPTY_PLACE, line)
             self._already_loaded += left
+            self._unchanged_rows += max(0, len(left) - other)
             if not is_refused:
                 self._rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0)
             self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)

@@ -10,7 +10,7 @@ from aisle.jobs import quantities
 from aisle.jobs.count import count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn
-from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
+from aisle.jobs.quantities import DROP_QUANTITY, distinct_labels, name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Match, Scan
@@ -151,7 +151,8 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
         return _add_to_recount(state, match, context)
     state = finish_count.resume_counting(state._replace(choices=()))
     if state.only_product and match.key != state.only_product:
-        return finish_count.reply(state, WRONG, "count.product_first", label=state.label, what=match.label or match.key)
+        labels = distinct_labels(state.label, state.only_product, match)
+        return finish_count.reply(state, WRONG, "count.product_first", **labels)
     if state.mode == "product":
         return _scan_at_stop(state, match, context)
     return _scan_location(state, match, context) if match.kind == LOCATION else scan_product(state, match, context)
@@ -313,7 +314,8 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
     """Add a scan to the second count; another product is rejected."""
     item = state.lines[state.question_index]
     if match.key != item.product:
-        return finish_count.reply(state, WRONG, "count.recount_first", label=item.label, what=match.label or match.key)
+        labels = distinct_labels(item.label, item.product, match)
+        return finish_count.reply(state, WRONG, "count.recount_first", **labels)
     if match.quantity % 1 and not item.allows_decimals:
         return finish_count.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
     counted = (state.recount_quantity or Decimal(0)) + match.quantity

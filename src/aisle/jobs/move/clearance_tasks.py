@@ -27,7 +27,7 @@ from aisle.jobs.job import (
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep, reply
 from aisle.jobs.pages import page_size
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities import distinct_labels, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
 
@@ -257,7 +257,7 @@ def scan_for_task(state: MoveState, match: Match) -> MoveResult:
         )
         return reply(state, GOOD, "move.task_here", label=task.label, quantity=task.quantity, place=task.location)
     if match.kind != PRODUCT or match.key != task.product:
-        return reply(state, WRONG, "move.task_product", what=scanned, label=task.label)
+        return reply(state, WRONG, "move.task_product", **distinct_labels(task.label, task.product, match))
     if not state.is_started:
         return reply(state, WRONG, "move.task_first", place=task.location)
     quantity = match.quantity if match.is_explicit else task.quantity

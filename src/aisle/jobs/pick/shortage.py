@@ -46,7 +46,7 @@ from aisle.jobs.product_page import (
     parse_nearby,
     parse_product,
 )
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities import distinct_labels, to_decimal
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -502,12 +502,12 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
         return _choose_location(state, location.key)
     if location:
         return _reply(state, WRONG, "shortage.answer_first", what=location.key)
-    label = first.label or first.key
     if first.kind == PRODUCT:
+        labels = distinct_labels(state.label, state.product, first)
         state_asked = state._replace(offered=ShortageChoice("product", first.key))
-        return _reply(state_asked, ASK, "shortage.other_product", what=label, label=state.label)
+        return _reply(state_asked, ASK, "shortage.other_product", **labels)
     if first.kind == PERSON:
-        return _reply(state, WRONG, "shortage.is_person", name=label)
+        return _reply(state, WRONG, "shortage.is_person", name=first.label or first.key)
     return _reply(state, WRONG, "shortage.answer_first", what=first.key)
 
 

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from aisle.jobs import pages
-from aisle.jobs.job import (
-    Changed,
-    Close,
-    Closed,
-    Context,
-    Event,
-    Job,
-    Json,
-    Opened,
-    Query,
-    Refresh,
-    Resumed,
-    Rows,
-    Start,
-    Turn,
-)
-from aisle.jobs.pages import page_size, turn_page
-from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
+from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
+from aisle.jobs.list_page import ListPage, next_of
+from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
+from aisle.jobs.quantities import name_of
 from aisle.jobs.receive.receive_state import DeliveryLine, ListedDelivery, parse_delivery_line, parse_delivery_row
 from aisle.jobs.receive.view import (
     DELIVERY_HEADS,
@@ -33,59 +17,25 @@ from aisle.jobs.receive.view import (
     lines_progress,
     progress_text,
 )
-from aisle.jobs.view import (
-    BACK,
-    INFO,
-    PAGE_HINTS,
-    WRONG,
-    Block,
-    DetailView,
-    KeyHint,
-    Line,
-    ListView,
-    Msg,
-    Verdict,
-    View,
-    msg,
-    raw,
-)
-from aisle.scan.meaning import (
-    DELIVERY,
-    PRODUCT,
-    Accepts,
-    Back,
-    Choice,
-    Command,
-    CursorKey,
-    Match,
-    Scan,
-    Text,
-    UnknownCode,
-)
-
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
+from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
+from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
+from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
 
 TO_RECEIVE, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
 """Subsets of the list. Receipts are also listed by type if there are several types."""
 
+TITLES = {
+    TO_RECEIVE: msg("deliveries.title_open"),
+    RECEIVED: msg("deliveries.title_received"),
+    ALL: msg("deliveries.title_all"),
+    RECEIPTS: msg("deliveries.title_receipts"),
+}
 
-class DeliveryDetails(NamedTuple):
-    """Delivery as its page shows it."""
+STATE_NAMES = {"open": "deliveries.expected", "partial": "deliveries.partial", "received": "deliveries.received"}
+"""Names of the states of a delivery."""
 
-    number: str
-    supplier: str = ""
-    state: str = ""
-    expected: str = ""
-    kind: str = ""
-    reference: str = ""
-    containers: str = ""
-    origin: str = ""
-    tracing_url: str = ""
-    announced: Decimal = Decimal(0)
-    received: Decimal | None = Decimal(0)
-    """None if unknown."""
-    lines: tuple[DeliveryLine, ...] = ()
+KIND_NAMES = {"1": msg("deliveries.kind_purchase"), "2": msg("deliveries.kind_transfer")}
+"""Names of the types of deliveries and receipts in the interface. Any other type is a number."""
 
 
 class DeliveriesState(NamedTuple):
@@ -104,106 +54,167 @@ class DeliveriesState(NamedTuple):
     total: int = 0
     delivery_number: str = ""
     """Delivery whose page is open; empty for the list."""
-    delivery: DeliveryDetails | None = None
+    delivery: DeliveryRow | None = None
     page: int = 0
 
 
-STATE_NAMES = {"open": "deliveries.expected", "partial": "deliveries.partial", "received": "deliveries.received"}
-"""Names of the states of a delivery."""
-
-TITLES = {
-    "open": "deliveries.title_open",
-    "received": "deliveries.title_received",
-    "all": "deliveries.title_all",
-    "receipts": "deliveries.title_receipts",
-}
-
-KIND_NAMES = {"1": "deliveries.kind_purchase", "2": "deliveries.kind_transfer"}
-"""Names of the types of deliveries and receipts in the interface. Any other type is a number."""
+Result = Turn[DeliveriesState]
 
 
 def list_title(state: DeliveriesState) -> Msg:
     """Return the title of the list."""
-    return (
-        msg("deliveries.title_kind", kind=kind_name(state.receipt_kind))
-        if state.receipt_kind
-        else msg(TITLES[state.subset])
-    )
+    if state.receipt_kind:
+        return msg("deliveries.title_kind", kind=kind_name(state.receipt_kind))
+    return TITLES[state.subset]
 
 
 def kind_name(kind: str) -> Msg:
     """Return the name of a delivery type."""
-    return msg(KIND_NAMES[kind]) if kind in KIND_NAMES else msg("deliveries.kind", kind=kind)
+    return KIND_NAMES.get(kind) or msg("deliveries.kind", kind=kind)
 
 
-def list_view(state: DeliveriesState) -> ListView:
-    """Return the numbered list of deliveries or receipts."""
-    text = state.typed or state.search
-    when = msg("head.received_on") if state.subset == "receipts" else DELIVERY_HEADS[-1]
-    return pages.list_view(
-        state,
-        "deliveries",
-        list_title(state),
-        msg("deliveries.prompt"),
-        (*DELIVERY_HEADS[:-1], when),
-        tuple(delivery_row(each) for each in state.rows),
-        KeyHint("v", msg("deliveries.next_subset")),
-        empty=msg("deliveries.no_match", text=text) if text else msg("deliveries.empty"),
-        has_two_line_rows=True,
+class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
+    """List of deliveries or receipts."""
+
+    name = "deliveries"
+    prompt_text = msg("deliveries.prompt")
+    follows_typing = True
+    has_two_line_rows = True
+
+    def title(self, state: DeliveriesState) -> Msg:
+        return list_title(state)
+
+    def empty_text(self, state: DeliveriesState) -> Msg:
+        text = state.typed or state.search
+        return msg("deliveries.no_match", text=text) if text else msg("deliveries.empty")
+
+    def column_heads(self, state: DeliveriesState) -> tuple[Msg, ...]:
+        *heads, when = DELIVERY_HEADS
+        return (*heads, msg("head.received_on") if state.subset == RECEIPTS else when)
+
+    def key(self, row: ListedDelivery) -> str:
+        return row.number
+
+    def row(self, state: DeliveriesState, row: ListedDelivery) -> Row:
+        return delivery_row(row)
+
+    def query(self, state: DeliveriesState, context: Context) -> Query:
+        args = self.window_arguments(state, context)
+        if state.subset == RECEIPTS:
+            return Query("receipts", "receipts", {**args, "kind": state.receipt_kind}, is_live=True)
+        shown = "" if state.subset == ALL else state.subset
+        return Query("deliveries", "deliveries", {**args, "state": shown}, is_live=True)
+
+    def parse_rows(self, answer: Rows, context: Context) -> tuple[ListedDelivery, ...]:
+        if answer.id == "receipts":
+            return tuple(_parse_receipt(row) for row in answer.rows)
+        return tuple(parse_delivery_row(row, context) for row in answer.rows)
+
+    def actions(self, state: DeliveriesState) -> tuple[Action[DeliveriesState], ...]:
+        return (Action(msg("deliveries.next_subset"), self._show_next_subset, "v"),)
+
+    def _show_next_subset(self, state: DeliveriesState, context: Context) -> Result:
+        """Show the next subset: to receive, received, all, receipts, then receipts by type if there are several."""
+        kinds = state.receipt_kinds if len(state.receipt_kinds) > 1 else ()
+        subsets = [*((subset, "") for subset in TITLES), *((RECEIPTS, kind) for kind in kinds)]
+        subset, kind = next_of(subsets, (state.subset, state.receipt_kind))
+        state = state._replace(subset=subset, receipt_kind=kind)
+        return self.restart(state, context, list_title(state))
+
+    def handle_other_input(self, state: DeliveriesState, event: Event, context: Context) -> Result:
+        match event:
+            case UnknownCode(code):
+                unknown = refuse(state, msg("receive.no_delivery", code=code))
+                return unknown._replace(effects=(Refresh("delivery", code),))
+        return super().handle_other_input(state, event, context)
+
+    def open_row(self, state: DeliveriesState, row: ListedDelivery, context: Context) -> Result:
+        return _open_delivery(state, row.number)
+
+
+def _parse_receipt(row: ReceiptsRow) -> ListedDelivery:
+    return ListedDelivery(
+        row["order_number"],
+        row["supplier_name"],
+        msg("moment", at=row["at"]),
+        row["shipped_quantity"],
+        row["received_quantity"],
+        row["status"],
     )
 
 
-def delivery_choices(state: DeliveriesState) -> tuple[Msg, ...]:
-    """Return the choices of the delivery page."""
-    return (msg("deliveries.receive"),) if state.delivery else ()
+class DeliveryPage(DetailPage[DeliveriesState]):
+    """Page of one delivery: supplier, dates, progress and lines."""
+
+    name = "deliveries.page"
+
+    def title(self, state: DeliveriesState) -> Msg:
+        return msg("receive.title_of", delivery=state.delivery_number)
+
+    def prompt(self, state: DeliveriesState) -> Msg:
+        return msg("receive.prompt_choice" if state.delivery else "deliveries.prompt")
+
+    def lines(self, state: DeliveriesState) -> tuple[Line, ...]:
+        return _head_lines(state.delivery) if state.delivery else (Line("note", msg("deliveries.loading")),)
+
+    def blocks(self, state: DeliveriesState) -> tuple[Block, ...]:
+        return _blocks(state.delivery) if state.delivery else ()
+
+    def actions(self, state: DeliveriesState) -> tuple[Action[DeliveriesState], ...]:
+        return (Action(msg("deliveries.receive"), _start_receiving),) if state.delivery else ()
+
+    def handle_text(self, state: DeliveriesState, text: str, context: Context) -> Result:
+        return refuse(state, msg("deliveries.unknown", code=text))
+
+    def go_back(self, state: DeliveriesState, context: Context) -> Result:
+        closed = state._replace(delivery_number="", delivery=None)
+        return Turn(closed, (LIST.query(closed, context),))
 
 
-def page_view(state: DeliveriesState) -> DetailView:
-    """Return the page of one delivery: supplier, dates, progress and lines."""
-    delivery = state.delivery
-    return DetailView(
-        name="deliveries.page",
-        title=msg("receive.title_of", delivery=state.delivery_number),
-        prompt=msg("receive.prompt_choice") if delivery else msg("deliveries.prompt"),
-        lines=_head_lines(delivery) if delivery else (Line("note", msg("deliveries.loading")),),
-        blocks=_blocks(delivery) if delivery else (),
-        page=state.page,
-        choices=delivery_choices(state),
-        key_hints=(*PAGE_HINTS, BACK),
-    )
+def _query_delivery(number: str) -> Query:
+    """Return a journalled query, because the row from which the delivery was chosen is not journalled."""
+    return Query("delivery", "delivery", {"order_number": number})
 
 
-def _head_lines(delivery: DeliveryDetails) -> tuple[Line, ...]:
-    mixed = len(delivery.lines) > 1 and any(line.allows_decimals for line in delivery.lines)
-    mixed = mixed or any(line.is_announced_unknown for line in delivery.lines)
-    done = sum(not line.is_open for line in delivery.lines)
-    unknown = delivery.received is None
-    progress = (
-        lines_progress(None if unknown else done, len(delivery.lines))
-        if mixed
-        else progress_text(delivery.received, delivery.announced)
-    )
-    named = (Line("product", raw(delivery.supplier)),) if delivery.supplier else ()
-    about = "deliveries.received_unknown" if unknown else STATE_NAMES.get(delivery.state, "deliveries.expected")
+def _open_delivery(state: DeliveriesState, number: str) -> Result:
+    state = state._replace(delivery_number=number, delivery=None, page=0, typed="")
+    return Turn(state, (_query_delivery(number), Refresh("delivery", number)))
+
+
+def _start_receiving(state: DeliveriesState, context: Context) -> Result:
+    number = state.delivery_number
+    return Turn(state, (Start("receive", {"deliveries": [number], "code": number}),))
+
+
+def _head_lines(delivery: DeliveryRow) -> tuple[Line, ...]:
+    lines, received = [parse_delivery_line(line) for line in delivery["lines"]], delivery["received_quantity"]
+    is_unknown = received is None
+    is_mixed = len(lines) > 1 and any(line.allows_decimals for line in lines)
+    if is_mixed or any(line.is_announced_unknown for line in lines):
+        done = sum(not line.is_open for line in lines)
+        progress = lines_progress(None if is_unknown else done, len(lines))
+    else:
+        progress = progress_text(received, delivery["quantity"])
+    about = "deliveries.received_unknown" if is_unknown else STATE_NAMES.get(delivery["state"], "deliveries.expected")
+    named = (Line("product", raw(delivery["supplier_name"])),) if delivery["supplier_name"] else ()
     return (*named, Line("note", msg(about, progress=progress)))
 
 
-def _blocks(delivery: DeliveryDetails) -> tuple[Block, ...]:
+def _blocks(delivery: DeliveryRow) -> tuple[Block, ...]:
+    lines = tuple(_line_row(parse_delivery_line(line)) for line in delivery["lines"])
+    expected, kind, containers = delivery["datetime_expected"], delivery["order_type"], delivery["no_of_containers"]
     about = (
-        (msg("head.expected_on"), msg("moment", at=delivery.expected), delivery.expected),
-        (msg("head.type"), kind_name(delivery.kind), delivery.kind),
-        (msg("head.containers"), raw(delivery.containers), delivery.containers),
-        (msg("head.reference"), raw(delivery.reference), delivery.reference),
-        (msg("head.from_store"), raw(delivery.origin), delivery.origin),
-        (msg("head.tracing"), raw(delivery.tracing_url), delivery.tracing_url),
+        (msg("head.expected_on"), msg("moment", at=expected) if expected else None),
+        (msg("head.type"), kind_name(kind) if kind else None),
+        (msg("head.containers"), None if containers is None else raw(str(containers))),
+        (msg("head.reference"), raw(delivery["external_reference_number"])),
+        (msg("head.from_store"), raw("" if delivery["store_origin"] is None else str(delivery["store_origin"]))),
+        (msg("head.tracing"), raw(delivery["tracing_url"])),
     )
-    rows = tuple((label, value) for label, value, text in about if text)
-    lines = tuple(_line_row(line) for line in delivery.lines)
-    found = (
+    return (
         Block(msg("deliveries.lines"), lines or ((msg("receive.no_lines"),),)),
-        Block(msg("deliveries.about"), rows),
+        Block(msg("deliveries.about"), tuple((label, value) for label, value in about if value not in (None, raw("")))),
     )
-    return tuple(block for block in found if block.rows)
 
 
 def _line_row(line: DeliveryLine) -> tuple[Msg, ...]:
@@ -213,180 +224,53 @@ def _line_row(line: DeliveryLine) -> tuple[Msg, ...]:
     return tuple(cells)
 
 
-Result = Turn[DeliveriesState]
+LIST, PAGE = DeliveryList(), DeliveryPage()
 
 
-class DeliveriesJob(Job[DeliveriesState]):
+class DeliveriesJob(PageJob[DeliveriesState]):
     """Job that shows the list of deliveries and one of them."""
 
     name = "deliveries"
     steps: tuple[str, ...] = ("deliveries", "deliveries.page")
     version = 1
     journalled = True
+    topics = ("delivery", "outbox")
+    preferred_kinds = (DELIVERY, PRODUCT)
 
     def begin(self) -> DeliveriesState:
-        """Return the state with the deliveries to receive."""
         return DeliveriesState()
 
-    def accepts(self, state: DeliveriesState) -> Accepts:
-        """Accept row numbers; `v` shows the next subset, `n` and `p` turn the page."""
-        if state.delivery_number:
-            return Accepts(choices=len(delivery_choices(state)), command_letters=pages.PAGE_LETTERS)
-        return Accepts(
-            choices=pages.numbered_rows(state),
-            command_letters=f"v{pages.page_letters(state, has_two_line_rows=True)}",
-            follows_typing=True,
-        )
+    def page(self, state: DeliveriesState) -> Page[DeliveriesState]:
+        return PAGE if state.delivery_number else LIST
 
-    def prefers(self, state: DeliveriesState) -> tuple[str, ...]:
-        """Prefer deliveries."""
-        return (DELIVERY, PRODUCT)
+    def handle_opened(self, state: DeliveriesState, args: Args, context: Context) -> Result:
+        return Turn(state, (*self.queries(state, context), Refresh("deliveries")))
 
-    def step_name(self, state: DeliveriesState) -> str:
-        """Return the name of the list or of the page."""
-        return "deliveries.page" if state.delivery_number else "deliveries"
+    def queries(self, state: DeliveriesState, context: Context) -> tuple[Effect, ...]:
+        one = (_query_delivery(state.delivery_number),) if state.delivery_number else ()
+        return (Query("receipt_kinds", "receipt_kinds", {}, is_live=True), LIST.query(state, context), *one)
 
-    def view(self, state: DeliveriesState) -> View:
-        """Return the list or the page."""
-        return page_view(state) if state.delivery_number else list_view(state)
+    def handle_rows(self, state: DeliveriesState, answer: Rows, context: Context) -> Result:
+        rows = answer.rows
+        match answer.id:
+            case "receipt_kinds":
+                return Turn(state._replace(receipt_kinds=tuple(row["kind"] for row in rows)))
+            case "deliveries" | "receipts":
+                return LIST.handle_rows(state, answer, context)
+            case "delivery" if rows:
+                return Turn(state._replace(delivery_number=rows[0]["order_number"], delivery=rows[0]))
+            case "delivery":
+                return refuse(state, msg("deliveries.not_here", delivery=state.delivery_number))
+            case "deliveries_expecting" if rows:
+                return _open_delivery(state, rows[0]["order_number"])
+        return refuse(state, msg("deliveries.no_delivery_expects"))
 
-    def handle(self, state: DeliveriesState, event: Event, context: Context) -> Result:
-        """Return the next state. A scan opens a delivery, words filter, numbers choose."""
-        match event:
-            case Opened():
-                return Turn(state, (*_refresh(state, context), Refresh("deliveries")))
-            case Rows(id_, rows, _):
-                return _handle_rows(state, event, id_, rows, context)
-            case Resumed() | Closed() | Changed("delivery" | "outbox"):
-                return Turn(state, _refresh(state, context))
-            case Scan(meanings):
-                return _handle_scan(state, meanings)
-            case Back():
-                return _go_back(state, context)
-        return _handle_page_input(state, event) if state.delivery_number else _handle_list_input(state, event, context)
-
-
-def _refresh(state: DeliveriesState, context: Context) -> tuple[Query, ...]:
-    one = (Query("one", "delivery", {"order_number": state.delivery_number}),) if state.delivery_number else ()
-    return (Query("kinds", "receipt_kinds", {}, is_live=True), _query(state, context), *one)
-
-
-def _query(state: DeliveriesState, context: Context) -> Query:
-    args: dict[str, Json] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
-    if state.subset == RECEIPTS:
-        return Query("receipts", "receipts", {**args, "kind": state.receipt_kind}, is_live=True)
-    return Query("list", "deliveries", {**args, "state": "" if state.subset == ALL else state.subset}, is_live=True)
-
-
-def _handle_rows(state: DeliveriesState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
-    match id_:
-        case "kinds":
-            return Turn(state._replace(receipt_kinds=tuple(str(row["kind"]) for row in rows)))
-        case "list" | "receipts":
-            read = _parse_receipt if id_ == "receipts" else parse_delivery_row
-            return pages.handle_rows(state, answer, tuple(read(row, context) for row in rows), context, _query)
-        case "one" if rows:  # the chosen row is not journalled, this answer is
-            return Turn(state._replace(delivery_number=str(rows[0]["order_number"]), delivery=_parse_delivery(rows[0])))
-        case "one":
-            return Turn(state, (), Verdict(WRONG, msg("deliveries.not_here", delivery=state.delivery_number)))
-        case "product" if rows:
-            return _open_delivery(state, str(rows[0]["order_number"]))
-        case "product":
-            return Turn(state, (), Verdict(WRONG, msg("deliveries.no_delivery_expects")))
-    return Turn(state)
-
-
-def _parse_receipt(row: ReceiptsRow, context: Context) -> ListedDelivery:
-    return ListedDelivery(
-        str(row["order_number"]),
-        str(row.get("supplier_name") or ""),
-        msg("moment", at=str(row.get("at") or "")),
-        row.get("shipped_quantity"),
-        row.get("received_quantity"),
-        str(row.get("status") or ""),
-    )
-
-
-def _parse_delivery(row: DeliveryRow) -> DeliveryDetails:
-    origin, containers = row.get("store_origin"), row.get("no_of_containers")
-    return DeliveryDetails(
-        str(row["order_number"]),
-        str(row.get("supplier_name") or ""),
-        str(row.get("state") or ""),
-        str(row.get("datetime_expected") or ""),
-        str(row.get("order_type") or ""),
-        str(row.get("external_reference_number") or ""),
-        "" if containers is None else str(containers),
-        "" if origin is None else str(origin),
-        str(row.get("tracing_url") or ""),
-        to_decimal(row.get("quantity")),
-        to_decimal_or_none(row.get("received_quantity")),
-        tuple(parse_delivery_line(line) for line in row.get("lines") or ()),
-    )
-
-
-def _open_delivery(state: DeliveriesState, order_number: str) -> Result:
-    """Open the page of a delivery."""
-    state = state._replace(delivery_number=order_number, delivery=None, page=0, typed="")
-    return Turn(state, (Query("one", "delivery", {"order_number": order_number}), Refresh("delivery", order_number)))
-
-
-def _handle_scan(state: DeliveriesState, matches: tuple[Match, ...]) -> Result:
-    """Open a scanned delivery, or the first delivery that expects the scanned product."""
-    first = matches[0]
-    if first.kind == DELIVERY:
-        return _open_delivery(state, first.key)
-    if first.kind == PRODUCT:
-        return Turn(state, (Query("product", "deliveries_expecting", {"product_number": first.key, "size": 1}),))
-    return Turn(state, (), Verdict(WRONG, msg("deliveries.not_this", what=name_of(first))))
-
-
-def _handle_page_input(state: DeliveriesState, event: Event) -> Result:
-    match event:
-        case Choice(choice) if choice <= len(delivery_choices(state)):
-            return Turn(
-                state, (Start("receive", {"deliveries": [state.delivery_number], "code": state.delivery_number}),)
-            )
-        case Command("n" | "p" as key) | CursorKey(key):
-            return Turn(state._replace(page=turn_page(state.page, key)))
-        case UnknownCode(code) | Text(code):
-            return Turn(state, (), Verdict(WRONG, msg("deliveries.unknown", code=code)))
-    return Turn(state)
-
-
-def _handle_list_input(state: DeliveriesState, event: Event, context: Context) -> Result:
-    match event:
-        case Text(text):
-            found = DeliveriesState(state.subset, state.receipt_kind, state.receipt_kinds, search=text)
-            return Turn(found, (_query(found, context),))
-        case UnknownCode(code):
-            verdict = Verdict(WRONG, msg("receive.no_delivery", code=code))
-            return Turn(state, (Refresh("delivery", code),), verdict)
-        case Command("v"):
-            state = next_subset(state)
-            return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
-    return pages.handle_list_input(state, event, context, _query, _open_row, "v")
-
-
-def _open_row(state: DeliveriesState, row: ListedDelivery, context: Context) -> Result:
-    return _open_delivery(state, row.number)
-
-
-def next_subset(state: DeliveriesState) -> DeliveriesState:
-    """Return the state of the next subset: to receive, received, all, receipts, then receipts by type if there are
-    several."""
-    types = state.receipt_kinds if len(state.receipt_kinds) > 1 else ()
-    shows = [(TO_RECEIVE, ""), (RECEIVED, ""), (ALL, ""), (RECEIPTS, ""), *((RECEIPTS, kind) for kind in types)]
-    here = shows.index((state.subset, state.receipt_kind)) if (state.subset, state.receipt_kind) in shows else -1
-    show, kind = shows[(here + 1) % len(shows)]
-    return DeliveriesState(show, kind, state.receipt_kinds, state.search)
-
-
-def _go_back(state: DeliveriesState, context: Context) -> Result:
-    if state.delivery_number:
-        closed = state._replace(delivery_number="", delivery=None)
-        return Turn(closed, (_query(closed, context),))
-    if state.search or state.typed:
-        fresh = DeliveriesState(state.subset, state.receipt_kind, state.receipt_kinds)
-        return Turn(fresh, (_query(fresh, context),))
-    return Turn(state, (Close(),))
+    def handle_scan(self, state: DeliveriesState, matches: tuple[Match, ...], context: Context) -> Result:
+        """Open a scanned delivery, or the first delivery that expects the scanned product."""
+        first = matches[0]
+        if first.kind == DELIVERY:
+            return _open_delivery(state, first.key)
+        if first.kind != PRODUCT:
+            return refuse(state, msg("deliveries.not_this", what=name_of(first)))
+        query = Query("deliveries_expecting", "deliveries_expecting", {"product_number": first.key, "size": 1})
+        return Turn(state, (query,))

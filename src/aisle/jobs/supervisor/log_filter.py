@@ -60,10 +60,14 @@ class LogFilter(NamedTuple):
     location: str = ""
     """Code of a location, or the prefix of several codes."""
 
+    def value(self, field: str) -> str:
+        """Return the value of a field."""
+        return str(self._asdict()[field])
+
     @property
     def active_count(self) -> int:
         """Number of fields that are set, except period and location."""
-        return sum(bool(getattr(self, name)) for name in FILTER_FIELDS if name not in ("period", "location"))
+        return sum(bool(self.value(name)) for name in FILTER_FIELDS if name not in ("period", "location"))
 
 
 def filter_values(field: str, reasons: Sequence[Reason], user: str = "") -> tuple[str, ...]:

@@ -1,341 +1,330 @@
-"""Job that shows the chain's catalogue: list, facets and the page of one product."""
+"""Job that shows the chain's catalogue: list, facets and the page of one product. Interface: Product."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from aisle.jobs import pages
-from aisle.jobs.job import (
-    Changed,
-    Close,
-    Closed,
-    Context,
-    Effect,
-    Event,
-    Job,
-    Json,
-    Opened,
-    Query,
-    Refresh,
-    Resumed,
-    Rows,
-    Start,
-    Turn,
-    money_message,
+from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
+from aisle.jobs.list_page import Column, SearchPage, next_of
+from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
+from aisle.jobs.pages import not_found_message, product_prompt
+from aisle.jobs.product_page import Product, code_rows, parse_product
+from aisle.jobs.quantities import name_of, to_decimal
+from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
+from aisle.jobs.supervisor.resource_fields import (
+    YES_NO,
+    Cells,
+    field_name,
+    field_rows,
+    format_field,
+    free_field_rows,
 )
-from aisle.jobs.pages import page_size, turn_page
-from aisle.jobs.product_page import code_rows
-from aisle.jobs.quantities import name_of
-from aisle.jobs.supervisor.product_data import (
-    AVAILABILITY,
-    CLASSIFICATION,
-    FLAGS,
-    MONEY_FIELDS,
-    PRICES,
-    SUPPLY,
-    TEXTS,
-    CatalogueItem,
-    CatalogueProduct,
-    Facet,
-    ProductsState,
-    RelatedProduct,
-    parse_catalogue_product,
-    parse_catalogue_row,
-    parse_facet,
-)
-from aisle.jobs.supervisor.stores import YES_NO
-from aisle.jobs.view import (
-    BACK,
-    INFO,
-    PAGE_HINTS,
-    WRONG,
-    Block,
-    DetailView,
-    KeyHint,
-    Line,
-    ListView,
-    Msg,
-    Row,
-    Verdict,
-    View,
-    msg,
-    raw,
-)
-from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
+from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
+from aisle.scan.meaning import PRODUCT, Match
 
-SUBSET_TITLES = {
-    "all": "products.title_all",
-    "promotion": "products.title_promotion",
-    "set": "products.title_set",
-    "by_hand": "products.title_by_hand",
-    "ended": "products.title_ended",
+
+class CatalogueProduct(NamedTuple):
+    """Product with all its data."""
+
+    product: Product
+    values: dict[str, Json]
+    """Fields of the catalogue. The store's own prices override them."""
+    is_in_catalogue: bool
+    """True if the catalogue has it; otherwise only the store's stock list does."""
+    parts: tuple[SetPartRow, ...] = ()
+    variants: tuple[VariantRow, ...] = ()
+
+
+class ProductsState(NamedTuple):
+    """State of the list and its filter, of the choice of a facet, and of the page of one product."""
+
+    subset: str = "all"
+    category: str = ""
+    category_name: str = ""
+    supplier: str = ""
+    supplier_name: str = ""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Any, ...] = ()
+    """Products; facets while one is chosen."""
+    total: int = 0
+    facet_kind: str = ""
+    """`category` or `supplier` while one of them is chosen."""
+    product_number: str = ""
+    """Product whose page is open."""
+    pages_below: tuple[str, ...] = ()
+    """Products whose pages are below it."""
+    only_products: tuple[str, ...] = ()
+    """Products to which the list is limited: parts and variants of the last of `pages_below`. The filter is kept for
+    the list below."""
+    product: CatalogueProduct | None = None
+    page: int = 0
+    open_single_hit: bool = False
+    """True after a search that was ended with Enter. A single hit then opens at once."""
+    may_have_more: bool = False
+    """True if more than `total` products may match."""
+
+    def reset_list(self, **fields: Any) -> ProductsState:
+        """Return the list with these changes, at its beginning and without an open page."""
+        kept = (self.subset, self.category, self.category_name, self.supplier, self.supplier_name, self.search)
+        return ProductsState(*kept)._replace(**fields)
+
+
+Result = Turn[ProductsState]
+
+# List
+
+SUBSETS = {
+    "all": msg("products.title_all"),
+    "promotion": msg("products.title_promotion"),
+    "set": msg("products.title_set"),
+    "by_hand": msg("products.title_by_hand"),
+    "ended": msg("products.title_ended"),
 }
-
-FACET_TITLES = {"category": "products.title_categories", "supplier": "products.title_suppliers"}
-
-
-class ProductChoice(NamedTuple):
-    """Numbered choice on a product's page: another job, or its related products."""
-
-    text: Msg
-    job: str = ""
+"""Subsets of the list with their titles, in the order in which `v` shows them."""
 
 
 def list_title(state: ProductsState) -> Msg:
     """Return the title of the list."""
     if state.only_products:
         return msg("products.title_related", product=state.pages_below[-1])
-    title = msg(SUBSET_TITLES[state.subset])
+    title = SUBSETS[state.subset]
     for code, name in ((state.category, state.category_name), (state.supplier, state.supplier_name)):
         if code:
             title = msg("products.filtered_by", title=title, what=name or code)
     return title
 
 
-def list_view(state: ProductsState) -> ListView:
-    """Return the numbered list of products."""
-    text = state.typed or state.search
-    filtered = bool(state.category or state.supplier or state.subset != "all")
-    none = msg("products.none_such") if filtered else msg("products.empty")
-    return pages.list_view(
-        state,
-        "products",
-        list_title(state),
-        pages.product_prompt(state),
-        (msg("head.product"), msg("head.number"), msg("head.brand"), msg("stores.head_what")),
-        tuple(_catalogue_row(hit) for hit in state.rows),
-        *(() if state.only_products else _filter_hints(state)),
-        empty=pages.not_found_message("look_up.no_match", text, state.partly) if text else none,
-        may_have_more=state.partly,
-    )
+def _product_kind(row: CatalogueRow) -> Msg:
+    if row["ended"]:
+        return msg("products.is_ended")
+    if row["promotion"]:
+        return msg("products.is_promoted")
+    if row["set"]:
+        return msg("products.is_set")
+    return raw("") if row["in_store"] else msg("products.not_here")
 
 
-def _filter_hints(state: ProductsState) -> tuple[KeyHint, ...]:
-    return (
-        KeyHint("v", msg("products.next_subset")),
-        KeyHint("c", msg("products.all_categories" if state.category else "products.category")),
-        KeyHint("s", msg("products.all_suppliers" if state.supplier else "products.supplier")),
-    )
-
-
-def _catalogue_row(hit: CatalogueItem) -> Row:
-    if hit.is_discontinued:
-        what = msg("products.is_ended")
-    elif hit.is_promoted:
-        what = msg("products.is_promoted")
-    elif hit.is_set:
-        what = msg("products.is_set")
-    else:
-        what = raw("") if hit.is_in_store else msg("products.not_here")
-    return Row(hit.number, (raw(hit.name or hit.number), raw(hit.number), raw(hit.brand), what))
-
-
-def facet_view(state: ProductsState) -> ListView:
-    """Return the list of categories or suppliers, those with the most products first."""
-    text = state.typed or state.search
-    return pages.list_view(
-        state,
-        "products.filter",
-        msg(FACET_TITLES[state.facet_kind]),
-        msg("products.prompt_filter"),
-        (msg("products.head_name"), msg("products.head_count"), msg("products.head_code")),
-        tuple(_facet_row(facet) for facet in state.rows),
-        empty=msg("products.no_match", text=text) if text else msg("products.none_known"),
-    )
-
-
-def _facet_row(facet: Facet) -> Row:
-    return Row(facet.code, (raw(facet.name or facet.code), msg("number", value=facet.product_count), raw(facet.code)))
-
-
-def product_choices(state: ProductsState) -> tuple[ProductChoice, ...]:
-    """Return the choices of the product page."""
-    if not state.product:
-        return ()
-    others = related_numbers(state)
-    related = (ProductChoice(msg("products.choice_related", count=len(others))),) if others else ()
-    return (
-        ProductChoice(msg("products.choice_look_up"), "look_up"),
-        ProductChoice(msg("products.choice_store"), "store_product"),
-        *related,
-    )
-
-
-def related_numbers(state: ProductsState) -> tuple[str, ...]:
-    """Return the numbers of the parts and variants that are in the catalogue."""
-    related = [*state.product.parts, *state.product.variants] if state.product else []
-    return tuple(dict.fromkeys(each.number for each in related if each.name and each.number != state.product_number))
-
-
-def page_view(state: ProductsState) -> DetailView:
-    """Return the page of one product with all its catalogue data."""
-    product = state.product
-    return DetailView(
-        name="products.page",
-        title=msg("look_up.title_product", number=state.product_number),
-        prompt=msg("look_up.prompt_choices" if product else "look_up.prompt"),
-        lines=_lines(product) if product else (Line("note", msg("look_up.unknown")),),
-        blocks=_blocks(product) if product else (),
-        page=state.page,
-        choices=tuple(choice.text for choice in product_choices(state)),
-        key_hints=(*PAGE_HINTS, BACK),
-    )
-
-
-def _lines(product: CatalogueProduct) -> tuple[Line, ...]:
-    lines = [Line("product", raw(product.name))]
-    if product.price:
-        lines.append(Line("quantity", money_message(product.price)))
-    if not product.is_in_catalogue:
-        lines.append(Line("note", msg("products.stock_only")))
-    elif product.is_discontinued:
-        gone = msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
-        lines.append(Line("note", gone))
-    if product.attention:
-        lines.append(Line("note", msg("look_up.attention", codes=product.attention)))
-    return tuple(lines)
-
-
-def _blocks(product: CatalogueProduct) -> tuple[Block, ...]:
-    """Return the blocks of the page. A long text or list of stores has its own block, so that it is wrapped and not
-    cut."""
-    facts = dict(product.fields)
-    variants = tuple(_related_row(each) for each in product.variants)
-    parts = tuple(_related_row(each) for each in product.parts)
-    flags = tuple((msg(FLAGS[name]), msg(YES_NO[facts[name]])) for name in FLAGS if facts.get(name) in YES_NO)
-    codes = code_rows(product.codes, product.units)
-    found = (
-        Block(msg("products.prices"), _field_rows(facts, PRICES)),
-        Block(msg("products.set_parts"), parts),
-        Block(msg("products.variants"), variants),
-        Block(msg("look_up.codes"), codes),
-        Block(msg("products.classification"), _field_rows(facts, CLASSIFICATION)),
-        Block(msg("products.supply"), _field_rows(facts, SUPPLY)),
-        Block(msg("stores.free_fields"), tuple((raw(key), raw(value)) for key, value in product.free_fields)),
-        Block(msg("products.flags"), flags),
-        *(Block(msg(label), ((raw(facts[name]),),)) for name, label in (AVAILABILITY | TEXTS).items() if name in facts),
-        Block(msg("stores.more_fields"), tuple((raw(name), raw(value)) for name, value in product.unknown_fields)),
-    )
-    return tuple(block for block in found if block.rows)
-
-
-def _field_rows(facts: Mapping[str, str], fields: Mapping[str, str]) -> tuple[tuple[Msg, ...], ...]:
-    return tuple((msg(label), _format_field(name, facts[name])) for name, label in fields.items() if name in facts)
-
-
-def _format_field(name: str, text: str) -> Msg:
-    return money_message(Decimal(text)) if name in MONEY_FIELDS and text.replace(".", "", 1).isdecimal() else raw(text)
-
-
-def _related_row(each: RelatedProduct) -> tuple[Msg, ...]:
-    return (raw(each.name or each.number), *([raw(each.description)] if each.description else []), raw(each.number))
-
-
-SUBSETS = ("all", "promotion", "set", "by_hand", "ended")
-"""Subsets of the list, in the order in which `v` shows them."""
-
-FACET_KINDS = {"c": "category", "s": "supplier"}
-"""Letters of the facets."""
-
-Result = Turn[ProductsState]
-
-
-class ProductsJob(Job[ProductsState]):
-    """Job that shows the products of the chain."""
+class ProductList(SearchPage[ProductsState, CatalogueRow]):
+    """List of products, or of those related to one product."""
 
     name = "products"
-    steps: tuple[str, ...] = ("products", "products.filter", "products.page")
-    version = 1
-    journalled = False
+    query_name = "catalogue"
+    columns = (
+        Column(msg("head.product"), lambda row: raw(row["product_name"] or row["product_number"])),
+        Column(msg("head.number"), lambda row: raw(row["product_number"])),
+        Column(msg("head.brand"), lambda row: raw(row["brand_description"])),
+        Column(msg("stores.head_what"), _product_kind),
+    )
 
-    def begin(self) -> ProductsState:
-        """Return the state with all products."""
-        return ProductsState()
+    def title(self, state: ProductsState) -> Msg:
+        return list_title(state)
 
-    def accepts(self, state: ProductsState) -> Accepts:
-        """Accept numbers for rows and choices, and letters that filter."""
-        if state.product_number:
-            return Accepts(choices=len(product_choices(state)), command_letters=pages.PAGE_LETTERS)
-        letters = f"{_filter_letters(state)}{pages.page_letters(state)}"
-        return Accepts(choices=pages.numbered_rows(state), command_letters=letters, follows_typing=True)
+    def prompt(self, state: ProductsState) -> Msg:
+        return product_prompt(state)
 
-    def prefers(self, state: ProductsState) -> tuple[str, ...]:
-        """Prefer products."""
-        return (PRODUCT,)
+    def empty_text(self, state: ProductsState) -> Msg:
+        if text := state.typed or state.search:
+            return not_found_message("look_up.no_match", text, state.may_have_more)
+        is_filtered = state.category or state.supplier or state.subset != "all"
+        return msg("products.none_such" if is_filtered else "products.empty")
 
-    def step_name(self, state: ProductsState) -> str:
-        """Return one of `steps`."""
-        return "products.page" if state.product_number else "products.filter" if state.facet_kind else "products"
+    def may_have_more(self, state: ProductsState) -> bool:
+        return state.may_have_more
 
-    def view(self, state: ProductsState) -> View:
-        """Return the list, the list of facets or the page."""
-        if state.product_number:
-            return page_view(state)
-        return facet_view(state) if state.facet_kind else list_view(state)
+    def key(self, row: CatalogueRow) -> str:
+        return row["product_number"]
 
-    def handle(self, state: ProductsState, event: Event, context: Context) -> Result:
-        """Return the next state. A scan opens a product, words search, numbers choose."""
-        match event:
-            case Opened(args):
-                number = str(args.get("product_number") or "")
-                return _open_product(state, number) if number else Turn(state, (_query(state, context),))
-            case Rows(id_, rows, _):
-                return _handle_rows(state, event, id_, rows, context)
-            case Resumed() | Closed() | Changed("product" | "outbox"):
-                return Turn(state, _refresh(state, context))
-            case Scan(meanings):
-                return _handle_scan(state, meanings[0])
-            case Back():
-                return _go_back(state, context)
-        if state.product_number:
-            return _handle_page_input(state, event, context)
-        return _handle_list_input(state, event, context)
+    def arguments(self, state: ProductsState, context: Context) -> Args:
+        if state.only_products:
+            return {"among": list(state.only_products)}
+        return {"show": state.subset, "category": state.category, "supplier": state.supplier}
+
+    def window_arguments(self, state: ProductsState, context: Context) -> Args:
+        return super().window_arguments(state._replace(search="") if state.only_products else state, context)
+
+    def actions(self, state: ProductsState) -> tuple[Action[ProductsState], ...]:
+        if state.only_products:
+            return ()
+        category = msg("products.all_categories" if state.category else "products.category")
+        supplier = msg("products.all_suppliers" if state.supplier else "products.supplier")
+        return (
+            Action(msg("products.next_subset"), self._show_next_subset, "v"),
+            Action(category, self._choose_category, "c"),
+            Action(supplier, self._choose_supplier, "s"),
+        )
+
+    def _show_next_subset(self, state: ProductsState, context: Context) -> Result:
+        state = state.reset_list(subset=next_of(list(SUBSETS), state.subset))
+        return self.restart(state, context, list_title(state))
+
+    def _choose_category(self, state: ProductsState, context: Context) -> Result:
+        """Open the list of categories; if the list is filtered by one, remove that filter."""
+        if not state.category:
+            return FACETS.restart(state.reset_list(facet_kind="category", search=""), context)
+        state = state.reset_list(category="", category_name="")
+        return self.restart(state, context, list_title(state))
+
+    def _choose_supplier(self, state: ProductsState, context: Context) -> Result:
+        """Open the list of suppliers; if the list is filtered by one, remove that filter."""
+        if not state.supplier:
+            return FACETS.restart(state.reset_list(facet_kind="supplier", search=""), context)
+        state = state.reset_list(supplier="", supplier_name="")
+        return self.restart(state, context, list_title(state))
+
+    def handle_text(self, state: ProductsState, text: str, context: Context) -> Result:
+        return super().handle_text(state.reset_list(), text, context)
+
+    def open_row(self, state: ProductsState, row: CatalogueRow, context: Context) -> Result:
+        return _open_product(state, row["product_number"])
+
+    def go_back(self, state: ProductsState, context: Context) -> Result:
+        """Return to the page below, the whole list, or leave the job."""
+        if state.pages_below:
+            return _open_page_below(state)
+        if state.typed or state.search:
+            return self.restart(state.reset_list(search=""), context)
+        if list_title(state) != list_title(ProductsState()):
+            return self.restart(ProductsState(), context)
+        return Turn(state, (Close(),))
 
 
-def _filter_letters(state: ProductsState) -> str:
-    """Return the letters that filter."""
-    return "" if state.facet_kind or state.only_products else "vcs"
+class FacetList(SearchPage[ProductsState, FacetsRow]):
+    """List of categories or suppliers, those with the most products first."""
+
+    name = "products.filter"
+    prompt_text = msg("products.prompt_filter")
+    query_name = "facets"
+    columns = (
+        Column(msg("products.head_name"), lambda row: raw(row["name"] or row["code"])),
+        Column(msg("products.head_count"), lambda row: msg("number", value=row["count"])),
+        Column(msg("products.head_code"), lambda row: raw(row["code"])),
+    )
+
+    def title(self, state: ProductsState) -> Msg:
+        return msg("products.title_categories" if state.facet_kind == "category" else "products.title_suppliers")
+
+    def empty_text(self, state: ProductsState) -> Msg:
+        text = state.typed or state.search
+        return msg("products.no_match", text=text) if text else msg("products.none_known")
+
+    def key(self, row: FacetsRow) -> str:
+        return row["code"]
+
+    def arguments(self, state: ProductsState, context: Context) -> Args:
+        return {"kind": state.facet_kind}
+
+    def open_row(self, state: ProductsState, row: FacetsRow, context: Context) -> Result:
+        """Filter the list by the category or supplier."""
+        if state.facet_kind == "category":
+            state = state.reset_list(search="", category=row["code"], category_name=row["name"])
+        else:
+            state = state.reset_list(search="", supplier=row["code"], supplier_name=row["name"])
+        return LIST.restart(state, context, list_title(state))
+
+    def go_back(self, state: ProductsState, context: Context) -> Result:
+        return LIST.restart(state.reset_list(search=""), context)
 
 
-def _refresh(state: ProductsState, context: Context) -> tuple[Effect, ...]:
-    return (_query_page(state.product_number),) if state.product_number else (_query(state, context),)
+# Page of one product
+
+PRICES = (
+    "product.price", "product.old_price", "product.special_price", "product.promotion_price",
+    "product.discount_price", "product.purchase_price", "product.price_compare_unit",
+    "product.price_compare_multiplier", "product.price_lines", "product.promotion", "product.promotion_week",
+)  # fmt: skip
+CLASSIFICATION = (
+    "product.category_name", "product.category_code", "product.group_code", "product.brand_description",
+    "product.brand_code", "product.product_type", "product.color", "product.color_code", "product.size",
+    "product.size_code", "product.variant_family", "product.variant_code", "product.variant_factor",
+    "product.volume", "product.average_weight", "product.base_unit_name", "product.carrier_item_quantity",
+    "product.smallest_quantity", "product.smallest_product_number", "product.country_code",
+)  # fmt: skip
+SUPPLY = (
+    "product.supplier_name", "product.supplier_id", "product.supplier_product_number",
+    "product.purchase_unit_product_number", "product.moq", "product.edit_min_max_percentage",
+    "product.expiration_min_range", "product.deprecation_date", "product.referral_product_id",
+    "product.margin_category", "product.general_ledger", "product.shelf_label_quantity",
+    "product.shelf_label_layout",
+)  # fmt: skip
+FLAGS = (
+    "product.is_active", "product.is_store_product", "product.is_stock", "product.is_counted",
+    "product.is_expiration", "product.is_promotion", "product.is_set", "product.is_order_manually",
+    "product.is_edit_min_max", "product.is_edit_replenishment", "product.allow_decimal", "product.is_template",
+    "product.reset_store_stock", "product.shelf_label", "product.shelf_label_barcode", "product.shelf_label_price",
+)  # fmt: skip
+TEXTS = (
+    "product.stores_allowed", "product.stores_not_allowed", "product.promo_stores_allowed",
+    "product.promo_stores_not_allowed", "product.countries_allowed", "product.countries_not_allowed",
+    "product.product_details", "product.product_url", "product.image_url",
+)  # fmt: skip
+"""Labels of the fields that are one value or a plain list. Each text has its own block, so that it is wrapped and not
+cut."""
+
+KNOWN_FIELDS = frozenset(
+    {
+        *map(field_name, (*PRICES, *CLASSIFICATION, *SUPPLY, *FLAGS, *TEXTS)),
+        *("product_number", "product_name", "barcode", "barcodes_array", "units", "free_fields", "set_product"),
+        *("purchase_unit_name", "purchase_unit_quantity", "purchase_unit_barcode", "attention_code"),
+    }
+)
+"""Fields that the interface defines. Each other one is shown under its own name."""
 
 
-def _query(state: ProductsState, context: Context) -> Query:
-    args: dict[str, Json] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
-    if state.facet_kind:
-        return Query("facets", "facets", {**args, "kind": state.facet_kind}, is_live=True)
-    filter_: dict[str, Json] = {"show": state.subset, "category": state.category, "supplier": state.supplier}
-    if state.only_products:
-        filter_, args["search"] = {"among": list(state.only_products)}, state.typed
-    return Query("list", "catalogue", {**args, **filter_}, is_live=True)
+def parse_catalogue_product(row: CataloguePageRow, now: str) -> CatalogueProduct:
+    """Parse the row of the query `catalogue_page`. A store's own prices override those of the catalogue."""
+    values: dict[str, Json] = dict(row["catalogue"])
+    for name in ("category_name", "group_code", *map(field_name, PRICES)):
+        if (value := row.get(name)) not in (None, ""):
+            values[name] = value
+    return CatalogueProduct(
+        parse_product(row, now), values, row["in_catalogue"], tuple(row["parts"]), tuple(row["variants"])
+    )
+
+
+class ProductPage(DetailPage[ProductsState]):
+    """Page of one product with all its catalogue data."""
+
+    name = "products.page"
+
+    def title(self, state: ProductsState) -> Msg:
+        return msg("look_up.title_product", number=state.product_number)
+
+    def prompt(self, state: ProductsState) -> Msg:
+        return msg("look_up.prompt_choices" if state.product else "look_up.prompt")
+
+    def lines(self, state: ProductsState) -> tuple[Line, ...]:
+        return _lines(state.product) if state.product else (Line("note", msg("look_up.unknown")),)
+
+    def blocks(self, state: ProductsState) -> tuple[Block, ...]:
+        return product_blocks(state.product) if state.product else ()
+
+    def actions(self, state: ProductsState) -> tuple[Action[ProductsState], ...]:
+        if not state.product:
+            return ()
+        others = related_numbers(state)
+        related = (Action(msg("products.choice_related", count=len(others)), _list_related),) if others else ()
+        return (
+            Action(msg("products.choice_look_up"), lambda state, _: _start_job(state, "look_up")),
+            Action(msg("products.choice_store"), lambda state, _: _start_job(state, "store_product")),
+            *related,
+        )
+
+    def handle_text(self, state: ProductsState, text: str, context: Context) -> Result:
+        return LIST.handle_text(state, text, context)
+
+    def go_back(self, state: ProductsState, context: Context) -> Result:
+        if state.pages_below:
+            return _open_page_below(state)
+        closed = state._replace(product_number="", product=None)
+        return Turn(closed, (LIST.query(closed, context),))
 
 
 def _query_page(number: str) -> Query:
-    return Query("one", "catalogue_page", {"product_number": number}, is_live=True)
-
-
-def _handle_rows(state: ProductsState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
-    if id_ == ("facets" if state.facet_kind else "list"):
-        read = parse_facet if state.facet_kind else parse_catalogue_row
-        turn = pages.handle_rows(
-            state._replace(partly=answer.may_have_more), answer, tuple(read(row) for row in rows), context, _query
-        )
-        if turn.effects or not state.open_single_hit:
-            return turn
-        fresh = turn.state._replace(open_single_hit=False)
-        return (
-            _open_row(fresh, fresh.rows[0], context)
-            if answer.total == 1 and fresh.rows and not fresh.partly
-            else Turn(fresh)
-        )
-    if id_ == "one" and rows:
-        return Turn(state._replace(product=parse_catalogue_product(rows[0], context.now)))
-    if id_ == "one":
-        return Turn(state._replace(product=None))
-    return Turn(state)
+    return Query("catalogue_page", "catalogue_page", {"product_number": number}, is_live=True)
 
 
 def _open_product(state: ProductsState, number: str) -> Result:
@@ -349,75 +338,121 @@ def _open_product(state: ProductsState, number: str) -> Result:
     return Turn(state, (_query_page(number), Refresh("product", number)))
 
 
-def _handle_scan(state: ProductsState, match: Match) -> Result:
-    label = match.label or match.key
-    if match.kind != PRODUCT:
-        return Turn(state, (), Verdict(WRONG, msg("products.not_this", what=name_of(match))))
-    return _open_product(state, match.key)._replace(verdict=Verdict(INFO, msg("look_up.shown", label=label)))
+def _open_page_below(state: ProductsState) -> Result:
+    below = state.reset_list(product_number=state.pages_below[-1], pages_below=state.pages_below[:-1])
+    return Turn(below, (_query_page(below.product_number),))
 
 
-def _handle_page_input(state: ProductsState, event: Event, context: Context) -> Result:
-    match event:
-        case Choice(choice):
-            choices = product_choices(state)
-            if choice > len(choices):
-                return Turn(state)
-            chosen = choices[choice - 1]
-            if chosen.job:
-                args = {"product_number": state.product_number, "label": state.product.name if state.product else ""}
-                return Turn(state, (Start(chosen.job, args),))
-            related = state.reset_list(
-                only_products=related_numbers(state), pages_below=(*state.pages_below, state.product_number)
-            )
-            return Turn(related, (_query(related, context),))
-        case Command("n" | "p" as key) | CursorKey(key):
-            return Turn(state._replace(page=turn_page(state.page, key)))
-        case Text(text) | UnknownCode(text):
-            found = state.reset_list(search=text, open_single_hit=True)
-            return Turn(found, (_query(found, context),))
-    return Turn(state)
+def _start_job(state: ProductsState, job: str) -> Result:
+    name = state.product.product.name if state.product else ""
+    return Turn(state, (Start(job, {"product_number": state.product_number, "label": name}),))
 
 
-def _handle_list_input(state: ProductsState, event: Event, context: Context) -> Result:
-    match event:
-        case Text(text) | UnknownCode(text):
-            found = state.reset_list(search=text, open_single_hit=True, facet_kind=state.facet_kind)
-            return Turn(found, (_query(found, context),))
-        case Command("v") if _filter_letters(state):
-            state = state.reset_list(subset=SUBSETS[(SUBSETS.index(state.subset) + 1) % len(SUBSETS)])
-            return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
-        case Command("c" | "s" as letter) if _filter_letters(state):
-            return _choose_facet(state, FACET_KINDS[letter], context)
-    return pages.handle_list_input(state, event, context, _query, _open_row, _filter_letters(state))
+def related_numbers(state: ProductsState) -> tuple[str, ...]:
+    """Return the numbers of the parts and variants that are in the catalogue."""
+    related = (*state.product.parts, *state.product.variants) if state.product else ()
+    numbers = (row["product_number"] for row in related if row["product_name"])
+    return tuple(dict.fromkeys(number for number in numbers if number != state.product_number))
 
 
-def _choose_facet(state: ProductsState, kind: str, context: Context) -> Result:
-    """Open the list of categories or suppliers; if the list is filtered by one, remove that filter."""
-    if getattr(state, kind):
-        state = state.reset_list(**{kind: "", f"{kind}_name": ""})
-        return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
-    state = state.reset_list(facet_kind=kind, search="")
-    return Turn(state, (_query(state, context),))
+def _list_related(state: ProductsState, context: Context) -> Result:
+    trail = (*state.pages_below, state.product_number)
+    return LIST.restart(state.reset_list(only_products=related_numbers(state), pages_below=trail), context)
 
 
-def _open_row(state: ProductsState, row: CatalogueItem | Facet, context: Context) -> Result:
-    if isinstance(row, CatalogueItem):
-        return _open_product(state, row.number)
-    state = state.reset_list(search="", **{state.facet_kind: row.code, f"{state.facet_kind}_name": row.name})
-    return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
+def _lines(shown: CatalogueProduct) -> tuple[Line, ...]:
+    product = shown.product
+    lines = [Line("product", raw(product.name))]
+    if product.price:
+        lines.append(Line("quantity", money_message(product.price)))
+    if not shown.is_in_catalogue:
+        lines.append(Line("note", msg("products.stock_only")))
+    elif product.is_discontinued:
+        gone = msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
+        lines.append(Line("note", gone))
+    if product.attention:
+        lines.append(Line("note", msg("look_up.attention", codes=product.attention)))
+    return tuple(lines)
 
 
-def _go_back(state: ProductsState, context: Context) -> Result:
-    """Return to the page below, the list, the whole list, or leave the job."""
-    if state.pages_below:
-        below = state.reset_list(product_number=state.pages_below[-1], pages_below=state.pages_below[:-1])
-        return Turn(below, (_query_page(below.product_number),))
-    if state.product_number:
-        closed = state._replace(product_number="", product=None)
-        return Turn(closed, (_query(closed, context),))
-    if state.facet_kind or state.typed or state.search:
-        closed = state.reset_list(search="")
-        return Turn(closed, (_query(closed, context),))
-    if state != ProductsState(rows=state.rows, total=state.total, first=state.first, cursor=state.cursor):
-        return Turn(ProductsState(), (_query(ProductsState(), context),))
-    return Turn(state, (Close(),))
+def product_blocks(shown: CatalogueProduct) -> tuple[Block, ...]:
+    """Return the blocks of the page."""
+    values, product = shown.values, shown.product
+    unknown = sorted(name for name in values.keys() - KNOWN_FIELDS if format_field(values[name]))
+    return (
+        Block(msg("products.prices"), field_rows(values, PRICES, _price_message)),
+        Block(msg("products.set_parts"), tuple(_related_cells(row, str(row["quantity"])) for row in shown.parts)),
+        Block(msg("products.variants"), tuple(_related_cells(row, _variant_text(row)) for row in shown.variants)),
+        Block(msg("look_up.codes"), code_rows(product.codes, product.units)),
+        Block(msg("products.classification"), field_rows(values, CLASSIFICATION)),
+        Block(msg("products.supply"), field_rows(values, SUPPLY)),
+        Block(msg("stores.free_fields"), free_field_rows(values.get("free_fields"))),
+        Block(msg("products.flags"), field_rows(values, FLAGS, lambda _, text: YES_NO.get(text, raw(text)))),
+        *(Block(label, ((text,),)) for label, text in field_rows(values, TEXTS)),
+        Block(msg("stores.more_fields"), tuple((raw(name), raw(format_field(values[name]))) for name in unknown)),
+    )
+
+
+def _price_message(name: str, text: str) -> Msg:
+    is_money = name.endswith("price") and text.replace(".", "", 1).isdecimal()
+    return money_message(Decimal(text)) if is_money else raw(text)
+
+
+def _related_cells(row: SetPartRow | VariantRow, about: str) -> Cells:
+    return (
+        raw(row["product_name"] or row["product_number"]),
+        *((raw(about),) if about else ()),
+        raw(row["product_number"]),
+    )
+
+
+def _variant_text(row: VariantRow) -> str:
+    factor = to_decimal(row["factor"])
+    texts = (format_field(row["color"]), format_field(row["size"]), f"x {format_field(factor)}" if factor > 0 else "")
+    return ", ".join(filter(None, texts))
+
+
+LIST, FACETS, PAGE = ProductList(), FacetList(), ProductPage()
+
+
+class ProductsJob(PageJob[ProductsState]):
+    """Job that shows the products of the chain."""
+
+    name = "products"
+    steps: tuple[str, ...] = ("products", "products.filter", "products.page")
+    version = 1
+    journalled = False
+    topics = ("product", "outbox")
+    preferred_kinds = (PRODUCT,)
+
+    def begin(self) -> ProductsState:
+        return ProductsState()
+
+    def page(self, state: ProductsState) -> Page[ProductsState]:
+        return PAGE if state.product_number else FACETS if state.facet_kind else LIST
+
+    def handle_opened(self, state: ProductsState, args: Args, context: Context) -> Result:
+        number = str(args.get("product_number") or "")
+        return _open_product(state, number) if number else self.query_again(state, context)
+
+    def queries(self, state: ProductsState, context: Context) -> tuple[Effect, ...]:
+        if state.product_number:
+            return (_query_page(state.product_number),)
+        return (FACETS.query(state, context) if state.facet_kind else LIST.query(state, context),)
+
+    def handle_rows(self, state: ProductsState, answer: Rows, context: Context) -> Result:
+        if answer.id == FACETS.query_name and state.facet_kind:
+            return FACETS.handle_rows(state, answer, context)
+        if answer.id == LIST.query_name and not state.facet_kind:
+            return LIST.handle_rows(state, answer, context)
+        if answer.id == "catalogue_page":
+            found = parse_catalogue_product(answer.rows[0], context.now) if answer.rows else None
+            return Turn(state._replace(product=found))
+        return Turn(state)
+
+    def handle_scan(self, state: ProductsState, matches: tuple[Match, ...], context: Context) -> Result:
+        match = matches[0]
+        if match.kind != PRODUCT:
+            return refuse(state, msg("products.not_this", what=name_of(match)))
+        shown = Verdict(INFO, msg("look_up.shown", label=match.label or match.key))
+        return _open_product(state, match.key)._replace(verdict=shown)

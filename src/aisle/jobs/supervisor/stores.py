@@ -1,438 +1,400 @@
-"""Job that shows the chain's stores and switches this terminal to another store."""
+"""Job that shows the chain's stores and switches this terminal to another store. Interface: Store, Create stores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from aisle.jobs import pages
-from aisle.jobs.job import (
-    Changed,
-    Close,
-    Closed,
-    Context,
-    Effect,
-    Event,
-    Job,
-    Json,
-    Opened,
-    Query,
-    Refresh,
-    Resumed,
-    Rows,
-    SwitchStore,
-    Turn,
-)
-from aisle.jobs.pages import page_size, turn_page
+from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn
+from aisle.jobs.list_page import Column, SearchPage, next_of
+from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import name_of
-from aisle.jobs.supervisor.store_record import (
-    ADDRESS,
-    FIELDS,
-    ORGANISATION,
-    TECHNICAL,
-    ListedStore,
-    OrderingSlot,
-    Printer,
-    Store,
-    StoreField,
-    StoresState,
-    parse_store,
-    parse_store_row,
+from aisle.jobs.row_types.stores import StorePageRow, StoresRow
+from aisle.jobs.supervisor.resource_fields import (
+    YES_NO,
+    Cells,
+    field_name,
+    field_rows,
+    format_field,
+    free_field_rows,
+    list_of_mappings,
 )
-from aisle.jobs.view import (
-    BACK,
-    INFO,
-    PAGE_HINTS,
-    WRONG,
-    Block,
-    DetailView,
-    KeyHint,
-    LabelledValue,
-    Line,
-    ListView,
-    Msg,
-    Row,
-    Step,
-    Verdict,
-    View,
-    msg,
-    raw,
-)
-from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Scan, Text, UnknownCode
+from aisle.jobs.view import INFO, WRONG, Block, LabelledValue, Line, Msg, Step, Verdict, msg, raw
+from aisle.scan.meaning import Match
 
-TITLES = {
-    "all": "stores.title_all",
-    "near": "stores.title_near",
-    "warehouse": "stores.title_warehouse",
-    "visited": "stores.title_visited",
+
+class StoresState(NamedTuple):
+    """State of the list, of the page of one store, and of the question to switch to it."""
+
+    subset: str = "all"
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[StoresRow, ...] = ()
+    total: int = 0
+    store_number: str = ""
+    """Store whose page is open; empty for the list."""
+    store: StorePageRow | None = None
+    page: int = 0
+    is_switching: bool = False
+    """True if the job was opened to switch the store. A row chosen from the list then opens the question at once."""
+    is_asking_switch: bool = False
+    """True while the person is asked to confirm the switch."""
+    open_single_hit: bool = False
+    """True after a search that was ended with Enter. A single hit, or the store with exactly that number, opens at
+    once."""
+    may_have_more: bool = False
+    """True if more than `total` stores may match."""
+
+
+Result = Turn[StoresState]
+
+# List
+
+
+class Subset(NamedTuple):
+    """Part of the list, with its title and the text if it is empty."""
+
+    title: Msg
+    empty: Msg
+
+
+SUBSETS = {
+    "all": Subset(msg("stores.title_all"), msg("stores.empty_all")),
+    "near": Subset(msg("stores.title_near"), msg("stores.empty_near")),
+    "warehouse": Subset(msg("stores.title_warehouse"), msg("stores.empty_warehouse")),
+    "visited": Subset(msg("stores.title_visited"), msg("stores.empty_visited")),
+}
+"""Subsets of the list, in the order in which `v` shows them."""
+
+
+def _store_kind(row: StoresRow) -> Msg:
+    if row["is_current"]:
+        return msg("stores.current")
+    if row["waiting"]:
+        return msg("stores.unsent", count=row["waiting"])
+    if row["is_warehouse"]:
+        return msg("stores.warehouse")
+    return msg("stores.near") if row["near"] else raw("")
+
+
+class StoreList(SearchPage[StoresState, StoresRow]):
+    """List of stores."""
+
+    name = "stores"
+    query_name = "stores"
+    columns = (
+        Column(msg("head.store"), lambda row: raw(row["store_name"] or row["store_number"])),
+        Column(msg("head.number"), lambda row: raw(row["store_number"])),
+        Column(msg("stores.head_what"), _store_kind),
+        Column(msg("stores.head_area"), lambda row: raw(row["area"])),
+    )
+
+    def title(self, state: StoresState) -> Msg:
+        if state.is_switching and state.subset == "all":
+            return msg("stores.title_change")
+        return SUBSETS[state.subset].title
+
+    def prompt(self, state: StoresState) -> Msg:
+        return msg("stores.prompt_change" if state.is_switching else "stores.prompt")
+
+    def empty_text(self, state: StoresState) -> Msg:
+        text = state.typed or state.search
+        return msg("stores.no_match", text=text) if text else SUBSETS[state.subset].empty
+
+    def may_have_more(self, state: StoresState) -> bool:
+        return state.may_have_more
+
+    def key(self, row: StoresRow) -> str:
+        return row["store_number"]
+
+    def arguments(self, state: StoresState, context: Context) -> Args:
+        return {"show": state.subset}
+
+    def actions(self, state: StoresState) -> tuple[Action[StoresState], ...]:
+        return (Action(msg("stores.next_subset"), self._show_next_subset, "v"),)
+
+    def _show_next_subset(self, state: StoresState, context: Context) -> Result:
+        state = state._replace(subset=next_of(list(SUBSETS), state.subset))
+        return self.restart(state, context, self.title(state))
+
+    def single_hit(self, state: StoresState) -> StoresRow | None:
+        """Return the only store found, or the one with exactly the typed number."""
+        named = (row for row in state.rows if row["store_number"] == state.search.strip())
+        return super().single_hit(state) or next(named, None)
+
+    def open_row(self, state: StoresState, row: StoresRow, context: Context) -> Result:
+        """Open the page of a store, or at once the question to switch to it."""
+        number = row["store_number"]
+        state = state._replace(store_number=number, store=None, page=0, typed="", is_asking_switch=state.is_switching)
+        return Turn(state, (_query_store(number, context), Refresh("store", number)))
+
+
+def _query_store(number: str, context: Context) -> Query:
+    args = {"store_number": number, "user": context.user, "terminal": context.terminal}
+    return Query("store_page", "store_page", args, is_live=True)
+
+
+# Page of one store
+
+ADDRESS = (
+    "store.address", "store.postal_code", "store.city", "store.country_name", "store.country_code",
+    "store.phone_number", "store.contact_details",
+)  # fmt: skip
+ORGANISATION = (
+    "store.store_next_ordering_datetime", "store.store_next_delivery_datetime", "store.area_description",
+    "store.area_id", "store.area_manager_user_id", "store.store_type_description", "store.store_type_code",
+    "store.legal_entity", "store.cost_center", "store.price_line_id", "store.is_active",
+    "store.is_active_data_exchange",
+)  # fmt: skip
+TECHNICAL = (
+    "store.id", "store.store_gln", "store.invent_location", "store.last_order_line_exported_on",
+    "store.local_server_path", "store.esl_server_path", "store.ip_range_begin", "store.ip_range_end",
+)  # fmt: skip
+"""Labels of the fields with one value, in the order of their importance to people."""
+
+_KNOWN_FIELDS = {
+    *map(field_name, (*ADDRESS, *ORGANISATION, *TECHNICAL)),
+    *("store_number", "store_name", "is_warehouse", "pools", "opening_hours", "ordering_schema", "store_printers"),
+    *("free_fields", "details", "read_at", "is_current", "may_switch", "back", "waiting", "jobs"),
+    *("there_known", "there_waiting", "there_jobs"),
 }
 
-EMPTY_TEXTS = {
-    "all": "stores.empty_all",
-    "near": "stores.empty_near",
-    "warehouse": "stores.empty_warehouse",
-    "visited": "stores.empty_visited",
-}
+_TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
 
-YES_NO = {"yes": "stores.yes", "no": "stores.no"}
+_POOL_FIELD = re.compile(r"store_?stock_?pool_?(\d+)", re.IGNORECASE)
+"""Name of a stock pool as a field of its own, in both spellings that services use."""
 
-DAYS = (
+_DAYS = (
     *("day.sunday", "day.monday", "day.tuesday", "day.wednesday"),
     *("day.thursday", "day.friday", "day.saturday", "day.sunday"),
 )
 """Days of an ordering schema: Monday is 1, Sunday 0 or 7."""
 
-TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
+
+class StorePage(DetailPage[StoresState]):
+    """Page of one store with all its data."""
+
+    name = "stores.page"
+
+    def title(self, state: StoresState) -> Msg:
+        return msg("stores.title_of", store=state.store_number)
+
+    def prompt(self, state: StoresState) -> Msg:
+        return msg("stores.prompt_choices" if _can_switch(state) else "stores.prompt_page")
+
+    def lines(self, state: StoresState) -> tuple[Line, ...]:
+        return _lines(state.store, state.store_number) if state.store else (Line("note", msg("stores.loading")),)
+
+    def blocks(self, state: StoresState) -> tuple[Block, ...]:
+        return store_blocks(state.store) if state.store else ()
+
+    def actions(self, state: StoresState) -> tuple[Action[StoresState], ...]:
+        return (Action(msg("stores.choice_switch"), _ask_switch),) if _can_switch(state) else ()
+
+    def handle_text(self, state: StoresState, text: str, context: Context) -> Result:
+        return LIST.handle_text(_without_store(state), text, context)
+
+    def go_back(self, state: StoresState, context: Context) -> Result:
+        closed = _without_store(state)
+        return Turn(closed, (LIST.query(closed, context),))
 
 
-def list_title(state: StoresState) -> Msg:
-    """Return the title of the list."""
-    return msg("stores.title_change") if state.is_switching and state.subset == "all" else msg(TITLES[state.subset])
+def _without_store(state: StoresState) -> StoresState:
+    return state._replace(store_number="", store=None, is_asking_switch=False)
 
 
-def list_view(state: StoresState) -> ListView:
-    """Return the numbered list of stores."""
-    text = state.typed or state.search
-    return pages.list_view(
-        state,
-        "stores",
-        list_title(state),
-        msg("stores.prompt_change" if state.is_switching else "stores.prompt"),
-        (msg("head.store"), msg("head.number"), msg("stores.head_what"), msg("stores.head_area")),
-        tuple(_store_row(each) for each in state.rows),
-        KeyHint("v", msg("stores.next_subset")),
-        empty=msg("stores.no_match", text=text) if text else msg(EMPTY_TEXTS[state.subset]),
-        may_have_more=state.may_have_more,
-    )
-
-
-def _store_row(store: ListedStore) -> Row:
-    return Row(store.number, (raw(store.name or store.number), raw(store.number), _store_kind(store), raw(store.area)))
-
-
-def _store_kind(store: ListedStore) -> Msg:
-    if store.is_current:
-        return msg("stores.current")
-    if store.unsent:
-        return msg("stores.unsent", count=store.unsent)
-    if store.is_warehouse:
-        return msg("stores.warehouse")
-    return msg("stores.near") if store.is_nearby else raw("")
-
-
-def can_switch(state: StoresState) -> bool:
+def _can_switch(state: StoresState) -> bool:
     """Return True if this person may switch this terminal to the store on the page."""
-    return bool(state.store and state.store.may_switch and not state.store.is_current)
+    return bool(state.store and state.store["may_switch"] and not state.store["is_current"])
 
 
-def store_choices(state: StoresState) -> tuple[Msg, ...]:
-    """Return the choices of the store page."""
-    return (msg("stores.choice_switch"),) if can_switch(state) else ()
+def _ask_switch(state: StoresState, context: Context) -> Result:
+    return Turn(state._replace(is_asking_switch=True), (_query_store(state.store_number, context),))
 
 
-def page_view(state: StoresState) -> DetailView:
-    """Return the page of one store with all its data."""
-    store = state.store
-    return DetailView(
-        name="stores.page",
-        title=msg("stores.title_of", store=state.store_number),
-        prompt=msg("stores.prompt_choices" if store_choices(state) else "stores.prompt_page"),
-        lines=_lines(store, state.store_number) if store else (Line("note", msg("stores.loading")),),
-        blocks=_blocks(store) if store else (),
-        page=state.page,
-        choices=store_choices(state),
-        key_hints=(*PAGE_HINTS, BACK),
-    )
-
-
-def _lines(store: Store, number: str) -> tuple[Line, ...]:
+def _lines(store: StorePageRow, number: str) -> tuple[Line, ...]:
     """Return the lines on the kind of store and on work there from this terminal."""
-    lines = [Line("product", raw(store.name or number))]
-    what = msg("stores.is_warehouse" if store.is_warehouse else "stores.is_store")
-    lines.append(Line("note", msg("stores.in_area", what=what, area=store.area) if store.area else what))
-    if store.is_current:
-        lines.append(Line("note", msg("stores.is_current")))
-    elif store.unsent_there:
-        lines.append(Line("note", msg("stores.unsent_there", count=store.unsent_there)))
-    elif not store.may_switch:
-        lines.append(Line("note", msg("stores.role_denied")))
-    return tuple(lines)
-
-
-def _blocks(store: Store) -> tuple[Block, ...]:
-    """Return the blocks of the page, the most used ones first. A block says so if the service gave no details."""
-    untold: tuple[tuple[Msg, ...], ...] = ()
-    if store.details_state != "yes":
-        untold = (
-            (msg("stores.details_refused" if store.details_state == "refused" else "stores.details_not_requested"),),
-        )
-    found = (
-        Block(msg("stores.address"), _field_rows(store, ADDRESS)),
-        Block(msg("stores.hours"), tuple((raw(key), raw(value)) for key, value in store.opening_hours)),
-        Block(msg("stores.ordering"), tuple(_ordering_row(each) for each in store.ordering_schema)),
-        Block(msg("look_up.pools"), tuple((raw(pool), raw(name)) for pool, name in store.pools)),
-        Block(msg("stores.printers"), tuple(_printer_row(each) for each in store.printers)),
-        Block(msg("stores.organisation"), _field_rows(store, ORGANISATION)),
-        Block(msg("stores.technical"), _field_rows(store, TECHNICAL)),
-        Block(msg("stores.free_fields"), tuple((raw(key), raw(value)) for key, value in store.free_fields)),
-        Block(msg("stores.more_fields"), untold),
+    is_warehouse = store.get("is_warehouse") in (True, 1, "true")
+    area = store.get("area_description") or store.get("area_id")
+    what = msg("stores.is_warehouse" if is_warehouse else "stores.is_store")
+    lines = (
+        Line("product", raw(store.get("store_name") or number)),
+        Line("note", msg("stores.in_area", what=what, area=str(area)) if area else what),
     )
-    return tuple(block for block in found if block.rows)
+    if store["is_current"]:
+        return (*lines, Line("note", msg("stores.is_current")))
+    if store["there_waiting"]:
+        return (*lines, Line("note", msg("stores.unsent_there", count=store["there_waiting"])))
+    return lines if store["may_switch"] else (*lines, Line("note", msg("stores.role_denied")))
 
 
-def _field_rows(store: Store, fields: Mapping[str, str]) -> tuple[tuple[Msg, ...], ...]:
-    """Return these fields; the technical ones include the fields that the interface does not define."""
-    facts = [fact for fact in store.fields if fact.name in fields or (fields is TECHNICAL and not fact.is_known)]
-    return tuple((field_label(fact), format_store_field(fact)) for fact in facts)
+def store_blocks(store: StorePageRow) -> tuple[Block, ...]:
+    """Return the blocks of the page, the most used ones first. A block says so if the service gave no details."""
+    missing: tuple[Cells, ...] = ()
+    if store["details"] != "yes":
+        is_refused = store["details"] == "refused"
+        missing = ((msg("stores.details_refused" if is_refused else "stores.details_not_requested"),),)
+    pools = tuple((raw(str(pool)), raw(format_field(name))) for pool, name in store["pools"].items())
+    return (
+        Block(msg("stores.address"), field_rows(store, ADDRESS, _field_message)),
+        Block(msg("stores.hours"), free_field_rows(store.get("opening_hours"))),
+        Block(msg("stores.ordering"), tuple(map(_ordering_cells, list_of_mappings(store.get("ordering_schema"))))),
+        Block(msg("look_up.pools"), pools),
+        Block(msg("stores.printers"), tuple(map(_printer_cells, list_of_mappings(store.get("store_printers"))))),
+        Block(msg("stores.organisation"), field_rows(store, ORGANISATION, _field_message)),
+        Block(msg("stores.technical"), (*field_rows(store, TECHNICAL, _field_message), *_unknown_field_rows(store))),
+        Block(msg("stores.free_fields"), free_field_rows(store.get("free_fields"))),
+        Block(msg("stores.more_fields"), missing),
+    )
 
 
-def field_label(field: StoreField) -> Msg:
-    """Return the name of a field."""
-    return msg(FIELDS[field.name]) if field.is_known else raw(field.name)
+def _field_message(name: str, text: str) -> Msg:
+    return msg("moment", at=text) if name in _TIME_FIELDS else YES_NO.get(text, raw(text))
 
 
-def format_store_field(field: StoreField) -> Msg:
-    """Return the value of a field."""
-    if field.name in TIME_FIELDS:
-        return msg("moment", at=field.value)
-    return msg(YES_NO[field.value]) if field.value in YES_NO else raw(field.value)
+def _unknown_field_rows(store: Mapping[str, object]) -> Iterable[Cells]:
+    """Return the fields that the interface does not define, except those that only repeat the list of pools."""
+    pools = {str(pool): format_field(name) for pool, name in dict(store["pools"]).items()}  # type: ignore[call-overload]
+    for name in sorted(store.keys() - _KNOWN_FIELDS):
+        text, pool = format_field(store[name]), _POOL_FIELD.fullmatch(name)
+        if text and not (pool and pools.get(str(int(pool[1]))) == text):
+            yield raw(name), _field_message(name, text)
 
 
-def _ordering_row(slot: OrderingSlot) -> tuple[Msg, ...]:
-    day = int(slot.day) if slot.day.isdecimal() else -1
-    cells = [msg(DAYS[day]) if 0 <= day < len(DAYS) else raw(slot.day), raw(slot.time)]
-    if slot.delivery_offset:
-        cells.append(
-            msg("stores.delivered_after", count=int(slot.delivery_offset))
-            if slot.delivery_offset.isdecimal()
-            else raw(slot.delivery_offset)
-        )
-    if slot.ordering_offset not in ("", "0"):
-        cells.append(msg("stores.ordered_earlier", days=slot.ordering_offset))
-    cells += [msg("stores.category", category=slot.category)] if slot.category else []
-    cells += [msg("stores.weeks", weeks=slot.weeks)] if slot.weeks else []
+def _ordering_cells(row: Mapping[str, Any]) -> Cells:
+    names = ("day", "time", "delivery_offset", "ordering_offset", "category_code", "week_numbers")
+    day, time, delivery_offset, ordering_offset, category, weeks = (format_field(row.get(name)) for name in names)
+    number = int(day) if day.isdecimal() else -1
+    cells = [msg(_DAYS[number]) if 0 <= number < len(_DAYS) else raw(day), raw(time)]
+    if delivery_offset.isdecimal():
+        cells.append(msg("stores.delivered_after", count=int(delivery_offset)))
+    elif delivery_offset:
+        cells.append(raw(delivery_offset))
+    if ordering_offset not in ("", "0"):
+        cells.append(msg("stores.ordered_earlier", days=ordering_offset))
+    cells += [msg("stores.category", category=category)] if category else []
+    cells += [msg("stores.weeks", weeks=weeks)] if weeks else []
     return tuple(cells)
 
 
-def _printer_row(printer: Printer) -> tuple[Msg, ...]:
-    cells = [raw(printer.name or printer.address)]
-    cells += [raw(text) for text in (printer.address if printer.name else "", printer.description) if text]
-    return (*cells, msg("stores.bluetooth")) if printer.is_bluetooth else tuple(cells)
+def _printer_cells(row: Mapping[str, Any]) -> Cells:
+    about = filter(None, (format_field(row.get(name)) for name in ("vendor", "printer_type", "printer_serial")))
+    texts = (format_field(row.get("printer_name")), format_field(row.get("printer_ip")), " ".join(about))
+    first, *more = [raw(text) for text in texts if text] or [raw("")]
+    return (first, *more, msg("stores.bluetooth")) if row.get("is_bluetooth") is True else (first, *more)
 
 
-def switch_choices(state: StoresState) -> tuple[Msg, ...]:
-    """Return the choices of the question to switch."""
-    if not state.store:
-        return ()
-    stay = msg("stores.stay")
-    return (msg("stores.confirm_switch", store=state.store_number), stay) if can_switch(state) else (stay,)
+# Question to switch
 
 
-def switch_view(state: StoresState) -> Step:
-    """Return the question to switch, with its consequences."""
-    store = state.store
-    return Step(
-        name="stores.change",
-        title=msg("stores.title_change"),
-        prompt=msg("stores.prompt_confirm" if can_switch(state) else "stores.prompt_stay"),
-        lines=_switch_lines(store, state.store_number) if store else (Line("note", msg("stores.loading")),),
-        labelled_values=_unsent_values(store) if store else (),
-        choices=switch_choices(state),
-        key_hints=(BACK,),
-    )
+class SwitchQuestion(FormPage[StoresState]):
+    """Question to switch to the store, with the consequences."""
+
+    name = "stores.change"
+    title_text = msg("stores.title_change")
+    typed_only = True
+
+    def prompt(self, state: StoresState) -> Msg:
+        return msg("stores.prompt_confirm" if _can_switch(state) else "stores.prompt_stay")
+
+    def lines(self, state: StoresState) -> tuple[Line, ...]:
+        store, number = state.store, state.store_number
+        if store is None:
+            return (Line("note", msg("stores.loading")),)
+        named = Line("location", raw(number)), Line("product", raw(store.get("store_name") or number))
+        return (*named, *(Line("note", note) for note in _switch_notes(store)))
+
+    def actions(self, state: StoresState) -> tuple[Action[StoresState], ...]:
+        switch = Action(msg("stores.confirm_switch", store=state.store_number), _switch)
+        stay = Action(msg("stores.stay"), _decline_switch)
+        return () if state.store is None else (switch, stay) if _can_switch(state) else (stay,)
+
+    def view(self, state: StoresState) -> Step:
+        return super().view(state)._replace(labelled_values=_unsent_values(state.store) if state.store else ())
+
+    def handle_text(self, state: StoresState, text: str, context: Context) -> Result:
+        return refuse(state, msg("stores.choose", text=text))
+
+    def go_back(self, state: StoresState, context: Context) -> Result:
+        if state.is_switching:
+            return PAGE.go_back(state, context)
+        return Turn(state._replace(is_asking_switch=False))
 
 
-def _switch_lines(store: Store, number: str) -> tuple[Line, ...]:
-    lines = [Line("location", raw(number)), Line("product", raw(store.name or number))]
-    if store.is_current:
-        return (*lines, Line("note", msg("stores.is_current")))
-    if not store.may_switch:
-        return (*lines, Line("note", msg("stores.role_denied")))
-    if store.unsent or store.open_jobs:
-        lines.append(Line("note", msg("stores.switch_effect", waiting=store.unsent, jobs=len(store.open_jobs))))
+def _switch_notes(store: StorePageRow) -> Iterable[Msg]:
+    """Return what the switch means for work in this store, or why it is not possible."""
+    if store["is_current"] or not store["may_switch"]:
+        yield msg("stores.is_current" if store["is_current"] else "stores.role_denied")
+        return
+    jobs = set(store["jobs"])
+    if store["waiting"] or jobs:
+        yield msg("stores.switch_effect", waiting=store["waiting"], jobs=len(jobs))
     else:
-        lines.append(Line("note", msg("stores.switch_no_effect")))
-    return tuple(lines) if store.has_data_there else (*lines, Line("note", msg("stores.no_data_yet")))
+        yield msg("stores.switch_no_effect")
+    if not store["there_known"]:
+        yield msg("stores.no_data_yet")
 
 
-def _unsent_values(store: Store) -> tuple[LabelledValue, ...]:
+def _unsent_values(store: StorePageRow) -> tuple[LabelledValue, ...]:
     """Return the operations and jobs that remain in this store, and those that wait in the other one."""
     counts = (
-        ("stores.fact_unsent", store.unsent),
-        ("stores.fact_jobs", len(store.open_jobs)),
-        ("stores.fact_there_unsent", store.unsent_there),
-        ("stores.fact_there_jobs", len(store.open_jobs_there)),
+        (msg("stores.fact_unsent"), store["waiting"]),
+        (msg("stores.fact_jobs"), len(set(store["jobs"]))),
+        (msg("stores.fact_there_unsent"), store["there_waiting"]),
+        (msg("stores.fact_there_jobs"), len(set(store["there_jobs"]))),
     )
-    return tuple(LabelledValue(msg(label), msg("number", value=count)) for label, count in counts if count)
+    return tuple(LabelledValue(label, msg("number", value=count)) for label, count in counts if count)
 
 
-SUBSETS = ("all", "near", "warehouse", "visited")
-"""Subsets of the list, in the order in which `v` shows them."""
+def _switch(state: StoresState, context: Context) -> Result:
+    """Switch to the store. Anybody may switch a terminal back to its own store, not only a supervisor."""
+    is_back = bool(state.store and state.store["back"])
+    return Turn(state, (SwitchStore(state.store_number, needs_supervisor=not is_back),))
 
-Result = Turn[StoresState]
+
+def _decline_switch(state: StoresState, context: Context) -> Result:
+    verdict = Verdict(INFO, msg("session.dropped"))
+    if state.is_switching:
+        return Turn(state, (Close(verdict),))
+    return Turn(state._replace(is_asking_switch=False), (), verdict)
 
 
-class StoresJob(Job[StoresState]):
+LIST, PAGE, QUESTION = StoreList(), StorePage(), SwitchQuestion()
+
+
+class StoresJob(PageJob[StoresState]):
     """Job that shows the stores of the chain."""
 
     name = "stores"
     steps: tuple[str, ...] = ("stores", "stores.page", "stores.change")
     version = 1
     journalled = False
+    topics = ("store", "outbox", "person")
 
     def begin(self) -> StoresState:
-        """Return the state with all stores."""
         return StoresState()
 
-    def accepts(self, state: StoresState) -> Accepts:
-        """Accept numbers for rows and choices; `v` shows the next subset."""
-        if state.is_asking_switch:
-            return Accepts(choices=len(switch_choices(state)), typed_only=True)
-        if state.store_number:
-            return Accepts(choices=len(store_choices(state)), command_letters=pages.PAGE_LETTERS)
-        return Accepts(
-            choices=pages.numbered_rows(state), command_letters=f"v{pages.page_letters(state)}", follows_typing=True
-        )
+    def page(self, state: StoresState) -> Page[StoresState]:
+        return QUESTION if state.is_asking_switch else PAGE if state.store_number else LIST
 
-    def prefers(self, state: StoresState) -> tuple[str, ...]:
-        """Prefer nothing, because no code names a store."""
-        return ()
+    def handle_opened(self, state: StoresState, args: Args, context: Context) -> Result:
+        return self.query_again(state._replace(is_switching=bool(args.get("change"))), context)
 
-    def step_name(self, state: StoresState) -> str:
-        """Return one of `steps`."""
-        return "stores.change" if state.is_asking_switch else "stores.page" if state.store_number else "stores"
+    def queries(self, state: StoresState, context: Context) -> tuple[Effect, ...]:
+        one = (_query_store(state.store_number, context),) if state.store_number else ()
+        return (LIST.query(state, context), *one)
 
-    def view(self, state: StoresState) -> View:
-        """Return the list, the page or the question."""
-        if state.is_asking_switch:
-            return switch_view(state)
-        return page_view(state) if state.store_number else list_view(state)
+    def handle_rows(self, state: StoresState, answer: Rows, context: Context) -> Result:
+        if answer.id == LIST.query_name:
+            return LIST.handle_rows(state, answer, context)
+        if answer.rows:
+            return Turn(state._replace(store=answer.rows[0]))
+        closed = _without_store(state)
+        removed = Verdict(WRONG, msg("stores.store_removed", store=state.store_number))
+        return Turn(closed, (LIST.query(closed, context),), removed)
 
-    def handle(self, state: StoresState, event: Event, context: Context) -> Result:
-        """Return the next state. Words search, numbers choose."""
-        match event:
-            case Opened(args):
-                state = state._replace(is_switching=bool(args.get("change")))
-                return Turn(state, _refresh(state, context))
-            case Rows(id_, rows, _):
-                return _handle_rows(state, event, id_, rows, context)
-            case Resumed() | Closed() | Changed("store" | "outbox" | "person"):
-                return Turn(state, _refresh(state, context))
-            case Scan(meanings):
-                return Turn(state, (), Verdict(WRONG, msg("stores.not_this", what=name_of(meanings[0]))))
-            case Back():
-                return _go_back(state, context)
-        if state.is_asking_switch:
-            return _handle_answer(state, event)
-        return (
-            _handle_page_input(state, event, context)
-            if state.store_number
-            else _handle_list_input(state, event, context)
-        )
-
-
-def _refresh(state: StoresState, context: Context) -> tuple[Effect, ...]:
-    return (_query(state, context), *([_query_store(state.store_number, context)] if state.store_number else []))
-
-
-def _query(state: StoresState, context: Context) -> Query:
-    args = {
-        "search": state.typed or state.search,
-        "show": state.subset,
-        "first": state.first,
-        "size": page_size(context),
-    }
-    return Query("list", "stores", args, is_live=True)
-
-
-def _query_store(number: str, context: Context) -> Query:
-    args = {"store_number": number, "user": context.user, "terminal": context.terminal}
-    return Query("one", "store_page", args, is_live=True)
-
-
-def _handle_rows(state: StoresState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
-    if id_ == "list":
-        turn = pages.handle_rows(
-            state._replace(may_have_more=answer.may_have_more),
-            answer,
-            tuple(parse_store_row(row) for row in rows),
-            context,
-            _query,
-        )
-        if turn.effects or not state.open_single_hit:
-            return turn
-        hit, fresh = _single_hit(turn.state), turn.state._replace(open_single_hit=False)
-        return _open_store(fresh, hit, context) if hit else Turn(fresh)
-    if id_ == "one" and rows:
-        return Turn(state._replace(store=parse_store(rows[0])))
-    if id_ == "one":
-        closed = state._replace(store_number="", store=None, is_asking_switch=False)
-        return Turn(
-            closed, (_query(closed, context),), Verdict(WRONG, msg("stores.store_removed", store=state.store_number))
-        )
-    return Turn(state)
-
-
-def _single_hit(state: StoresState) -> ListedStore | None:
-    """Return the only store found, or the one with exactly the typed number."""
-    named = [row for row in state.rows if row.number == state.search.strip()]
-    return state.rows[0] if state.total == 1 and state.rows and not state.may_have_more else named[0] if named else None
-
-
-def _open_store(state: StoresState, row: ListedStore, context: Context) -> Result:
-    """Open the page of a store, or at once the question to switch to it."""
-    state = state._replace(store_number=row.number, store=None, page=0, typed="", is_asking_switch=state.is_switching)
-    return Turn(state, (_query_store(row.number, context), Refresh("store", row.number)))
-
-
-def _handle_page_input(state: StoresState, event: Event, context: Context) -> Result:
-    match event:
-        case Choice(choice) if choice <= len(store_choices(state)):
-            return Turn(state._replace(is_asking_switch=True), (_query_store(state.store_number, context),))
-        case Command("n" | "p" as key) | CursorKey(key):
-            return Turn(state._replace(page=turn_page(state.page, key)))
-        case UnknownCode(text) | Text(text):
-            found = StoresState(state.subset, text, is_switching=state.is_switching, open_single_hit=True)
-            return Turn(found, (_query(found, context),))
-    return Turn(state)
-
-
-def _handle_answer(state: StoresState, event: Event) -> Result:
-    match event:
-        case Choice(1) if can_switch(state):
-            is_back = bool(state.store and state.store.is_home_store)
-            return Turn(state, (SwitchStore(state.store_number, needs_supervisor=not is_back),))
-        case Choice():
-            return _decline_switch(state)
-        case UnknownCode(text) | Text(text):
-            return Turn(state, (), Verdict(WRONG, msg("stores.choose", text=text)))
-    return Turn(state)
-
-
-def _decline_switch(state: StoresState) -> Result:
-    if state.is_switching:
-        return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
-    return Turn(state._replace(is_asking_switch=False), (), Verdict(INFO, msg("session.dropped")))
-
-
-def _handle_list_input(state: StoresState, event: Event, context: Context) -> Result:
-    match event:
-        case Text(text) | UnknownCode(text):
-            found = StoresState(state.subset, text, is_switching=state.is_switching, open_single_hit=True)
-            return Turn(found, (_query(found, context),))
-        case Command("v"):
-            show = SUBSETS[(SUBSETS.index(state.subset) + 1) % len(SUBSETS)]
-            state = StoresState(show, state.search, is_switching=state.is_switching)
-            return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
-    return pages.handle_list_input(state, event, context, _query, _open_store, "v")
-
-
-def _go_back(state: StoresState, context: Context) -> Result:
-    if state.is_asking_switch and not state.is_switching:
-        return Turn(state._replace(is_asking_switch=False))
-    if state.store_number:
-        closed = state._replace(store_number="", store=None, is_asking_switch=False)
-        return Turn(closed, (_query(closed, context),))
-    if state.search or state.typed:
-        fresh = StoresState(state.subset, is_switching=state.is_switching)
-        return Turn(fresh, (_query(fresh, context),))
-    return Turn(state, (Close(),))
+    def handle_scan(self, state: StoresState, matches: tuple[Match, ...], context: Context) -> Result:
+        return refuse(state, msg("stores.not_this", what=name_of(matches[0])))

@@ -2,69 +2,335 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from functools import partial
+from typing import NamedTuple
 
-from aisle.jobs import pages
 from aisle.jobs.job import (
     ARRIVED,
     CLOSED_BY_HAND,
     DIFFERENCE,
     OVERAGE,
     RESEND,
-    Changed,
-    Close,
-    Closed,
     Context,
     Effect,
     Event,
-    Job,
-    Opened,
     Query,
     Refresh,
     Resolve,
-    Resumed,
     Rows,
     Start,
     Turn,
 )
-from aisle.jobs.pages import page_size
-from aisle.jobs.supervisor.unconfirmed_view import (
-    _QUESTIONS,
-    COUNT,
-    OPEN_BLOCKING,
-    OPEN_ORDER,
-    OPEN_STORE_PRODUCT,
-    OTHER_ORDER,
-    PUT_BACK,
-    RESOLUTIONS,
-    Comparison,
-    Item,
-    UnconfirmedOperation,
-    UnconfirmedState,
-    operation_choices,
-    page_choices,
-    page_view,
-)
-from aisle.jobs.view import ASK, GOOD, INFO, STATE_WORDS, WRONG, Verdict, View, msg
-from aisle.scan.meaning import (
-    LOCATION,
-    ORDER,
-    PRODUCT,
-    Accepts,
-    Back,
-    Choice,
-    Command,
-    CursorKey,
-    Match,
-    Scan,
-    Text,
-    UnknownCode,
-)
+from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages import PAGE_LETTERS
+from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
+from aisle.jobs.stored_message import is_stored_message, read_message
+from aisle.jobs.supervisor.store_product_view import field_label, format_value
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, Verdict, msg, raw
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Accepts, Match, Scan, Text
 
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import OperationItemRow, UnconfirmedRow
+COUNT, OPEN_ORDER = "count", "look"
+"""Choices that open another job: count the location, open the order."""
+
+OPEN_STORE_PRODUCT = "setting"
+"""Choice that opens the product whose settings the operation changes."""
+
+OPEN_BLOCKING = "first"
+"""Choice that opens the operation that must be resolved before this one can be sent."""
+
+PUT_BACK, OTHER_ORDER = "put_back", "other_order"
+"""Choices for goods that an order did not get: put back, or given to another order. Both close the operation by
+hand."""
 
 
+class UnconfirmedState(NamedTuple):
+    """State of the list, and of one entry if `entry` is set."""
+
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[UnconfirmedRow, ...] = ()
+    total: int = 0
+    entry: UnconfirmedRow | None = None
+    page: int = 0
+    question: str = ""
+    """`resend` while the person is asked whether to send it again, `close_by_hand` while asked how it was resolved."""
+
+
+Result = Turn[UnconfirmedState]
+
+
+def operation_choices(operation: UnconfirmedRow) -> tuple[str, ...]:
+    """Return all choices for the operation, in the order of their numbers."""
+    first = (OPEN_BLOCKING,) if operation["waits_for"] else ()
+    is_stuck = first or operation["outcome"] in ("refused", "in_doubt")
+    counted = (COUNT,) if operation["location"] and is_stuck else ()
+    page = (OPEN_STORE_PRODUCT,) if operation["kind"] == "setting" and operation["product"] else ()
+    return (*first, *operation["ways"], *counted, *page, *((OPEN_ORDER,) if operation["order"] else ()))
+
+
+# List
+
+_OPERATION_TEXTS = {
+    "move": "unconfirmed.describe_move",
+    "count": "unconfirmed.describe_count",
+    "change": "unconfirmed.describe_change",
+}
+
+
+def describe_operation(operation: UnconfirmedRow) -> Msg:
+    """Return the operation in one line."""
+    items, order = operation["items"], operation["order"]
+    if operation["kind"] == "setting" and items:
+        return msg("unconfirmed.describe_store_product", label=items[0]["label"] or items[0]["product_number"])
+    if operation["kind"] not in _OPERATION_TEXTS or not items:
+        return msg("unconfirmed.describe_pick", order=order) if order else raw(operation["operation"])
+    text = _describe_item(operation, items[0])
+    return msg("unconfirmed.describe_more", what=text, count=len(items) - 1) if len(items) > 1 else text
+
+
+def _describe_item(operation: UnconfirmedRow, item: OperationItemRow) -> Msg:
+    return msg(
+        _OPERATION_TEXTS[operation["kind"]],
+        quantity="?" if item["quantity"] is None else item["quantity"],
+        label=item["label"] or item["product_number"],
+        source=item["from"] or msg("unconfirmed.no_location"),
+        target=item["to"] or msg("unconfirmed.no_location"),
+    )
+
+
+def _state_name(operation: UnconfirmedRow) -> Msg:
+    return msg(STATE_WORDS[operation["outcome"]])
+
+
+def _user_text(operation: UnconfirmedRow) -> Msg:
+    name = operation["pin"]
+    return msg("unconfirmed.user_waits_for_pin", name=name) if name else raw(operation["user"])
+
+
+class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
+    """List of unconfirmed operations."""
+
+    name = "unconfirmed"
+    no_rows_text = msg("unconfirmed.empty")
+    title_text = msg("unconfirmed.title")
+    query_name = "unconfirmed"
+    columns = (
+        Column(msg("unconfirmed.head_state"), _state_name),
+        Column(msg("unconfirmed.head_what"), describe_operation),
+        Column(msg("unconfirmed.head_user"), _user_text),
+        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"])),
+    )
+
+    def prompt(self, state: UnconfirmedState) -> Msg:
+        return msg("unconfirmed.prompt" if state.total else "unconfirmed.prompt_none")
+
+    def key(self, row: UnconfirmedRow) -> str:
+        return row["op_id"]
+
+    def open_row(self, state: UnconfirmedState, row: UnconfirmedRow, context: Context) -> Result:
+        return Turn(state, (_query_chosen(row["op_id"]),))
+
+    def handle_other_input(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
+        match event:
+            case Scan(matches):
+                return self._open_scanned(state, matches[0], context)
+        return super().handle_other_input(state, event, context)
+
+    def _open_scanned(self, state: UnconfirmedState, match: Match, context: Context) -> Result:
+        """Open the first entry in the window that contains the scanned record."""
+        for row in state.rows:
+            places = {place for item in row["items"] for place in (item["from"], item["to"])}
+            products = {item["product_number"] for item in row["items"]}
+            named = {ORDER: {row["order"]}, PRODUCT: products, LOCATION: places}
+            if match.key in named.get(match.kind, set()):
+                return self.open_row(state, row, context)
+        return Turn(state, (), Verdict(INFO, msg("unconfirmed.none_for", label=match.label or match.key)))
+
+    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
+        return refuse(state, msg("unconfirmed.unknown", text=text))
+
+
+def _query_chosen(op_id: str) -> Query:
+    """Return the query for a chosen entry. A window is not journalled; this answer is, so replay knows the entry."""
+    return Query("chosen", "unconfirmed", {"op_id": op_id})
+
+
+# Entry
+
+_CHOICE_TEXTS = {
+    ARRIVED: "unconfirmed.choice_arrived",
+    RESEND: "unconfirmed.choice_resend",
+    CLOSED_BY_HAND: "unconfirmed.choice_close_by_hand",
+    OVERAGE: "unconfirmed.choice_overage",
+    DIFFERENCE: "unconfirmed.choice_difference",
+    PUT_BACK: "unconfirmed.choice_put_back",
+    OTHER_ORDER: "unconfirmed.choice_other_order",
+    OPEN_BLOCKING: "unconfirmed.choice_open_blocking",
+    COUNT: "unconfirmed.choice_count",
+    OPEN_ORDER: "unconfirmed.choice_open_order",
+    OPEN_STORE_PRODUCT: "unconfirmed.choice_open_store_product",
+}
+_STATE_NOTES = {
+    "queued": "unconfirmed.note_queued",
+    "sending": "unconfirmed.note_sending",
+    "confirmed": "unconfirmed.note_confirmed",
+}
+_EVIDENCE_TEXTS = {
+    "there": "unconfirmed.evidence_present",
+    "not_there": "unconfirmed.evidence_absent",
+    "mixed": "unconfirmed.evidence_mixed",
+}
+_ORDER_FIELD_TEXTS = {
+    "is_active": "unconfirmed.field_active",
+    "is_claimed": "unconfirmed.field_claimed",
+    "is_picked": "unconfirmed.field_picked",
+    "is_rejected": "unconfirmed.field_rejected",
+}
+_YES_NO_TEXTS = {"yes": "unconfirmed.yes", "no": "unconfirmed.no"}
+
+
+def _entry_of(state: UnconfirmedState) -> UnconfirmedRow:
+    """Return the open entry."""
+    assert state.entry is not None, "the pages of an entry open with it"
+    return state.entry
+
+
+class EntryPage(DetailPage[UnconfirmedState]):
+    """Page of one operation, with the choices that resolve it."""
+
+    name = "unconfirmed.entry"
+
+    def title(self, state: UnconfirmedState) -> Msg:
+        return _state_name(_entry_of(state))
+
+    def prompt(self, state: UnconfirmedState) -> Msg:
+        return msg("unconfirmed.choose" if operation_choices(_entry_of(state)) else "unconfirmed.prompt_entry")
+
+    def lines(self, state: UnconfirmedState) -> tuple[Line, ...]:
+        entry = _entry_of(state)
+        return (Line("product", describe_operation(entry)), *(Line("note", note) for note in _notes(entry)))
+
+    def blocks(self, state: UnconfirmedState) -> tuple[Block, ...]:
+        entry = _entry_of(state)
+        items, owner = entry["items"], entry["principal"]
+        is_listed = len(items) > 1 or entry["kind"] == "pick"
+        about = (
+            (msg("unconfirmed.head_user"), raw(entry["user"])),
+            *(((msg("unconfirmed.head_token_owner"), raw(owner)),) if owner else ()),
+            (msg("unconfirmed.head_at"), msg("moment", at=entry["at"])),
+            (msg("unconfirmed.operation_id"), raw(entry["op_id"])),
+        )
+        return (
+            Block(msg("unconfirmed.comparisons"), tuple(_comparison_cells(entry, side) for side in entry["sides"])),
+            Block(msg("unconfirmed.items"), tuple(_item_cells(item) for item in items) if is_listed else ()),
+            Block(msg("unconfirmed.about"), about),
+        )
+
+    def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
+        entry = _entry_of(state)
+        args = {"place": entry["location"], "order": entry["order"]}
+        return tuple(
+            Action(msg(_CHOICE_TEXTS[choice], **args), partial(_follow_choice, choice))
+            for choice in operation_choices(entry)
+        )
+
+    def key_hints(self, state: UnconfirmedState) -> tuple[KeyHint, ...]:
+        return (NEXT_PAGE, BACK)
+
+    def accepts(self, state: UnconfirmedState) -> Accepts:
+        return super().accepts(state)._replace(typed_only=True)
+
+    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
+        return refuse(state, msg("unconfirmed.unknown", text=text))
+
+    def go_back(self, state: UnconfirmedState, context: Context) -> Result:
+        state = state._replace(entry=None, page=0)
+        return Turn(state, (LIST.query(state, context),))
+
+
+def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
+    """Return notes on the state of the operation and on the evidence found."""
+    why = operation["why"]
+    if operation["outcome"] == "refused":
+        id_ = "unconfirmed.note_why" if is_stored_message(why) else "unconfirmed.note_refused"
+        return (msg(id_, why=read_message(why)),)
+    if operation["waits_for"]:
+        return (msg("unconfirmed.note_blocked"),)
+    if operation["pin"]:
+        return (msg("unconfirmed.note_pin", name=operation["pin"]),)
+    if operation["outcome"] != "in_doubt":
+        return (msg(_STATE_NOTES[operation["outcome"]]),)
+    if not operation["asked"]:
+        first = msg("unconfirmed.note_reconciling")
+    elif operation["verdict"] == "changed":
+        first = msg("unconfirmed.note_changed")
+    elif operation["verdict"]:
+        first = msg("unconfirmed.note_unknown")
+    else:
+        first = msg("unconfirmed.note_why", why=read_message(why))
+    return (first, msg(_EVIDENCE_TEXTS[operation["evidence"]])) if operation["evidence"] else (first,)
+
+
+def _comparison_cells(operation: UnconfirmedRow, side: ComparedFigureRow) -> tuple[Msg, ...]:
+    """Return a value before, sent and now."""
+    subject, before, ours, after = side["subject"], side["before"], side["ours"], side["after"]
+    if subject in _ORDER_FIELD_TEXTS:
+        was, sent, now = (
+            msg(_YES_NO_TEXTS.get(each or "", "unconfirmed.unknown_value")) for each in (before, ours, after)
+        )
+        return _cells_of(msg(_ORDER_FIELD_TEXTS[subject]), was, sent, now)
+    if operation["kind"] == "setting":
+        was, sent, now = (
+            msg("unconfirmed.unknown_value") if each is None else format_value(subject, each)
+            for each in (before, ours, after)
+        )
+        return _cells_of(field_label(subject), was, sent, now)
+    label = next((item["label"] for item in operation["items"] if item["product_number"] == subject), subject)
+    is_only = len({each["subject"] for each in operation["sides"]}) == 1
+    where = side["location"] if side["location"] and is_only else f"{label} {side['location']}".strip()
+    sent_quantity = _format_quantity(ours) if ours else None
+    return _cells_of(raw(where), _format_quantity(before or "?"), sent_quantity, _format_quantity(after or "?"))
+
+
+def _cells_of(
+    label: Msg, before: str | Decimal | Msg, ours: str | Decimal | Msg | None, after: str | Decimal | Msg
+) -> tuple[Msg, ...]:
+    sent = () if ours is None else (msg("unconfirmed.our_value", ours=ours),)
+    return (label, msg("unconfirmed.comparison", before=before, after=after), *sent)
+
+
+def _format_quantity(text: str) -> str | Decimal | Msg:
+    """Format a quantity that has decimals, with its sign or `=`; other text is unchanged."""
+    sign = text[0] if text[0] in "+=" else ""
+    try:
+        value = Decimal(text.removeprefix(sign))
+    except ArithmeticError:
+        return text
+    if value == value.to_integral_value():
+        return text
+    return msg("count.signed", sign=sign, value=value) if sign else value
+
+
+def _item_cells(item: OperationItemRow) -> tuple[Msg, ...]:
+    quantity = raw("?") if item["quantity"] is None else msg("number", value=item["quantity"])
+    ends = [raw(place) for place in (item["from"], item["to"]) if place]
+    return (raw(item["label"] or item["product_number"]), quantity, *ends)
+
+
+# Resolution
+
+RESOLUTIONS = {
+    "counted": msg("unconfirmed.resolution_counted"),
+    "corrected": msg("unconfirmed.resolution_corrected"),
+    "nothing": msg("unconfirmed.resolution_nothing"),
+}
+"""Notes stored with an operation resolved by hand. Any other note is typed."""
+
+_QUESTIONS = {RESEND: "unconfirmed.ask_resend", CLOSED_BY_HAND: "unconfirmed.ask_close_by_hand"}
 _RESOLVED_TEXTS = {
     ARRIVED: "unconfirmed.resolved_arrived",
     RESEND: "unconfirmed.resolved_resend",
@@ -73,78 +339,130 @@ _RESOLVED_TEXTS = {
     CLOSED_BY_HAND: "unconfirmed.resolved_by_hand",
 }
 
-Result = Turn[UnconfirmedState]
+
+class Question(FormPage[UnconfirmedState]):
+    """Question before the operation is resolved."""
+
+    typed_only = True
+    prompt_text: Msg
+    note: Msg
+
+    def title(self, state: UnconfirmedState) -> Msg:
+        return _state_name(_entry_of(state))
+
+    def prompt(self, state: UnconfirmedState) -> Msg:
+        return self.prompt_text
+
+    def lines(self, state: UnconfirmedState) -> tuple[Line, ...]:
+        return (Line("product", describe_operation(_entry_of(state))), Line("note", self.note))
+
+    def letters(self, state: UnconfirmedState) -> str:
+        return PAGE_LETTERS  # they turn pages below, so they are no answer here
+
+    def go_back(self, state: UnconfirmedState, context: Context) -> Result:
+        return Turn(state._replace(question=""))
 
 
-class UnconfirmedJob(Job[UnconfirmedState]):
+class ResendQuestion(Question):
+    """Question whether to send the operation again."""
+
+    name = "unconfirmed.resend"
+    prompt_text = msg("unconfirmed.choose")
+    note = msg("unconfirmed.note_resend")
+
+    def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
+        return (
+            Action(msg("unconfirmed.resend_yes"), lambda state, _: _resolve(state, RESEND)),
+            Action(msg("unconfirmed.resend_no"), self.go_back),
+        )
+
+    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
+        return refuse(state, msg("unconfirmed.unknown", text=text))
+
+
+class CloseQuestion(Question):
+    """Question how the operation was resolved by hand. Another answer may be typed."""
+
+    name = "unconfirmed.close_by_hand"
+    prompt_text = msg("unconfirmed.choose_resolution")
+    note = msg("unconfirmed.note_close_by_hand")
+
+    def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
+        return tuple(Action(text, partial(_close_by_hand, note)) for note, text in RESOLUTIONS.items())
+
+    def accepts(self, state: UnconfirmedState) -> Accepts:
+        return super().accepts(state)._replace(search=True)
+
+    def handle_other_input(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
+        return _close_by_hand(event.text, state, context) if isinstance(event, Text) else Turn(state)
+
+
+def _follow_choice(choice: str, state: UnconfirmedState, context: Context) -> Result:
+    operation = _entry_of(state)
+    if choice == COUNT:
+        return Turn(state, (Start("count", {"location_code": operation["location"]}),))
+    if choice == OPEN_ORDER:
+        return Turn(state, (Start("pick", {"order_number": operation["order"], "view_only": True}),))
+    if choice == OPEN_STORE_PRODUCT:
+        return Turn(state, (Start("store_product", {"product_number": operation["product"]}),))
+    if choice == OPEN_BLOCKING:
+        return Turn(state, (_query_chosen(operation["waits_for"]),))
+    if choice in (PUT_BACK, OTHER_ORDER):
+        return _close_by_hand(choice, state, context)
+    if choice in (ARRIVED, OVERAGE, DIFFERENCE):
+        return _resolve(state, choice)
+    return Turn(state._replace(question=choice), (), Verdict(ASK, msg(_QUESTIONS[choice])))
+
+
+def _close_by_hand(note: str, state: UnconfirmedState, context: Context) -> Result:
+    return _resolve(state, CLOSED_BY_HAND, note)
+
+
+def _resolve(state: UnconfirmedState, decision: str, note: str = "") -> Result:
+    """Resolve the operation. It leaves the list at once; refresh both sides, so that the screens show them."""
+    operation = _entry_of(state)
+    rows = tuple(row for row in state.rows if row["op_id"] != operation["op_id"])
+    state = state._replace(rows=rows, total=max(len(rows), state.total - 1), entry=None, question="", page=0, cursor=-1)
+    refreshes = [Refresh("order", operation["order"])] if operation["order"] else []
+    products = [item["product_number"] for item in operation["items"][:4]]
+    refreshes += [Refresh("product", product) for product in products if product]
+    resolved = Verdict(GOOD, msg(_RESOLVED_TEXTS[decision]))
+    return Turn(state, (Resolve(operation["op_id"], decision, note), *refreshes), resolved)
+
+
+LIST, ENTRY = UnconfirmedList(), EntryPage()
+QUESTIONS = {RESEND: ResendQuestion(), CLOSED_BY_HAND: CloseQuestion()}
+
+
+class UnconfirmedJob(PageJob[UnconfirmedState]):
     """Job that shows unconfirmed operations, one entry, and the question before it is resolved."""
 
     name = "unconfirmed"
     steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
     version = 1
     journalled = True
+    preferred_kinds = (ORDER, PRODUCT, LOCATION)
 
     def begin(self) -> UnconfirmedState:
-        """Return the state before the first query."""
         return UnconfirmedState()
 
-    def accepts(self, state: UnconfirmedState) -> Accepts:
-        """Accept numbers for rows and choices. A resolution by hand may be typed."""
+    def page(self, state: UnconfirmedState) -> Page[UnconfirmedState]:
         if state.entry is None:
-            return Accepts(choices=pages.numbered_rows(state), command_letters=pages.page_letters(state))
-        return Accepts(
-            choices=len(page_choices(state)),
-            command_letters="np",
-            search=state.question == CLOSED_BY_HAND,
-            typed_only=True,
-        )
+            return LIST
+        return QUESTIONS[state.question] if state.question else ENTRY
 
-    def prefers(self, state: UnconfirmedState) -> tuple[str, ...]:
-        """Prefer an order, product or location, to find the entry that contains it."""
-        return (ORDER, PRODUCT, LOCATION)
+    def queries(self, state: UnconfirmedState, context: Context) -> tuple[Effect, ...]:
+        entry = state.entry
+        one = (Query("doubt", "unconfirmed", {"op_id": entry["op_id"]}, is_live=True),) if entry else ()
+        return (LIST.query(state, context), *one)
 
-    def step_name(self, state: UnconfirmedState) -> str:
-        """Return the name of the list, of the entry or of the question."""
-        if state.entry is None:
-            return "unconfirmed"
-        return f"unconfirmed.{state.question}" if state.question else "unconfirmed.entry"
-
-    def handle(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
-        """Return the next state. A number opens an entry, then chooses how to resolve it."""
-        match event:
-            case Rows("unconfirmed", rows, _):
-                return pages.handle_rows(state, event, tuple(_parse_operation(row) for row in rows), context, _query)
-            case Rows("doubt", rows, _):
+    def handle_rows(self, state: UnconfirmedState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("doubt", rows):
                 return _update_entry(state, rows)
-            case Rows("chosen", rows, _):
-                return Turn(state._replace(entry=_parse_operation(rows[0]), page=0) if rows else state)
-            case Opened() | Closed() | Resumed() | Changed():
-                return Turn(state, _queries(state, context))
-            case Back():
-                return _go_back(state, context)
-            case Text(text) | UnknownCode(text) if state.question != CLOSED_BY_HAND:
-                return Turn(state, (), Verdict(WRONG, msg("unconfirmed.unknown", text=text)))
-        return (
-            _handle_list_input(state, event, context)
-            if state.entry is None
-            else _handle_entry_input(state, state.entry, event)
-        )
-
-    def view(self, state: UnconfirmedState) -> View:
-        """Return the screen of the step."""
-        return page_view(state, self.step_name(state))
-
-
-def _queries(state: UnconfirmedState, context: Context) -> tuple[Effect, ...]:
-    return (_query(state, context), *((_query_entry(state.entry),) if state.entry else ()))
-
-
-def _query_entry(operation: UnconfirmedOperation) -> Query:
-    return Query("doubt", "unconfirmed", {"op_id": operation.op_id}, is_live=True)
-
-
-def _query(state: UnconfirmedState, context: Context) -> Query:
-    return pages.query_window("unconfirmed", "unconfirmed", {}, state.first, page_size(context))
+            case Rows("chosen", rows):
+                return Turn(state._replace(entry=rows[0], page=0) if rows else state)
+        return LIST.handle_rows(state, answer, context)
 
 
 def _update_entry(state: UnconfirmedState, rows: tuple[UnconfirmedRow, ...]) -> Result:
@@ -152,123 +470,10 @@ def _update_entry(state: UnconfirmedState, rows: tuple[UnconfirmedRow, ...]) -> 
     if state.entry is None:
         return Turn(state)
     if not rows:
-        return Turn(
-            state._replace(entry=None, question="", page=0), (), Verdict(INFO, msg("unconfirmed.resolved_meanwhile"))
-        )
-    now = _parse_operation(rows[0])
-    if now.state != state.entry.state:
-        return Turn(
-            state._replace(entry=now, question=""),
-            (),
-            Verdict(INFO, msg("unconfirmed.state_changed", word=msg(STATE_WORDS[now.state]))),
-        )
-    return Turn(state._replace(entry=now))
-
-
-def _go_back(state: UnconfirmedState, context: Context) -> Result:
-    if state.question:
-        return Turn(state._replace(question=""))
-    if state.entry is not None:
-        state = state._replace(entry=None, page=0)
-        return Turn(state, (_query(state, context),))
-    return Turn(state, (Close(),))
-
-
-def _handle_list_input(state: UnconfirmedState, event: Event, context: Context) -> Result:
-    if isinstance(event, Scan):
-        return _open_scanned(state, event.matches[0], context)
-    return pages.handle_list_input(state, event, context, _query, _open_entry)
-
-
-def _open_entry(state: UnconfirmedState, operation: UnconfirmedOperation, context: Context) -> Result:
-    """Return the query for a chosen row. A window is not journalled; this answer is, so replay knows the row."""
-    return Turn(state, (Query("chosen", "unconfirmed", {"op_id": operation.op_id}),))
-
-
-def _open_scanned(state: UnconfirmedState, match: Match, context: Context) -> Result:
-    """Open the first entry in the window that contains the scanned record."""
-    for operation in state.rows:
-        places = {place for item in operation.items for place in (item.source, item.target)}
-        products = {item.product for item in operation.items}
-        named = {ORDER: {operation.order}, PRODUCT: products, LOCATION: places}.get(match.kind, set())
-        if match.key in named:
-            return _open_entry(state, operation, context)
-    return Turn(state, (), Verdict(INFO, msg("unconfirmed.none_for", label=match.label or match.key)))
-
-
-def _handle_entry_input(state: UnconfirmedState, operation: UnconfirmedOperation, event: Event) -> Result:
-    match event:
-        case Choice(number) if state.question == RESEND:
-            return _resolve(state, operation, RESEND) if number == 1 else Turn(state._replace(question=""))
-        case Choice(number) if state.question == CLOSED_BY_HAND:
-            return _resolve(state, operation, CLOSED_BY_HAND, RESOLUTIONS[number - 1])
-        case Text(text) if state.question == CLOSED_BY_HAND:
-            return _resolve(state, operation, CLOSED_BY_HAND, text)
-        case Choice(number) if number <= len(operation_choices(operation)):
-            return _follow_choice(state, operation, operation_choices(operation)[number - 1])
-        case Command("n" | "p" as key) | CursorKey(key) if not state.question:
-            return Turn(state._replace(page=pages.turn_page(state.page, key)))
-    return Turn(state)
-
-
-def _follow_choice(state: UnconfirmedState, operation: UnconfirmedOperation, choice: str) -> Result:
-    if choice == COUNT:
-        return Turn(state, (Start("count", {"location_code": operation.location}),))
-    if choice == OPEN_ORDER:
-        return Turn(state, (Start("pick", {"order_number": operation.order, "view_only": True}),))
-    if choice == OPEN_STORE_PRODUCT:
-        return Turn(state, (Start("store_product", {"product_number": operation.product}),))
-    if choice == OPEN_BLOCKING:
-        first = UnconfirmedOperation(operation.blocked_by, "in_doubt")
-        return Turn(state._replace(entry=first, page=0), (_query_entry(first),))
-    if choice in (PUT_BACK, OTHER_ORDER):
-        return _resolve(state, operation, CLOSED_BY_HAND, choice)
-    if choice in (ARRIVED, OVERAGE, DIFFERENCE):
-        return _resolve(state, operation, choice)
-    return Turn(state._replace(question=choice), (), Verdict(ASK, msg(_QUESTIONS[choice])))
-
-
-def _resolve(state: UnconfirmedState, operation: UnconfirmedOperation, decision: str, note: str = "") -> Result:
-    """Resolve the operation. It leaves the list at once; refresh both sides, so that the screens show them."""
-    rows = tuple(row for row in state.rows if row.op_id != operation.op_id)
-    state = state._replace(rows=rows, total=max(len(rows), state.total - 1), entry=None, question="", page=0, cursor=-1)
-    refreshes = [Refresh("order", operation.order)] if operation.order else []
-    refreshes += [Refresh("product", item.product) for item in operation.items[:4] if item.product]
-    return Turn(
-        state, (Resolve(operation.op_id, decision, note), *refreshes), Verdict(GOOD, msg(_RESOLVED_TEXTS[decision]))
-    )
-
-
-def _parse_operation(row: UnconfirmedRow) -> UnconfirmedOperation:
-    return UnconfirmedOperation(
-        op_id=str(row["op_id"]),
-        state=str(row["outcome"]),
-        needs_person=bool(row["asked"]),
-        kind=str(row["kind"]),
-        operation=str(row["operation"]),
-        user=str(row["user"]),
-        at=str(row["at"]),
-        why=str(row["why"]),
-        finding=str(row["verdict"]),
-        evidence=str(row["evidence"]),
-        items=tuple(_parse_item(item) for item in row["items"]),
-        comparisons=tuple(Comparison(**side) for side in row["sides"]),
-        choices=tuple(str(choice) for choice in row["ways"]),
-        order=str(row["order"]),
-        location=str(row["location"]),
-        product=str(row["product"]),
-        blocked_by=str(row["waits_for"]),
-        token_owner=str(row.get("principal") or ""),
-        waits_for_pin_of=str(row.get("pin") or ""),
-    )
-
-
-def _parse_item(row: OperationItemRow) -> Item:
-    return Item(
-        product=str(row["product_number"]),
-        label=str(row["label"]),
-        quantity=row["quantity"],
-        line=int(row["line"] or 0),
-        source=str(row["from"]),
-        target=str(row["to"]),
-    )
+        closed = state._replace(entry=None, question="", page=0)
+        return Turn(closed, (), Verdict(INFO, msg("unconfirmed.resolved_meanwhile")))
+    now, before = rows[0], state.entry
+    if now["outcome"] == before["outcome"]:
+        return Turn(state._replace(entry=now))
+    changed = Verdict(INFO, msg("unconfirmed.state_changed", word=_state_name(now)))
+    return Turn(state._replace(entry=now, question=""), (), changed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -32,6 +33,13 @@ class DatabaseMetrics(Protocol):
         ...
 
 
+QUIET_WRITES_S = 120.0
+"""Seconds without a failed write after which writes count as regained.
+
+A server on a full disk goes on to take small writes, and hosts try again after up to a minute.
+"""
+
+
 class DatabaseMonitor:
     """Record of the failures and successes of one database; threads may share it. Each change is logged once."""
 
@@ -39,35 +47,40 @@ class DatabaseMonitor:
         self.metrics: DatabaseMetrics | None = None
         self._now = now
         self._failed: set[AccessKind] = set()
-        self._failed_since = 0.0
+        self._is_lost = False
+        self._lost_since = 0.0
+        self._write_failed_at = -math.inf
         self._lock = Lock()
 
     @property
     def is_available(self) -> bool:
-        """True if neither reads nor writes fail."""
+        """True if neither the last read nor the last write failed."""
         return not self._failed
 
     def report_failure(self, *parts: AccessKind, error: str) -> None:
         """Record that these accesses fail for a reason of the database. Only the kind of error is logged."""
         with self._lock:
-            first = not self._failed
             self._failed.update(parts)
-            if not first:
+            if "writes" in parts:
+                self._write_failed_at = self._now()
+            if self._is_lost:
                 return
-            self._failed_since = self._now()
+            self._is_lost = True
+            self._lost_since = self._now()
         log.error("database lost: %s of %s", error, " and ".join(parts))
         self._update_metrics(up=False)
 
     def report_success(self, *parts: AccessKind) -> None:
         """Record that these accesses succeeded. The call is cheap while nothing fails."""
-        if not self._failed:
+        if not self._is_lost:
             return
         with self._lock:
-            before = bool(self._failed)
             self._failed.difference_update(parts)
-            if self._failed or not before:
+            now = self._now()
+            if not self._is_lost or self._failed or now - self._write_failed_at < QUIET_WRITES_S:
                 return
-            seconds = self._now() - self._failed_since
+            self._is_lost = False
+            seconds = now - self._lost_since
         log.warning("database regained after %.0f s", seconds)
         self._update_metrics(up=True)
 

@@ -1,0 +1,181 @@
+"""Base class of pages that list rows: columns, search, cursor and window."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from aisle.jobs import pages
+from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Turn
+from aisle.jobs.page_job import Page
+from aisle.jobs.pages import ListState
+from aisle.jobs.view import INFO, ListView, Msg, Row, Verdict
+from aisle.scan.meaning import Accepts, Text, UnknownCode
+
+W = TypeVar("W", bound=ListState)
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+class Column(NamedTuple, Generic[R]):
+    """Column of a list. The first ones are the most important; the last ones are left out if they do not fit."""
+
+    title: Msg
+    value: Callable[[R], Msg]
+
+
+class ListPage(Page[W], Generic[W, R]):
+    """Page that lists the rows of a query. A number or Enter opens a row."""
+
+    query_name: str
+    columns: tuple[Column[R], ...] = ()
+    no_rows_text: Msg
+    """Text in place of rows, if it is always the same."""
+    follows_typing = False
+    """True if typed words search the list."""
+    has_two_line_rows = False
+    """True if each row takes two lines on a narrow screen."""
+
+    def empty_text(self, state: W) -> Msg:
+        """Return the text in place of rows."""
+        return self.no_rows_text
+
+    @abstractmethod
+    def key(self, row: R) -> str:
+        """Return the key of a row."""
+
+    @abstractmethod
+    def open_row(self, state: W, row: R, context: Context) -> Turn[W]:
+        """Open a row."""
+
+    def arguments(self, state: W, context: Context) -> Args:
+        """Return the arguments of the query besides search and window."""
+        return {}
+
+    def visible_columns(self, state: W) -> tuple[Column[R], ...]:
+        """Return the columns in this state."""
+        return self.columns
+
+    def column_heads(self, state: W) -> tuple[Msg, ...]:
+        """Return the heads of the columns."""
+        return tuple(column.title for column in self.visible_columns(state))
+
+    def may_have_more(self, state: W) -> bool:
+        """Return True if more rows may match than are counted."""
+        return False
+
+    def parse_rows(self, answer: Rows, context: Context) -> tuple[R, ...]:
+        """Return the rows of an answer."""
+        return answer.rows
+
+    def row(self, state: W, row: R) -> Row:
+        """Return a row of the view."""
+        return Row(self.key(row), tuple(column.value(row) for column in self.visible_columns(state)))
+
+    def query(self, state: W, context: Context) -> Query:
+        """Return the query for the window."""
+        return Query(self.query_name, self.query_name, self.window_arguments(state, context), is_live=True)
+
+    def window_arguments(self, state: W, context: Context) -> Args:
+        """Return all arguments of the query for the window."""
+        search = {"search": state.typed or state.search} if self.follows_typing else {}
+        return {
+            **self.arguments(state, context),
+            **search,
+            "first": state.first,
+            "size": pages.page_size(context),
+        }
+
+    def view(self, state: W) -> ListView:
+        """Return the screen."""
+        return pages.list_view(
+            state,
+            self.name,
+            self.title(state),
+            self.prompt(state),
+            self.column_heads(state),
+            tuple(self.row(state, row) for row in state.rows),
+            *self.key_hints(state),
+            empty=self.empty_text(state),
+            may_have_more=self.may_have_more(state),
+            has_two_line_rows=self.has_two_line_rows,
+        )
+
+    def accepts(self, state: W) -> Accepts:
+        """Accept the numbers of rows, letters, and words if they search."""
+        letters = self.letters(state) + pages.page_letters(state, self.has_two_line_rows)
+        return Accepts(choices=pages.numbered_rows(state), command_letters=letters, follows_typing=self.follows_typing)
+
+    def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
+        """Show the rows of the window. Query again if it is beyond the end."""
+        return pages.handle_rows(state, answer, self.parse_rows(answer, context), context, self.query)
+
+    def handle_other_input(self, state: W, event: Event, context: Context) -> Turn[W]:
+        """Search, open a row, or move the cursor or the window."""
+        match event:
+            case Text(text) | UnknownCode(text):
+                return self.handle_text(state, text, context)
+        letters = self.letters(state) if self.follows_typing else None
+        return pages.handle_list_input(state, event, context, self.query, self.open_row, letters)
+
+    def handle_text(self, state: W, text: str, context: Context) -> Turn[W]:
+        """Search for words ended with Enter."""
+        if self.follows_typing:
+            return self.restart(state._replace(search=text), context)
+        return super().handle_text(state, text, context)
+
+    def restart(self, state: W, context: Context, verdict: Msg | None = None) -> Turn[W]:
+        """Show the list at its beginning, after its search or filter has changed."""
+        state = state._replace(typed="", first=0, cursor=-1)
+        return Turn(state, (self.query(state, context),), Verdict(INFO, verdict) if verdict else None)
+
+    def go_back(self, state: W, context: Context) -> Turn[W]:
+        """Clear the search, or close the job."""
+        if state.search or state.typed:
+            return self.restart(state._replace(search=""), context)
+        return Turn(state, (Close(),))
+
+
+class SearchState(ListState, Protocol):
+    """State of a list whose search may lead straight to its only hit."""
+
+    @property
+    def open_single_hit(self) -> bool:
+        """True after a search that was ended with Enter. A single hit then opens at once."""
+
+    @property
+    def may_have_more(self) -> bool:
+        """True if more rows may match than are counted."""
+
+
+H = TypeVar("H", bound=SearchState)
+
+
+class SearchPage(ListPage[H, R]):
+    """List in which words search. Ended with Enter, a search opens its only hit."""
+
+    follows_typing = True
+
+    def single_hit(self, state: H) -> R | None:
+        """Return the only row found."""
+        hit: R | None = state.rows[0] if state.total == 1 and state.rows and not state.may_have_more else None
+        return hit
+
+    def handle_text(self, state: H, text: str, context: Context) -> Turn[H]:
+        """Search for words ended with Enter."""
+        return self.restart(state._replace(search=text, open_single_hit=True), context)
+
+    def handle_rows(self, state: H, answer: Rows, context: Context) -> Turn[H]:
+        """Show the rows of the window, or open the only hit."""
+        turn = super().handle_rows(state._replace(may_have_more=answer.may_have_more), answer, context)
+        if turn.effects or not state.open_single_hit:
+            return turn
+        fresh: H = turn.state._replace(open_single_hit=False)
+        hit = self.single_hit(fresh)
+        return self.open_row(fresh, hit, context) if hit is not None else Turn(fresh)
+
+
+def next_of(values: Sequence[T], current: T) -> T:
+    """Return the value after the current one; the last is followed by the first."""
+    return values[(values.index(current) + 1) % len(values)] if current in values else values[0]

@@ -1,0 +1,261 @@
+"""Base classes of jobs that consist of pages. A page is one screen; it handles its own inputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Resumed, Rows, Turn
+from aisle.jobs.pages import PAGE_LETTERS, reject_input, turn_page
+from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Step, Verdict, View
+from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
+
+S = TypeVar("S")
+
+
+class Action(NamedTuple, Generic[S]):
+    """What a letter or a number of a page does."""
+
+    text: Msg
+    run: Callable[[S, Context], Turn[S]]
+    letter: str = ""
+    """Letter that runs it; empty: the next number does."""
+    is_hinted: bool = True
+    """True if the page shows its letter."""
+
+
+def refuse(state: S, text: Msg) -> Turn[S]:
+    """Return the unchanged state with the reason why an input is not accepted."""
+    return Turn(state, (), Verdict(WRONG, text))
+
+
+class Page(ABC, Generic[S]):
+    """One screen of a job, with the inputs that it accepts."""
+
+    name: str
+    """Name of the step, as in `Job.steps`."""
+    title_text: Msg
+    """Title, if it is always the same."""
+    prompt_text: Msg
+    """Prompt, if it is always the same."""
+
+    def title(self, state: S) -> Msg:
+        """Return the title."""
+        return self.title_text
+
+    def prompt(self, state: S) -> Msg:
+        """Return the prompt."""
+        return self.prompt_text
+
+    @abstractmethod
+    def view(self, state: S) -> View:
+        """Return the screen."""
+
+    @abstractmethod
+    def accepts(self, state: S) -> Accepts:
+        """Return what the grammar may read an input as."""
+
+    def actions(self, state: S) -> tuple[Action[S], ...]:
+        """Return what its letters and numbers do. Those without a letter are numbered from 1."""
+        return ()
+
+    def choices(self, state: S) -> tuple[Msg, ...]:
+        """Return the texts of the numbered actions."""
+        return tuple(action.text for action in self.actions(state) if not action.letter)
+
+    def letters(self, state: S) -> str:
+        """Return the letters of the other actions."""
+        return "".join(action.letter for action in self.actions(state))
+
+    def key_hints(self, state: S) -> tuple[KeyHint, ...]:
+        """Return the hints for these letters."""
+        shown = (action for action in self.actions(state) if action.letter and action.is_hinted)
+        return tuple(KeyHint(action.letter, action.text) for action in shown)
+
+    def handle_input(self, state: S, event: Event, context: Context) -> Turn[S]:
+        """Run the action of a number or a letter, or handle another input."""
+        for action in self._chosen(state, event):
+            return action.run(state, context)
+        return self.handle_other_input(state, event, context)
+
+    def _chosen(self, state: S, event: Event) -> tuple[Action[S], ...]:
+        match event:
+            case Choice(number):
+                return tuple(action for action in self.actions(state) if not action.letter)[number - 1 : number]
+            case Command(letter):
+                return tuple(action for action in self.actions(state) if action.letter == letter)
+        return ()
+
+    def handle_other_input(self, state: S, event: Event, context: Context) -> Turn[S]:
+        """Handle an input that is no action."""
+        match event:
+            case Text(text) | UnknownCode(text):
+                return self.handle_text(state, text, context)
+        return Turn(state)
+
+    def handle_text(self, state: S, text: str, context: Context) -> Turn[S]:
+        """Handle text, or a code that nothing has. By default it is rejected."""
+        return reject_input(state, Text(text))
+
+    def go_back(self, state: S, context: Context) -> Turn[S]:
+        """Leave the page. By default the job closes."""
+        return Turn(state, (Close(),))
+
+
+class PagedState(Protocol):
+    """State of a page that may not fit on the screen."""
+
+    @property
+    def page(self) -> int:
+        """Index of the part shown."""
+
+    def _replace(self, *args: Any, **fields: Any) -> Any:
+        """Return a changed copy, as every NamedTuple does."""
+
+
+P = TypeVar("P", bound=PagedState)
+
+
+class PagedPage(Page[P]):
+    """Page that is turned if it does not fit on the screen: details of a record, or a chart."""
+
+    def accepts(self, state: P) -> Accepts:
+        """Accept its numbers and letters, and the letters that turn the page."""
+        return Accepts(choices=len(self.choices(state)), command_letters=PAGE_LETTERS + self.letters(state))
+
+    def key_hints(self, state: P) -> tuple[KeyHint, ...]:
+        """Return the hints for all its letters."""
+        return (*super().key_hints(state), *PAGE_HINTS, BACK)
+
+    def handle_other_input(self, state: P, event: Event, context: Context) -> Turn[P]:
+        """Turn the page, or handle text."""
+        match event:
+            case Command("n" | "p" as key) | CursorKey(key):
+                return Turn(state._replace(page=turn_page(state.page, key)))
+        return super().handle_other_input(state, event, context)
+
+
+class DetailPage(PagedPage[P]):
+    """Page with the details of one record."""
+
+    @abstractmethod
+    def lines(self, state: P) -> tuple[Line, ...]:
+        """Return the most important lines."""
+
+    @abstractmethod
+    def blocks(self, state: P) -> tuple[Block, ...]:
+        """Return the blocks, the most important first. Those without rows are left out."""
+
+    def view(self, state: P) -> DetailView:
+        """Return the screen."""
+        return DetailView(
+            name=self.name,
+            title=self.title(state),
+            prompt=self.prompt(state),
+            lines=self.lines(state),
+            blocks=tuple(block for block in self.blocks(state) if block.rows),
+            page=state.page,
+            choices=self.choices(state),
+            key_hints=self.key_hints(state),
+        )
+
+
+class FormPage(Page[S]):
+    """Page that asks one thing: a choice of several, or a value to type."""
+
+    typed_only = False
+    """True if its choices have to be typed, because they are hard to undo."""
+
+    @abstractmethod
+    def lines(self, state: S) -> tuple[Line, ...]:
+        """Return the lines on what is asked."""
+
+    def accepts(self, state: S) -> Accepts:
+        """Accept its numbers and letters."""
+        return Accepts(
+            choices=len(self.choices(state)), command_letters=self.letters(state), typed_only=self.typed_only
+        )
+
+    def view(self, state: S) -> Step:
+        """Return the screen."""
+        return Step(
+            name=self.name,
+            title=self.title(state),
+            prompt=self.prompt(state),
+            lines=self.lines(state),
+            choices=self.choices(state),
+            key_hints=(*self.key_hints(state), BACK),
+        )
+
+
+class PageJob(Job[S]):
+    """Job of several pages. Its state says which one is open."""
+
+    topics: tuple[str, ...] = ()
+    """Topics whose changes make it query again; empty: all."""
+    preferred_kinds: tuple[str, ...] = ()
+    """Kinds of meanings that its pages can use, best first."""
+
+    @abstractmethod
+    def page(self, state: S) -> Page[S]:
+        """Return the open page."""
+
+    def queries(self, state: S, context: Context) -> tuple[Effect, ...]:
+        """Return the queries for what the open page shows."""
+        return ()
+
+    @abstractmethod
+    def handle_rows(self, state: S, answer: Rows, context: Context) -> Turn[S]:
+        """Handle the answer to a query."""
+
+    def handle_opened(self, state: S, args: Args, context: Context) -> Turn[S]:
+        """Handle the arguments with which the job was opened."""
+        return self.query_again(state, context)
+
+    def query_again(self, state: S, context: Context) -> Turn[S]:
+        """Query what the open page shows, after a change or when the job is resumed."""
+        return Turn(state, self.queries(state, context))
+
+    def handle_closed(self, state: S, event: Closed, context: Context) -> Turn[S]:
+        """Handle the end of the job above."""
+        return self.query_again(state, context)
+
+    def handle_scan(self, state: S, matches: tuple[Match, ...], context: Context) -> Turn[S]:
+        """Handle a scan; the page may use it."""
+        return self.page(state).handle_input(state, Scan(matches), context)
+
+    def accepts(self, state: S) -> Accepts:
+        """Accept what the open page accepts."""
+        return self.page(state).accepts(state)
+
+    def prefers(self, state: S) -> tuple[str, ...]:
+        """Prefer the same kinds on all pages."""
+        return self.preferred_kinds
+
+    def step_name(self, state: S) -> str:
+        """Return the name of the open page."""
+        return self.page(state).name
+
+    def view(self, state: S) -> View:
+        """Return the open page."""
+        return self.page(state).view(state)
+
+    def handle(self, state: S, event: Event, context: Context) -> Turn[S]:
+        """Return the next state. Answers and changes are the job's, inputs are the page's."""
+        match event:
+            case Opened(args):
+                return self.handle_opened(state, args, context)
+            case Rows():
+                return self.handle_rows(state, event, context)
+            case Closed():
+                return self.handle_closed(state, event, context)
+            case Changed(topic) if self.topics and topic not in self.topics:
+                return Turn(state)
+            case Changed() | Resumed():
+                return self.query_again(state, context)
+            case Scan(matches):
+                return self.handle_scan(state, matches, context)
+            case Back():
+                return self.page(state).go_back(state, context)
+        return self.page(state).handle_input(state, event, context)

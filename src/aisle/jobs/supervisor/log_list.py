@@ -1,0 +1,232 @@
+"""List of the log, and the state that all pages of the log share."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from aisle.jobs.adjust_state import Reason
+from aisle.jobs.count.count_state import LOG_SOURCE
+from aisle.jobs.job import Args, Close, Context, Query, Rows, Turn
+from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.page_job import Action
+from aisle.jobs.product_page import store_day
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.row_types.log import LogRow, LossesRow
+from aisle.jobs.supervisor.log_filter import LogFilter, query_arguments
+from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
+from aisle.undo_reference import UNDO_PREFIX
+
+
+class LogState(NamedTuple):
+    """State of the window on the log and of the pages over it."""
+
+    phase: str = "list"
+    """`list`, `entry`, `filter`, `value`, `export`, `confirm` or `losses`."""
+    filter: LogFilter = LogFilter()
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[LogRow, ...] = ()
+    total: int = 0
+    is_loading_older: bool = False
+    """True while requested older entries have not come yet."""
+    entry: LogRow | None = None
+    field: str = ""
+    """Filter field that is being edited."""
+    reasons: tuple[Reason, ...] = ()
+    losses: tuple[LossesRow, ...] = ()
+    page: int = 0
+    today: str = ""
+    """Date of today, for the file name."""
+    file_path: str = ""
+    """Whole path of the file to write."""
+
+
+Result = Turn[LogState]
+
+FIELD_NAMES = {
+    "period": "log.of_days",
+    "reason": "log.of_reason",
+    "review": "log.of_review",
+    "product": "log.of_product",
+    "user": "log.of_user",
+    "reference": "log.of_reference",
+    "source": "log.of_source",
+    "ids": "log.of_ids",
+    "location": "log.of_location",
+}
+"""Names of the filter fields, with their values."""
+
+PERIOD_NAMES = {
+    "today": "log.today",
+    "week": "log.week",
+    "month": "log.month",
+    "weeks": "log.weeks",
+    "year": "log.year",
+}
+REVIEW_NAMES = {"1": "log.to_review", "2": "log.reviewed", "0": "log.not_to_review"}
+"""Names of the review states."""
+
+NARROWED_TITLES = {
+    (True, False): ("log.at_location", "log.at_location_filtered"),
+    (False, True): ("log.searched", "log.searched_filtered"),
+    (True, True): ("log.at_location_searched", "log.at_location_searched_filtered"),
+}
+"""Titles of a log narrowed by (location, words), without and with other filter fields."""
+
+SOURCE_NAMES = {
+    "count": "log.kind_count",
+    "change": "log.kind_change",
+    "receipt": "log.kind_receipt",
+    "movement": "log.kind_movement",
+    "pick": "log.kind_pick",
+    "unpick": "log.kind_unpick",
+    "short": "log.kind_short",
+    "rejected": "log.kind_rejected",
+    "in_hand": "log.kind_in_hand",
+    "finish": "log.kind_finish",
+    "late": "log.kind_late",
+    "opening": "log.kind_opening",
+    LOG_SOURCE: "log.kind_aisle",
+}
+"""Names of the entries of each source."""
+
+GENERATED_REFERENCE = re.compile(
+    rf"(?s){UNDO_PREFIX}.*|[A-Z2-7]{{26}}|(?i:[0-9a-f]{{8}}(?:-?[0-9a-f]{{4}}){{3}}-?[0-9a-f]{{12}})"
+)
+"""Pattern of references that a program generated. A list does not show them, because they mean nothing to people."""
+
+
+def filter_text(state: LogState) -> Msg:
+    """Return the filter in one line. Location and words are part of it as long as they narrow the list."""
+    others, period = state.filter.active_count, msg(PERIOD_NAMES[state.filter.period])
+    place, search = state.filter.location, state.search
+    if place or search:
+        id_ = NARROWED_TITLES[bool(place), bool(search)][bool(others)]
+        return msg(id_, place=place, what=search, period=period, count=others)
+    return msg("log.filtered", period=period, count=others) if others else msg("log.unfiltered", period=period)
+
+
+def reason_text(code: object, description: str, reasons: tuple[Reason, ...]) -> str:
+    """Return the description of a reason; if the service has none, that of the settings, else its code."""
+    number = None if code is None else int(to_decimal(code))
+    return description or next(
+        (each.text for each in reasons if each.code == number), "" if code is None else str(code)
+    )
+
+
+def entry_label(entry: LogRow) -> str:
+    """Return the name of the product, or its number."""
+    return entry.get("description") or entry["product_number"]
+
+
+def change_message(entry: LogRow) -> Msg:
+    """Return the change of the stock; `?` if unknown."""
+    return number_message(None) if entry["difference"] is None else signed_message(entry["difference"])
+
+
+def _why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
+    """Return the given reason, else the kind of entry."""
+    if text := reason_text(entry["reason_code"], entry["reason_code_description"], reasons):
+        return raw(text)
+    return msg(SOURCE_NAMES[entry["work"]]) if entry["work"] in SOURCE_NAMES else raw(entry["work"])
+
+
+def _reference_text(entry: LogRow) -> str:
+    reference = entry["reference"]
+    return entry["customer_order_number"] or ("" if GENERATED_REFERENCE.fullmatch(reference) else reference)
+
+
+class LogList(ListPage[LogState, LogRow]):
+    """Filtered list of entries."""
+
+    name = "log"
+    prompt_text = msg("log.prompt")
+    query_name = "log"
+    follows_typing = True
+
+    def title(self, state: LogState) -> Msg:
+        return filter_text(state)
+
+    def empty_text(self, state: LogState) -> Msg:
+        if state.is_loading_older:
+            return msg("log.older_loading")
+        text = " ".join(filter(None, (state.filter.location, state.typed or state.search)))
+        return msg("log.no_match", text=text) if text else msg("log.empty")
+
+    def visible_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:
+        today = state.today
+        return (
+            Column(msg("head.product"), lambda row: raw(entry_label(row))),
+            Column(msg("head.change"), change_message),
+            Column(msg("head.why"), lambda row: _why_message(row, state.reasons)),
+            Column(
+                msg("head.time"),
+                lambda row: msg("log.at_time" if store_day(row["at"]) == today else "moment", at=row["at"]),
+            ),
+            Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"] or row["app_user_name"])),
+            Column(msg("head.location"), lambda row: raw(row["location_code"])),
+            Column(msg("head.reference"), lambda row: raw(_reference_text(row))),
+            Column(
+                msg("head.review"),
+                lambda row: msg(REVIEW_NAMES[row["review_status"]]) if row["review_status"] in ("1", "2") else raw(""),
+            ),
+        )
+
+    def may_have_more(self, state: LogState) -> bool:
+        return state.is_loading_older
+
+    def key(self, row: LogRow) -> str:
+        return row["key"]
+
+    def arguments(self, state: LogState, context: Context) -> Args:
+        return query_arguments(state.filter, context.now)
+
+    def actions(self, state: LogState) -> tuple[Action[LogState], ...]:
+        return (
+            Action(msg("hint.filter"), lambda state, _: Turn(state._replace(phase="filter")), "f"),
+            Action(msg("hint.losses"), _show_losses, "g"),
+            Action(msg("hint.export"), _ask_file, "e"),
+        )
+
+    def handle_rows(self, state: LogState, answer: Rows, context: Context) -> Result:
+        return super().handle_rows(state._replace(is_loading_older=answer.may_have_more), answer, context)
+
+    def open_row(self, state: LogState, row: LogRow, context: Context) -> Result:
+        return Turn(state._replace(page=0), (query_entry(row["key"]),))
+
+    def go_back(self, state: LogState, context: Context) -> Result:
+        """Clear search and filter, or close the job."""
+        if state.search or state.typed or state.filter != LogFilter():
+            state = state._replace(search="", filter=LogFilter())
+            return self.restart(state, context, filter_text(state))
+        return Turn(state, (Close(),))
+
+
+def query_entry(key: str) -> Query:
+    """Return the journalled query for an entry, because the rows of a window are not journalled."""
+    return Query("entry", "log", {"key": key})
+
+
+def query_losses(context: Context) -> Query:
+    """Return the query for the losses by reason and week."""
+    return Query("losses", "losses", {"now": context.now}, is_live=True)
+
+
+def file_name(state: LogState) -> str:
+    """Return the default file name."""
+    return f"aisle-log-{state.today}.csv"
+
+
+def _show_losses(state: LogState, context: Context) -> Result:
+    return Turn(state._replace(phase="losses", page=0), (query_losses(context),))
+
+
+def _ask_file(state: LogState, context: Context) -> Result:
+    """Ask for the file name, and query whether files may be written at all."""
+    return Turn(state._replace(phase="export"), (Query("may", "file", {"file": file_name(state)}),))
+
+
+LIST = LogList()
