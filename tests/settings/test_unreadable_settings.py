@@ -93,7 +93,7 @@ def test_a_home_that_nobody_knows_is_told(tmp_path: Path, monkeypatch: pytest.Mo
         raise RuntimeError("could not determine the home directory")
 
     for find in (none, lambda *_args, **_options: Path("~/.local/share/aisle")):
-        monkeypatch.setattr("aisle.settings.user_data_path", find)
+        monkeypatch.setattr("platformdirs.user_data_path", find)
         with pytest.raises(SettingsError, match=r"no home for its settings and its data\. Set AISLE_HOME"):
             find_data_folder({})
 

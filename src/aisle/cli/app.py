@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.errors import UsageError
 from aisle.host.processes import start_courier
 from aisle.host.store_folder import TERMINALS_FOLDER, VISITED_FOLDER, StoreFolder
+from aisle.jobs.job import SignIn
 from aisle.safe_text import supports_utf8
 from aisle.session.session import open_session
 from aisle.settings import LoadedSettings, load_settings, service_url
@@ -23,7 +24,6 @@ from aisle.tui.message_text import MessageWriter, length_count
 
 if TYPE_CHECKING:
     from aisle.cli.options import SettingValues
-    from aisle.jobs.job import SignIn
     from aisle.jobs.view import Frame, Msg
     from aisle.session.session import Session
     from aisle.session.terminal_settings import OpenedStore, OpenStore
@@ -39,9 +39,9 @@ def run(setting_values: SettingValues, home: str | None = None) -> int:
 
 
 class BrowserView(NamedTuple):
-    """Signed-in person of a browser session, and its columns and rows."""
+    """Name of the person of a browser session, and its columns and rows."""
 
-    person: SignIn
+    called: str
     size: tuple[int, int]
 
 
@@ -59,9 +59,8 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     prepare_environment(loaded.settings.rich)
     from aisle.tui.app import run_app  # reads the environment
 
-    session = open_session(
-        store_folder, loaded.settings, _courier_starter(loaded), loaded, view.person if view else None
-    )
+    person = SignIn(loaded.settings.user, view.called) if view else None
+    session = open_session(store_folder, loaded.settings, _courier_starter(loaded), loaded, person)
 
     if not view:
         session.open_store = _store_opener(configured)

@@ -40,12 +40,11 @@ def main() -> int:
 def run_session(setting_values: SettingValues, called: str, columns: int, rows: int) -> int:
     """Run the app on a screen of this size, for the user of the options, who has the name `called`."""
     from aisle.cli import app
-    from aisle.jobs.job import SignIn
 
     # a browser user must not name files of this host
     loaded = settings_from_options({**setting_values, "kiosk": True}, print_problems=False)
     os.environ["TERM"] = TERM
-    return app.open_app(loaded, app.BrowserView(SignIn(loaded.settings.user, called), (columns, rows)))
+    return app.open_app(loaded, app.BrowserView(called, (columns, rows)))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,8 @@ import stat
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
-
-from platformdirs import site_config_path, user_config_path, user_data_path
 
 from aisle.errors import SettingsError, UsageError
 from aisle.file_ownership import untrusted_error
@@ -210,7 +209,13 @@ def find_data_folder(environ: Mapping[str, str]) -> Path:
             return Path(home).expanduser().absolute()
         except (RuntimeError, OSError) as error:  # unknown user in the path, or the working directory was deleted
             raise SettingsError(f"AISLE_HOME is {home!r}, and nobody knows where that is. {_HOME_ADVICE}") from error
-    return _account_folder(user_data_path)
+    return _account_folder(_platform_folders().user_data_path)
+
+
+def _platform_folders() -> ModuleType:
+    import platformdirs  # loads much, and AISLE_HOME or a command may do without
+
+    return platformdirs
 
 
 def _account_folder(find: Callable[..., Path]) -> Path:
@@ -231,7 +236,8 @@ def settings_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the settings files in ascending precedence."""
     if environ.get("AISLE_HOME"):
         return (find_data_folder(environ) / "settings.toml",)
-    folders = (site_config_path("aisle", appauthor=False), _account_folder(user_config_path))
+    platform = _platform_folders()
+    folders = (platform.site_config_path("aisle", appauthor=False), _account_folder(platform.user_config_path))
     return tuple(folder / "settings.toml" for folder in folders)
 
 
