@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from pydantic import TypeAdapter
@@ -75,9 +76,14 @@ class Extension(NamedTuple):
     """True if it reads one row, which may be missing (404)."""
 
     @property
-    def body_adapter(self) -> TypeAdapter[Any] | None:
-        """Validator of the body."""
-        return TypeAdapter(self.body) if self.body else None
+    def body_adapter(self) -> Callable[[], TypeAdapter[Any]] | None:
+        """Function that returns the validator of the body, which is built on first use."""
+        return partial(_body_adapter, self.body) if self.body else None
+
+
+@cache
+def _body_adapter(body: type) -> TypeAdapter[Any]:
+    return TypeAdapter(body)
 
 
 async def write_locations(ctx: Context, call: OperationCall) -> bytes:

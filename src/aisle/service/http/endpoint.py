@@ -275,7 +275,7 @@ class OperationEndpoint:
             # An empty body must not delete everything that a lost one would have named.
             needed = parsed_request.call.query.get("flush", False)
             most = handler.max_items(authorization.role)
-            return raw, await request_parsing.parsed_body(raw, operation.body_adapter, most, needed=needed)
+            return raw, await request_parsing.parsed_body(raw, operation.body_adapter(), most, needed=needed)
         except Refusal:
             if cached is not None:
                 # Check the cached authorization before telling what is wrong, and remove it for further bodies.

@@ -285,7 +285,7 @@ def _body_and_result_adapters() -> dict[str, TypeAdapter[Any]]:
     """Return the validators of bodies and results, under `name body` and `name result`."""
     found = {f"{row.name} result": result_adapter(row) for row in OPERATIONS.values()}
     found |= {f"{row.name} body": request_body_adapter(row) for row in OPERATIONS.values() if row.body}
-    found |= {f"{one.name} body": one.body_adapter for one in EXTENSIONS if one.body_adapter}
+    found |= {f"{one.name} body": one.body_adapter() for one in EXTENSIONS if one.body_adapter}
     for adapter in found.values():
         adapter.rebuild()
     return found
@@ -325,7 +325,7 @@ def _extension_operation(extension: Extension, schemas: dict[str, Schema]) -> Sc
     page["parameters"] = _parameter_list(extension.name, extension.params, write=write)
     if extension.body_adapter:
         schema = schemas[f"{extension.name} body"]
-        page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter, assumed=False)
+        page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter(), assumed=False)
     page["responses"] = responses(result_schema(extension), write=write, names_resource=extension.reads_one_row)
     return page
 
