@@ -76,8 +76,8 @@ def pytest_collection() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out what is marked `full`, unless AISLE_FULL=1 asks for it (`python -m tests.full`).
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what is marked `full`, unless AISLE_FULL=1 asks for it (`python -m tests.full`).
 
     Of a test marked `sampled(n)` every n-th case stays in the default run; the others are marked `full`.
     In the default run a test with processes of its own, which may starve on a crowded machine, has one more try; the
@@ -85,14 +85,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     for item in _sampled_out(items):
         item.add_marker(pytest.mark.full)
+    if os.environ.get("AISLE_FULL") != "1":
+        long_runs = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=long_runs)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        for item in items:
+            if item.get_closest_marker("pty") or "lifeline" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.flaky(reruns=1))
     items[:] = _interleaved(items)
-    if os.environ.get("AISLE_FULL") == "1":
-        return
-    for item in items:
-        if item.get_closest_marker("pty") or "lifeline" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.flaky(reruns=1))
-        if item.get_closest_marker("full"):
-            item.add_marker(pytest.mark.skip(reason="a long run; AISLE_FULL=1 asks for it"))
+
+
+def pytest_report_collectionfinish() -> str:
+    """Return the line that says why tests are deselected."""
+    return "" if os.environ.get("AISLE_FULL") == "1" else "long runs are deselected; AISLE_FULL=1 asks for them"
 
 
 def _interleaved(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -63,7 +63,7 @@ def normalise_code(code: str) -> str:
         return gtin
     if _ISMN_WITH_HYPHENS.fullmatch(text) and ismn_13_of(bare := text.translate(_GROUP_SEPARATORS)):
         return bare
-    if _GROUPED_DIGITS.fullmatch(text) and _has_check_digit(bare := text.translate(_GROUP_SEPARATORS)):
+    if _GROUPED_DIGITS.fullmatch(text) and has_check_digit(bare := text.translate(_GROUP_SEPARATORS)):
         return bare
     return text
 
@@ -85,7 +85,8 @@ def to_ascii_forms(text: str) -> str:
     return "".join(map(ascii_of, text.translate(_ASCII_FORMS)))
 
 
-def _has_check_digit(digits: str) -> bool:
+def has_check_digit(digits: str) -> bool:
+    """Return True if digits end in a right check digit: a GTIN, a UPC-E of eight digits or an ISBN-10."""
     return has_valid_check_digit(digits) or bool(isbn_13_of(digits)) or bool(expand_upc_e(digits) and len(digits) == 8)
 
 
@@ -148,6 +149,19 @@ def has_gtin_form(text: str) -> bool:
     return has_valid_check_digit(code) or bool(without_padding(code))
 
 
+def zero_forms(text: str) -> tuple[str, ...]:
+    """Return a number with every other count of leading zeros.
+
+    What is found under a key of `text` and under one of these is stored with other zeros than `text` has.
+    """
+    code = normalise_code(text)
+    bare = code.lstrip("0")
+    if not _are_digits(code) or not bare or len(code) >= _GTIN_LENGTHS.stop:
+        return ()
+    padded = (bare.rjust(length, "0") for length in _GTIN_LENGTHS if length > len(bare))
+    return tuple(form for form in padded if form != code)
+
+
 def guessed_keys(text: str) -> tuple[str, ...]:
     """Return the keys of codes that differ from this one by a missing or added part; none is a certain key.
 
@@ -176,7 +190,7 @@ def may_identify(key: str, number: str, text: str) -> bool:
         key != canonical_key(number)
         or not _are_digits(number)
         or len(number) >= _LONG_NUMBER_DIGITS
-        or _has_check_digit(number)
+        or has_check_digit(number)
     ):
         return True
     normalised = normalise_code(text)
@@ -218,16 +232,17 @@ def _upc_keys(code: str) -> Iterator[str]:
     for upc_a in _expand_upc_a(code):
         yield canonical_key(upc_a)
         for upc_e in _upc_e_forms(upc_a):
-            yield from (canonical_key(form) for form in (upc_e, upc_e[:7], upc_e[1:7]))
+            yield from (canonical_key(form) for form in (upc_e, upc_e[:7], upc_e[1:], upc_e[1:7]))
 
 
 def _expand_upc_a(code: str) -> Iterator[str]:
-    if len(code) == 6:
-        yield from (expand_upc_e(system + code) for system in "01")
-    elif len(code) in _UPC_E_LENGTHS and (upc_a := expand_upc_e(code)):
-        yield upc_a
-    elif shorten_upc_a(code):
+    """Yield the UPC-A of every UPC-E that the code may be: seven digits begin with the system or end in the check."""
+    if shorten_upc_a(code):
         yield (code.lstrip("0") or "0").rjust(12, "0")
+    bare = code.lstrip("0").rjust(8, "0") if len(code) > 8 else code
+    without_system = [system + code for system in "01"] if len(code) < 8 else []
+    forms = without_system if len(code) == 6 else [bare, *without_system]
+    yield from (upc_a for form in forms if (upc_a := expand_upc_e(form)))
 
 
 def _ten_character_keys(code: str) -> Iterator[str]:

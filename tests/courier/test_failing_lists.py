@@ -353,7 +353,7 @@ async def test_rows_of_a_wrong_type_are_counted_and_said_until_they_are_right(sh
     assert _left(shop) == {}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("wait", ["", "1", "30"])
 @pytest.mark.parametrize("name", LISTS)
 async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Shop, name: str, wait: str) -> None:

@@ -88,6 +88,7 @@ async def test_waiting_operation_goes_when_retry_after_ends(shop: Shop, looks: i
             await shop.until(op_id, "done", within_s=20)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("asked", ["31536000", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
 @pytest.mark.parametrize("status", [429, 409])
 async def test_no_service_is_waited_for_longer_than_an_hour(shop: Shop, status: int, asked: str) -> None:

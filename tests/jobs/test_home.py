@@ -10,7 +10,8 @@ import pytest
 from aisle.jobs.job import Changed, Closed, Context, Query, Rows, SignOut, Start
 from aisle.jobs.shell.home import MORE_MENU, HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState
-from aisle.jobs.supervisor.orders_view import order_table, parse_order_row
+from aisle.jobs.supervisor.order_rows import parse_order_row
+from aisle.jobs.supervisor.orders import BOARD, OrdersState
 from aisle.jobs.view import ASK, INFO, WRONG, ListView, Verdict, msg
 from aisle.scan.meaning import Back, Choice, Command, Meaning, Text, TypedText
 from aisle.tui.message_text import MessageWriter
@@ -149,7 +150,7 @@ def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
     }
     state = HomeJob().handle(HomeState(), Rows("orders", (row,), 1), CONTEXT).state
     home = HomeJob().view(state).rows[0].cells[3]
-    board = order_table([parse_order_row(row, CONTEXT)])[1][0].cells[3]
+    board = BOARD.view(OrdersState(rows=(parse_order_row(row, CONTEXT),), total=1)).rows[0].cells[3]
     assert home == board == msg("progress.of", done=told[0], total=told[1])
     acting = OrderActionState(orders=("4101", "4102"))
     acting = OrderActionJob().handle(acting, Rows("look", (row, {**row, "order_number": "4102"}), 2), CONTEXT).state

@@ -33,7 +33,7 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
-from aisle.jobs.locations import HeldGoods, Location, LocationsJob, LocationsState, StockLine
+from aisle.jobs.locations import LocationsJob, LocationsState
 from aisle.jobs.look_up import LookUpJob
 from aisle.jobs.pages import scroll_window, with_typed_search
 from aisle.jobs.product_page import UNKNOWN_AGE, due_message, parse_nearby, parse_product, seconds_since, store_day
@@ -55,6 +55,7 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from tests.run_length import tries
+from tests.samples.look_up import location_row, product_here
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", window_rows=4)
 
@@ -97,7 +98,14 @@ HOLDERS: list[dict[str, Any]] = [
     for number, need in (("41", 2), ("42", 1), ("43", 1), ("44", 1), ("45", 0))
 ]
 PLACES: list[dict[str, Any]] = [
-    {"location_code": f"A-{n}", "products": n % 3, "quantity": Decimal(n), "tags": ["cold"] if n == 1 else []}
+    {
+        "location_code": f"A-{n}",
+        "location_order": n,
+        "default_stock_pool": 0,
+        "products": n % 3,
+        "quantity": Decimal(n),
+        "tags": ["cold"] if n == 1 else [],
+    }
     for n in range(1, 13)
 ]
 
@@ -110,7 +118,10 @@ def place(code: str, *products: str) -> dict[str, Any]:
         "location_order": at,
         "default_stock_pool": 1,
         "tags": ["cold"],
+        "is_stock_unknown": False,
+        "unnamed": False,
         "total": len(products),
+        "quantity": None,
         "products": [
             {
                 "product_number": number,
@@ -344,7 +355,7 @@ def test_words_find_and_numbers_choose() -> None:
 def test_incomplete_search_says_more_may_exist_and_opens_nothing(total: int, told: str, more: bool) -> None:
     hand = Hand(LookUpJob())
     hand.say(Text("tea"))
-    found = tuple({"product_number": f"P{n}", "product_name": "Tea"} for n in range(1, 6))
+    found = tuple(PRODUCTS[:5])
     hand.feed(Rows("hits", found, total, more), live=True)
     assert (hand.view.total, hand.view.may_have_more) == (total, more)
     sought = hand.state._replace(searched_for="tea")
@@ -490,7 +501,7 @@ def test_a_product_that_is_scanned_lies_here_or_not() -> None:
     assert hand.did(Start) == [Start("look_up", {"product_number": "P9"})]
     hand.scan("P9")
     hand.say(Choice(1))
-    assert hand.did(Start)[-1].args["product_number"] == hand.state.location.stock_lines[0].product
+    assert hand.did(Start)[-1].args["product_number"] == hand.state.products[0]["product_number"]
     assert hand.state.offered is None
 
 
@@ -516,7 +527,7 @@ def test_the_list_is_searched_and_scrolled() -> None:
     hand.say(CursorKey("pagedown"))
     assert hand.view.first <= hand.view.cursor < hand.view.first + len(hand.view.rows)
     hand.say(Choice(1))
-    assert hand.state.code == hand.state.rows[0].code
+    assert hand.state.code == hand.state.rows[0]["location_code"]
     hand.say(Back())
     assert hand.view.name == "locations.list"
     assert hand.say(Text("a-1")) == "locations.found"
@@ -709,17 +720,17 @@ def test_verdicts_of_a_look_never_claim_that_work_was_done() -> None:
 
 @pytest.mark.parametrize(("before", "after"), [("", "A-2"), ("A-0", ""), ("", ""), ("A-0", "A-2")])
 def test_a_neighbour_is_offered_where_there_is_one(before: str, after: str) -> None:
-    state = LocationsState(code="A-1", location=Location("A-1", 0, (), (), before, after))
+    state = LocationsState(code="A-1", location=location_row("A-1", before=before, after=after))
     letters = {hint.letter for hint in LocationsJob().view(state).key_hints}
     assert letters & set("np") == {*("p" if before else ""), *("n" if after else "")}
 
 
 def test_what_is_held_on_a_place_stands_under_its_order() -> None:
     lying = (
-        StockLine("P1", "Tea", Decimal(5), "", (), (HeldGoods("41", 1, Decimal(2)), HeldGoods("42", 1, Decimal(1)))),
-        StockLine("P2", "Jam", Decimal(9), "", (), (HeldGoods("41", 2, Decimal(3)), HeldGoods("41", 3, Decimal(1)))),
+        product_here("P1", "Tea", Decimal(5), ("41", 1, 2), ("42", 1, 1)),
+        product_here("P2", "Jam", Decimal(9), ("41", 2, 3), ("41", 3, 1)),
     )
-    view = LocationsJob().view(LocationsState(code="A-1", location=Location("A-1", 0, (), lying, "", "")))
+    view = LocationsJob().view(LocationsState(code="A-1", location=location_row("A-1", *lying)))
     assert isinstance(view, DetailView)
     shown = [
         (

@@ -479,7 +479,7 @@ def test_a_round_leaves_what_no_stock_is_kept_of_out_of_every_movement() -> None
 def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:
     hand = Hand(line(1, "P3", Decimal("1.5"), allow_decimal=True, unit="kg"))
     hand.scan("P3")
-    assert hand.feed(Quantity(Decimal("1.65"))) == "pick.total_more_than_ordered"
+    assert hand.feed(Quantity(Decimal("1.65"))) == "pick.more_than_ordered"
     open_ = hand.job.accepts(hand.state)
     assert (open_.quantity, open_.decimals, open_.choice_letters, hand.view.choice_letters) == (True, True, "r", "r")
     assert hand.feed(Quantity(Decimal(1))) == "pick.picked"

@@ -339,7 +339,7 @@ def test_a_weight_is_kept_for_the_place_that_is_chosen(value: str) -> None:
     hand.scan(SPICE)
     assert hand.scan(FLAKES) == "pick.weigh_which_location"
     before = booked(hand)
-    assert hand.feed(Quantity(Decimal(value))) == "pick.total_which_location"
+    assert hand.feed(Quantity(Decimal(value))) == "pick.which_location"
     assert booked(hand) == before
     hand.feed(Choice(1))
     assert booked(hand)[-1] == (1, Decimal(value), "BR-04")

@@ -50,6 +50,7 @@ STRANGERS: dict[str, dict[str, Any]] = {
 }
 
 EXAMPLES = 150
+CHOOSE_OR_TYPE = ("prompt.choose_or_many", "prompt.choose_or_how_many")
 
 CHANGES = ("come", "reject", "finish", "claim", "more", "pick")
 """What somebody else does to an order."""
@@ -174,7 +175,7 @@ class World:
         assert view.name in job.steps
         open_ = job.accepts(state)
         assert len(view.choices) == open_.choices
-        assert (view.prompt.id == "prompt.choose_or_many") == bool(open_.quantity and open_.choices)
+        assert (view.prompt.id in CHOOSE_OR_TYPE) == bool(open_.quantity and open_.choices)
         if state.totes and all(tote.has_lines for tote in state.totes):
             assert (state.current_line is None) == all(not take.is_open for take in state.lines)
             assert state.current_line is None or state.current_line.is_open

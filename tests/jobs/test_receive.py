@@ -178,7 +178,7 @@ def test_unannounced_product_is_received_set_aside_or_moved_to_its_delivery() ->
     assert shown_quantity(hand) == msg("receive.quantity_extra", quantity=Decimal(1))
     hand.say("A-1")
     assert hand.entries() == [("P9", 0, 1, "A-1")]
-    assert hand.scan("P9", "2") == "receive.taken_extra"
+    assert hand.scan("P9", "2") == "receive.taken_extra_more"
     assert shown_quantity(hand) == msg("receive.quantity_extra_with", quantity=Decimal(2), all=Decimal(3))
     hand.feed(Changed("delivery", "D-1"))
     hand.say("A-1")
@@ -287,7 +287,7 @@ def test_digits_may_be_a_place() -> None:
     assert hand.entries() == [("P5", 10, 1, "7")]
     hand.say("P5")
     hand.feed(Quantity(Decimal(7)))
-    assert hand.say("y") == "receive.taken"
+    assert hand.say("y") == "receive.taken_more"
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == 7
 
@@ -296,7 +296,7 @@ def test_what_digits_are_is_settled_before_anything_else() -> None:
     hand = Hand()
     hand.say("D-2", "P5")
     assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    assert hand.view.prompt.id == "prompt.choose_or_type"
+    assert hand.view.prompt.id == "prompt.choose_or_type_how_many"
     asked = hand.state
     for code in ("P5", "P2", "A-1", "D-1", "4101"):
         assert hand.scan(code) == "count.answer_first", code

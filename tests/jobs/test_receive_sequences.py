@@ -38,7 +38,10 @@ CODES = (
     *("P1", "P1", "P2", "P3", "P4", "P5", "P9", "D-1", "D-2", "D-9", "C-1", "C-2", "C-3", "A-1", "A-1", "A-2", "7"),
     *("P6", "P6", "D-4", "D-4"),
 )
-TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"}
+TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"} | {
+    "receive.taken_more",
+    "receive.taken_extra_more",
+}
 WALKS, STEPS = tries(190, 1150), 40
 REACHED = tries(10, 100)
 
@@ -96,6 +99,7 @@ SCRIPTS: tuple[tuple[Event, ...], ...] = (
     (UnknownCode("999"),),
     (Text("supplier"),),
     (thing("P9"),),
+    (thing("D-2"), thing("P9"), Choice(1), thing("A-1"), thing("P9")),
     (thing("C-3"),),
     (thing("D-4"), thing("P6", "5"), thing("A-1")),
     (thing("D-4"), thing("P6", "5"), Command("l"), Command("d")),

@@ -11,7 +11,7 @@ import pytest
 
 from aisle import json_codec
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
-from aisle.jobs.supervisor import store_product_view
+from aisle.jobs.supervisor import store_product_fields
 from aisle.jobs.supervisor.store_product import StoreProductJob
 from aisle.jobs.supervisor.store_product_fields import (
     FIELDS,
@@ -22,7 +22,7 @@ from aisle.jobs.supervisor.store_product_fields import (
     parse_figures,
     plain_text,
 )
-from aisle.jobs.supervisor.store_product_view import StoreProductState
+from aisle.jobs.supervisor.store_product_page import StoreProductState
 from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,
@@ -318,7 +318,7 @@ def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
     before = hand.state
     assert hand.feed(event) == "store_product.confirm_or_back"
     assert (
-        dict(hand.verdict.text.args)["value"] == store_product_view.format_value("price", "2.25")
+        dict(hand.verdict.text.args)["value"] == store_product_fields.format_value("price", "2.25")
         if hand.verdict
         else False
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.load.test_repeated_loads import World
+from tests.load.test_repeated_loads import World, stocked
 from tests.load.test_sender import FakeService, Naps, run
 
 HEADERS = {
@@ -196,3 +196,40 @@ async def test_a_badge_of_somebody_else_is_a_refused_row(world: World) -> None:
     async with world.client() as client:
         people = (await client.request_extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
     assert [one["user"] for one in people] == ["bert", "cees"]
+
+
+NUMBERED = {
+    "products.csv": ("product_number", "{}"),
+    "orders.csv": ("store_number,order_number,line_number,product_number,quantity", "1,{},1,P,1"),
+    "deliveries.csv": (
+        "store_number,order_number,no_of_containers,line_number,product_number,quantity",
+        "1,{},1,1,P,1",
+    ),
+}
+
+
+async def notes_of(world: World, file: str, number: str) -> list[str]:
+    """Return the report of a load of a record with this number."""
+    stocked(world)
+    await world.load()
+    world.clear()
+    header, row = NUMBERED[file]
+    world.write(file, header, row.format(number))
+    report = await world.load()
+    assert report is not None
+    assert report.bad == ()
+    return report.lines()
+
+
+@pytest.mark.parametrize("number", ["90.001", "90 001", "1.290.001"])
+@pytest.mark.parametrize("file", NUMBERED)
+async def test_new_number_with_signs_of_thousands_is_warned_of(file: str, number: str, world: World) -> None:
+    column = "product_number" if file == "products.csv" else "order_number"
+    what = f"{column} has signs as of thousands, which a spreadsheet may have put into it: {number}."
+    assert f"{file}:2: warning: {what}" in await notes_of(world, file, number)
+    assert not any("thousands" in line for line in await notes_of(world, file, number))
+
+
+@pytest.mark.parametrize("number", ["90.0010", "0.001", "A90.001", "90001", "90.01"])
+async def test_other_number_is_not_warned_of(number: str, world: World) -> None:
+    assert not any("thousands" in line for line in await notes_of(world, "products.csv", number))

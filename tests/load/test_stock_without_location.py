@@ -11,6 +11,7 @@ TOTAL = "a row without a place is read as the total of the product's rows with p
 AT_NO_PLACE = "a row without a place, beside rows with places, is read as the goods that lie at no place: "
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 @pytest.mark.parametrize(
     ("rows", "total", "words"),

@@ -9,8 +9,8 @@ from typing import Any
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob, ClearanceTasksState, TaskRow, scan_for_task
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state import ClearanceTask, MoveState
-from aisle.jobs.supervisor.clearance import Category, ClearanceJob, ClearanceRequestState, ClearanceState, Tag
-from aisle.jobs.supervisor.clearance_request import ClearanceRequestJob
+from aisle.jobs.supervisor.clearance import Category, ClearanceJob, ClearanceState, Tag
+from aisle.jobs.supervisor.clearance_request import ClearanceRequestJob, ClearanceRequestState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
 from aisle.scan.meaning import LOCATION, Match
 
@@ -63,7 +63,7 @@ def _denied(text: str) -> Frame:
 
 
 def _not_loaded(text: str) -> Frame:
-    return _frame(ClearanceJob().view(ClearanceState(are_people_loaded=False)), None, OFFLINE_LINK)
+    return _frame(ClearanceJob().view(ClearanceState()), None, OFFLINE_LINK)
 
 
 def _categories(text: str) -> Frame:

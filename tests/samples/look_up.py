@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.locations import (
-    HeldGoods,
-    ListedLocation,
-    Location,
-    LocationsJob,
-    LocationsState,
-    OfferedChoice,
-    StockLine,
-)
-from aisle.jobs.look_up import LookUpJob, LookUpState, ProductHit
+from aisle.jobs.locations import LocationsJob, LocationsState, OfferedChoice
+from aisle.jobs.look_up import LookUpJob, LookUpState
 from aisle.jobs.product_page import (
     ExpectedDelivery,
     LocationStock,
@@ -24,6 +16,8 @@ from aisle.jobs.product_page import (
     Unit,
     WaitingOrder,
 )
+from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
+from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import ASK, INFO, Frame, LinkState, Verdict, msg
 
 NAMES = (
@@ -38,9 +32,18 @@ BRANDS = ("Fizz", "Fizz", "Fizz", "Frostig", "")
 
 def look_up_list(text: str) -> Frame:
     """Show matches while a search text is typed."""
-    rows = tuple(
-        ProductHit(f"400{index}", text or name, text or BRANDS[index], ("24", "112", "0", "", "3.25")[index], "pc")
-        for index, name in enumerate(NAMES)
+    stocks = ("24", "112", "0", None, "3.25")
+    rows: tuple[SearchRow, ...] = tuple(
+        {
+            "product_number": f"400{index}",
+            "product_name": text or name,
+            "brand_description": text or BRANDS[index],
+            "barcode": "",
+            "unit": "pc",
+            "allow_decimal": False,
+            "most_likely_quantity": None if stock is None else Decimal(stock),
+        }
+        for index, (name, stock) in enumerate(zip(NAMES, stocks, strict=True))
     )
     state = LookUpState(typed=text or "cola", rows=rows, total=31, cursor=1)
     return Frame(LookUpJob().view(state), LinkState("live", 20.0), None, state.typed, "0042", "Anna")
@@ -124,12 +127,17 @@ def look_up_order(text: str) -> Frame:
     return Frame(view, LinkState("live", 12.0), verdict, "", "0042", "Anna", 15)
 
 
-def _aisle(text: str) -> tuple[ListedLocation, ...]:
+def _aisle(text: str) -> tuple[LocationsRow, ...]:
     places = [(bay, level, bay * level % 3) for bay in range(1, 7) for level in range(1, 4)]
     return tuple(
-        ListedLocation(
-            text or f"A-{bay:02}-{level}", count, Decimal((bay * 7 + level * 5) % 12 * count), text or "shelf"
-        )
+        {
+            "location_code": text or f"A-{bay:02}-{level}",
+            "location_order": bay,
+            "default_stock_pool": 1,
+            "tags": [text or "shelf"],
+            "products": count,
+            "quantity": Decimal((bay * 7 + level * 5) % 12 * count),
+        }
         for bay, level, count in places
     )
 
@@ -140,19 +148,59 @@ def location_list(text: str) -> Frame:
     return Frame(LocationsJob().view(state), LinkState("live", 20.0), None, "", "0042", "Anna")
 
 
+def product_here(
+    product: str, label: str, quantity: Decimal, *held: tuple[str, int, int], unit: str = "", **pools: Decimal
+) -> ProductHereRow:
+    """One product at a location; `held` are order, line and quantity."""
+    return {
+        "product_number": product,
+        "description": label,
+        "quantity": quantity,
+        "pools": {name.removeprefix("pool_"): each for name, each in pools.items()},
+        "allow_decimal": bool(unit),
+        "unit": unit,
+        "price": Decimal(0),
+        "held": [
+            {"order_number": order, "line_number": line, "quantity": Decimal(count)} for order, line, count in held
+        ],
+    }
+
+
+def location_row(code: str, *products: ProductHereRow, before: str = "", after: str = "") -> LocationRow:
+    """One location with its products."""
+    return {
+        "location_code": code,
+        "location_order": 1,
+        "default_stock_pool": 0,
+        "tags": [],
+        "is_stock_unknown": False,
+        "unnamed": False,
+        "total": len(products),
+        "quantity": None,
+        "products": list(products),
+        "before": before,
+        "after": after,
+    }
+
+
 def _location_state(text: str) -> LocationsState:
-    stock = tuple(
-        StockLine(
-            f"400{index}",
-            text or name,
-            quantity,
-            text,
-            (("1", quantity),) if index else (("1", Decimal(4)), ("4", Decimal(2))),
-            (HeldGoods(text or "100042", 2, Decimal(2)),) if index == 0 else (),
-        )
-        for index, (name, quantity) in enumerate(zip(NAMES, map(Decimal, ("6", "12", "1", "40", "2.75")), strict=True))
+    first = product_here(
+        "4000",
+        text or NAMES[0],
+        Decimal(6),
+        (text or "100042", 2, 2),
+        unit=text,
+        pool_1=Decimal(4),
+        pool_4=Decimal(2),
     )
-    place = Location(text or "A-03-2", 1, (text or "shelf", "cold"), stock, "A-03-1", "A-03-3")
+    more = [
+        product_here(f"400{index}", text or name, quantity, unit=text, pool_1=quantity)
+        for index, (name, quantity) in enumerate(
+            zip(NAMES[1:], map(Decimal, ("12", "1", "40", "2.75")), strict=True), 1
+        )
+    ]
+    place = location_row(text or "A-03-2", first, *more, before="A-03-1", after="A-03-3")
+    place |= {"tags": [text or "shelf", "cold"], "default_stock_pool": 1}
     names = (("1", text or "Shop floor"), ("4", text or "Web orders"))
     return LocationsState(code=text or "A-03-2", location=place, pool_names=names, aisle=_aisle(text))
 
@@ -167,7 +215,8 @@ def location_with_many_products(text: str) -> Frame:
     """Show a location with more products than its page."""
     state = _location_state(text)
     assert state.location is not None
-    view = LocationsJob().view(state._replace(location=state.location._replace(product_count=12_345)))
+    state.location["total"] = 12_345
+    view = LocationsJob().view(state)
     return Frame(view, LinkState("live", 3.0), None, "", "0042", "Anna", 5)
 
 

@@ -73,11 +73,28 @@ def test_all_forms_of_a_upc_are_one_code(stored: str, sent: str) -> None:
 
 @given(st.sampled_from("01"), st.text("0123456789", min_size=6, max_size=6), st.data())
 def test_every_upc_e_is_its_upc_a(system: str, body: str, data: st.DataObject) -> None:
-    upc_a = expand_upc_e(system + body)
-    upc_e = system + body + upc_a[-1]
-    forms = (upc_e, upc_e[:7], upc_a, "0" + upc_a, "00" + upc_a, upc_a.lstrip("0"), shorten_upc_a(upc_a))
+    forms = upc_forms(system, body)
     stored, sent = data.draw(st.sampled_from(forms)), data.draw(st.sampled_from(forms))
     assert only(what(sent, (stored, "X"))).key == "X"
+
+
+def upc_forms(system: str, body: str) -> tuple[str, ...]:
+    """Forms of a UPC-E: body alone, with number system, with check digit, with both; and its UPC-A in every length."""
+    upc_a = expand_upc_e(system + body)
+    upc_e = system + body + upc_a[-1]
+    short = (upc_e[1:7], upc_e[:7], upc_e[1:], upc_e, shorten_upc_a(upc_a))
+    return (*short, upc_a, "0" + upc_a, "00" + upc_a, upc_a.removeprefix("0"), "00000" + upc_e)
+
+
+@pytest.mark.parametrize("system", "01")
+@pytest.mark.parametrize(
+    "body", ["654321", "123456", "234553", "425261", "000101", "100003", "123454", "987650", "900009", "012342"]
+)
+def test_every_form_of_a_upc_e_finds_every_other(system: str, body: str) -> None:
+    forms = upc_forms(system, body)
+    for stored in forms:
+        for sent in forms:
+            assert only(what(sent, (stored, "X"))).key == "X", (stored, sent)
 
 
 SENT_AND_STORED = [

@@ -18,7 +18,7 @@ from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Context, LocalNote, Write
 from aisle.jobs.supervisor import order as order_page_view
-from aisle.jobs.supervisor import orders_view
+from aisle.jobs.supervisor import order_rows
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Step, msg
 from aisle.outbox import journal
 from aisle.outbox.local_notes import ASSIGNED, save_note
@@ -64,10 +64,10 @@ def board(home: StoreFolder, number: str = "4101") -> tuple[str, str]:
     """The ids of what the board and the page of an order say of who works on it."""
     reads = CacheReader(home, open_outbox(home.folder))
     (found,) = reads.query("orders_by_number", {"orders": [number]})[0]
-    order = orders_view.parse_order_row(found, Context("0001", "U6", now=datetime.now(UTC).isoformat()))
+    order = order_rows.parse_order_row(found, Context("0001", "U6", now=datetime.now(UTC).isoformat()))
     told = order_page_view.claim_message(order)
     assert told is not None
-    return orders_view.claim_text(order).id, told.id
+    return order_rows.claim_text(order).id, told.id
 
 
 def test_two_people_on_one_host_are_asked_told_and_added_up(home: StoreFolder) -> None:

@@ -226,7 +226,13 @@ def test_a_scan_after_a_look_is_said_to_a_job_that_asks_something(home: StoreFol
             assert (frame.view.name, told(frame)) == (asking.name, answer)
 
 
-SCAN_ON = ("pick.prompt_choice", "receive.prompt_choice", "prompt.letter_or_scan", "prompt.choose_or_many")
+SCAN_ON = (
+    "pick.prompt_choice",
+    "receive.prompt_choice",
+    "prompt.letter_or_scan",
+    "prompt.choose_or_many",
+    "prompt.choose_or_how_many",
+)
 
 
 @pytest.mark.parametrize(("way", "row"), [(row.partition("/a")[0], row) for row in ASKING], indirect=["way"])

@@ -119,7 +119,15 @@ def test_nothing_is_left_in_english(language: str) -> None:
     assert left == {}
 
 
-PROMPTS = ("prompt.choose_or_many", "prompt.choose_or_type", "home.unsent", "home.in_hand", "home.in_hand_unsent")
+PROMPTS = (
+    "prompt.choose_or_many",
+    "prompt.choose_or_type",
+    "prompt.choose_or_how_many",
+    "prompt.choose_or_type_how_many",
+    "home.unsent",
+    "home.in_hand",
+    "home.in_hand_unsent",
+)
 """Questions of which no word may be cut."""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import apsw
 
-from aisle.barcode_keys import guessed_keys, lookup_keys, may_identify
+from aisle.barcode_keys import guessed_keys, lookup_keys, may_identify, zero_forms
 from aisle.cache.claim_queries import add_claims, add_picker_names, add_workers
 from aisle.cache.delivery_queries import partly_received_deliveries
 from aisle.cache.location_queries import list_locations, load_location
@@ -32,7 +32,7 @@ from aisle.late import LazyModule
 from aisle.outbox.local_notes import LANGUAGE, notes_of_keys
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.scan.meaning import PERSON, Candidate
-from aisle.scan.resolve import unique_results
+from aisle.scan.resolve import exact_candidates, unique_results
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
@@ -238,18 +238,27 @@ def _query_person(context: QueryContext, args: Args) -> QueryResult[PersonRow]:
 
 
 def _find_by_code(context: QueryContext, code: str) -> tuple[list[Candidate], bool]:
-    """Return everything with this code, or the only object that a guess finds, and True for a guess.
+    """Return everything with exactly this code, or with other leading zeros, or the only object that a guess finds.
 
-    Beside a quantity nobody can be asked which of several was meant.
+    True if there is a guess. Beside a quantity nobody can be asked which of several was meant.
     """
-    if found := _find_identified(context, code, lookup_keys(code)):
-        return found, False
-    guessed = unique_results((each, each) for each in _find_identified(context, code, guessed_keys(code)))
-    return (list(guessed), True) if len(guessed) == 1 else ([], False)
+    forms = zero_forms(code)
+    found = context.find((*lookup_keys(code), *forms))
+    certain = [each for each in found if each.code not in forms and may_identify(each.code, each.key, code)]
+    if exact := exact_candidates(code, forms, found) if forms else []:
+        certain = [each for each in certain if each in exact]
+    guessed = () if exact or (certain and not forms) else _find_guessed(context, code)
+    objects: dict[tuple[str, str], Candidate] = {}
+    for each in (*certain, *guessed):
+        objects.setdefault((each.kind, each.key), each)
+    return list(objects.values()), bool(guessed)
 
 
-def _find_identified(context: QueryContext, code: str, keys: Iterable[str]) -> list[Candidate]:
-    return [each for each in context.find(keys) if may_identify(each.code, each.key, code)]
+def _find_guessed(context: QueryContext, code: str) -> tuple[Candidate, ...]:
+    """Return the only object that has another form of a code."""
+    found = [each for each in context.find(guessed_keys(code)) if may_identify(each.code, each.key, code)]
+    guessed = unique_results((each, each) for each in found)
+    return guessed if len(guessed) == 1 else ()
 
 
 def _query_by_number(context: QueryContext, code: str) -> QueryResult[RecordsByNumberRow]:

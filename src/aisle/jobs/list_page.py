@@ -10,8 +10,8 @@ from aisle.jobs import pages
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Turn
 from aisle.jobs.page_job import Page
 from aisle.jobs.pages import ListState
-from aisle.jobs.view import INFO, ListView, Msg, Row, Verdict
-from aisle.scan.meaning import Accepts, Text, UnknownCode
+from aisle.jobs.view import INFO, ListView, Msg, Row, Verdict, raw
+from aisle.scan.meaning import Accepts, Scan, Text, UnknownCode
 
 W = TypeVar("W", bound=ListState)
 R = TypeVar("R")
@@ -23,6 +23,8 @@ class Column(NamedTuple, Generic[R]):
 
     title: Msg
     value: Callable[[R], Msg]
+    is_optional: bool = False
+    """True if it is left out while no row of the window has a value for it."""
 
 
 class ListPage(Page[W], Generic[W, R]):
@@ -34,6 +36,8 @@ class ListPage(Page[W], Generic[W, R]):
     """Text in place of rows, if it is always the same."""
     follows_typing = False
     """True if typed words search the list."""
+    has_progress_bars = False
+    """True if its rows show progress."""
     has_two_line_rows = False
     """True if each row takes two lines on a narrow screen."""
 
@@ -55,11 +59,11 @@ class ListPage(Page[W], Generic[W, R]):
 
     def visible_columns(self, state: W) -> tuple[Column[R], ...]:
         """Return the columns in this state."""
-        return self.columns
-
-    def column_heads(self, state: W) -> tuple[Msg, ...]:
-        """Return the heads of the columns."""
-        return tuple(column.title for column in self.visible_columns(state))
+        return tuple(
+            column
+            for column in self.columns
+            if not column.is_optional or any(column.value(row) != raw("") for row in state.rows)
+        )
 
     def may_have_more(self, state: W) -> bool:
         """Return True if more rows may match than are counted."""
@@ -69,9 +73,9 @@ class ListPage(Page[W], Generic[W, R]):
         """Return the rows of an answer."""
         return answer.rows
 
-    def row(self, state: W, row: R) -> Row:
-        """Return a row of the view."""
-        return Row(self.key(row), tuple(column.value(row) for column in self.visible_columns(state)))
+    def row(self, state: W, row: R, cells: tuple[Msg, ...]) -> Row:
+        """Return a row of the view with these cells."""
+        return Row(self.key(row), cells)
 
     def query(self, state: W, context: Context) -> Query:
         """Return the query for the window."""
@@ -84,28 +88,40 @@ class ListPage(Page[W], Generic[W, R]):
             **self.arguments(state, context),
             **search,
             "first": state.first,
-            "size": pages.page_size(context),
+            "size": self.page_size(context),
         }
+
+    def page_size(self, context: Context) -> int:
+        """Return the number of rows to query."""
+        return pages.page_size(context, has_progress_bars=self.has_progress_bars)
 
     def view(self, state: W) -> ListView:
         """Return the screen."""
-        return pages.list_view(
+        columns = self.visible_columns(state)
+        listed = pages.list_view(
             state,
             self.name,
             self.title(state),
             self.prompt(state),
-            self.column_heads(state),
-            tuple(self.row(state, row) for row in state.rows),
+            tuple(column.title for column in columns),
+            tuple(self.row(state, row, tuple(column.value(row) for column in columns)) for row in state.rows),
             *self.key_hints(state),
             empty=self.empty_text(state),
+            numbered=self.numbered_rows(state),
             may_have_more=self.may_have_more(state),
             has_two_line_rows=self.has_two_line_rows,
         )
+        return listed._replace(choices=self.choices(state), has_progress_bars=self.has_progress_bars)
+
+    def numbered_rows(self, state: W) -> int:
+        """Return the number of rows that are choices."""
+        return pages.numbered_rows(state)
 
     def accepts(self, state: W) -> Accepts:
         """Accept the numbers of rows, letters, and words if they search."""
         letters = self.letters(state) + pages.page_letters(state, self.has_two_line_rows)
-        return Accepts(choices=pages.numbered_rows(state), command_letters=letters, follows_typing=self.follows_typing)
+        choices = self.numbered_rows(state) + len(self.choices(state))
+        return Accepts(choices=choices, command_letters=letters, follows_typing=self.follows_typing)
 
     def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
         """Show the rows of the window. Query again if it is beyond the end."""
@@ -113,9 +129,8 @@ class ListPage(Page[W], Generic[W, R]):
 
     def handle_other_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Search, open a row, or move the cursor or the window."""
-        match event:
-            case Text(text) | UnknownCode(text):
-                return self.handle_text(state, text, context)
+        if isinstance(event, Text | UnknownCode | Scan):
+            return super().handle_other_input(state, event, context)
         letters = self.letters(state) if self.follows_typing else None
         return pages.handle_list_input(state, event, context, self.query, self.open_row, letters)
 

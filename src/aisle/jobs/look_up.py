@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
     Args,
-    Changed,
     Close,
-    Closed,
     Context,
     Effect,
     Event,
-    Job,
-    Opened,
     Query,
     Refresh,
-    Resumed,
     Rows,
     Start,
     Turn,
     format_number,
     money_message,
 )
-from aisle.jobs.pages import page_size, turn_page
+from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.product_page import (
-    Cells,
     ExpectedDelivery,
     NearbyStock,
     Product,
+    Unit,
     WaitingOrder,
-    code_rows,
-    delivery_block,
-    estimate,
-    nearby_block,
     parse_expected_deliveries,
     parse_nearby,
     parse_product,
     parse_waiting_orders,
 )
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -49,50 +43,21 @@ from aisle.jobs.view import (
     PAGE_HINTS,
     WRONG,
     Block,
-    DetailView,
     KeyHint,
     Line,
-    ListView,
     Msg,
-    Row,
     Verdict,
+    known_number,
     msg,
     raw,
 )
-from aisle.scan.meaning import (
-    LOCATION,
-    ORDER,
-    PERSON,
-    PRODUCT,
-    REFERENCE,
-    Accepts,
-    Back,
-    Choice,
-    Command,
-    CursorKey,
-    Match,
-    Scan,
-    Text,
-    TypedText,
-    UnknownCode,
-)
-
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.products import SearchRow
+from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, TypedText
 
 MAX_CHOICES = 3
 """Most numbered choices on the page of a product."""
 
-
-class ProductHit(NamedTuple):
-    """Product in the list."""
-
-    number: str
-    name: str
-    brand: str
-    stock: str
-    """Empty if the product is not in the stock list."""
-    unit: str
+MAX_ORDERS = 40
+"""Most orders on the page."""
 
 
 class OfferedChoice(NamedTuple):
@@ -113,7 +78,7 @@ class LookUpState(NamedTuple):
     """Text being typed, if it is a search. The list is then shown."""
     first: int = 0
     cursor: int = -1
-    rows: tuple[ProductHit, ...] = ()
+    rows: tuple[SearchRow, ...] = ()
     total: int = 0
     may_have_more: bool = False
     """True if more than `total` products may match."""
@@ -137,11 +102,6 @@ class LookUpState(NamedTuple):
     def is_list(self) -> bool:
         """True while the list is on the screen."""
         return bool(self.typed) or not self.product_number
-
-    @property
-    def numbered_rows(self) -> int:
-        """Number of list rows that are choices. Other choices are numbered on from them."""
-        return pages.numbered_rows(self) if self.is_list else 0
 
     @property
     def choices(self) -> tuple[OfferedChoice, ...]:
@@ -169,67 +129,176 @@ class LookUpState(NamedTuple):
         )
 
 
-def list_view(state: LookUpState) -> ListView:
-    """Return the numbered list of found products."""
-    text = state.typed or state.search
-    listed = pages.list_view(
-        state,
-        "look_up.list",
-        msg("look_up.title"),
-        msg("look_up.prompt_order") if state.offered_order else pages.product_prompt(state),
-        (msg("head.product"), msg("head.stock"), msg("head.number"), msg("head.brand")),
-        tuple(_product_row(hit) for hit in state.rows),
-        empty=pages.not_found_message("look_up.no_match", text, state.may_have_more) if text else msg("look_up.empty"),
-        may_have_more=state.may_have_more,
-    )
-    return listed._replace(choices=tuple(_choice_text(choice) for choice in state.choices))
+Result = Turn[LookUpState]
+Actions = tuple[Action[LookUpState], ...]
+Cells = tuple[Msg, ...]
+
+# Offered choices and search, on both pages
 
 
-def _product_row(hit: ProductHit) -> Row:
-    stock = msg("look_up.estimate", text=Decimal(hit.stock)) if hit.stock else raw("")
-    return Row(hit.number, (raw(hit.name or hit.number), stock, raw(hit.number), raw(hit.brand)))
-
-
-def page_view(state: LookUpState) -> DetailView:
-    """Return the page of one product."""
-    product = state.product
-    name = product.name if product else state.label or state.product_number
-    lines = [Line("product", raw(name))]
-    lines += _lines(product) if product else [Line("note", msg("look_up.unknown"))]
-    here = _stock_blocks(product) if product else ()
-    after = (
-        delivery_block(product, state.deliveries),
-        *(_fact_blocks(product, state.product_number) if product else ()),
-    )
-    return DetailView(
-        name="look_up.product",
-        title=msg("look_up.title_product", number=state.product_number),
-        prompt=_prompt(state),
-        lines=tuple(lines),
-        blocks=tuple(
-            block
-            for block in (*here, nearby_block(state.nearby, product), _order_block(state.waiting_orders), *after)
-            if block.rows
-        ),
-        page=state.page,
-        choices=tuple(_choice_text(choice) for choice in state.choices),
-        key_hints=(
-            *PAGE_HINTS,
-            BACK,
-            *pages.JOB_KEY_HINTS,
-            KeyHint("e", msg("hint.store_product")),
-        ),
+def _choice_actions(state: LookUpState) -> Actions:
+    ids = {"order": "look_up.choice_order", "product": "look_up.choice_product"}
+    return tuple(
+        Action(msg(ids[choice.kind], key=choice.key), partial(_follow_choice, choice)) for choice in state.choices
     )
 
 
-def _prompt(state: LookUpState) -> Msg:
+def _follow_choice(choice: OfferedChoice, state: LookUpState, context: Context) -> Result:
+    is_order = choice.kind == "order"
+    return Turn(state, (pages.hand_order_below(choice.key) if is_order else _query_chosen(choice.key),))
+
+
+def _query_chosen(product: str) -> Query:
+    """Return the query for a row chosen from a window. A window is not journalled; this answer is, so replay knows the
+    row."""
+    return Query("chosen", "product", {"product_number": product})
+
+
+def _search(state: LookUpState, text: str, context: Context) -> Result:
+    found = pages.query_window("found", "search", {"search": text}, 0, pages.page_size(context))
+    return Turn(state._replace(searched_for=text, typed="", offered_order=""), (found,))
+
+
+def _find_as_typed(state: LookUpState, text: str, choices: int, context: Context) -> Result:
+    """Search while the person types. Numbers of open choices are not a search."""
+    listed = pages.with_typed_search(state, text, numbered=choices)
+    if listed is None:
+        return Turn(state)
+    if not listed.typed and (state.product_number or not state.search):
+        return Turn(listed._replace(rows=(), total=0))
+    return Turn(listed, (LIST.query(listed, context),))
+
+
+def _go_back(state: LookUpState, context: Context) -> Result:
+    """Close the offer, return to the list that the page was opened from, or leave the job."""
     if state.offered_order:
-        return msg("look_up.prompt_order")
-    return msg("look_up.prompt_choices") if state.choices else msg("look_up.prompt")
+        state = state._replace(offered_order="")
+        return Turn(state, _refresh(state, context), Verdict(INFO, msg("session.dropped")))
+    if state.product_number and state.search:
+        listed = state._replace(product_number="", page=0, cursor=-1)
+        return Turn(listed, _refresh(listed, context))
+    return Turn(state, (Close(),))
 
 
-def _choice_text(choice: OfferedChoice) -> Msg:
-    return msg("look_up.choice_order" if choice.kind == "order" else "look_up.choice_product", key=choice.key)
+# List
+
+
+class HitList(ListPage[LookUpState, SearchRow]):
+    """List of found products."""
+
+    name = "look_up.list"
+    title_text = msg("look_up.title")
+    query_name = "search"
+    follows_typing = True
+    columns = (
+        Column(msg("head.product"), lambda row: raw(row["product_name"] or row["product_number"])),
+        Column(
+            msg("head.stock"),
+            lambda row: raw("") if row["most_likely_quantity"] is None else estimate(row["most_likely_quantity"]),
+        ),
+        Column(msg("head.number"), lambda row: raw(row["product_number"])),
+        Column(msg("head.brand"), lambda row: raw(row["brand_description"])),
+    )
+
+    def prompt(self, state: LookUpState) -> Msg:
+        return msg("look_up.prompt_order") if state.offered_order else pages.product_prompt(state)
+
+    def empty_text(self, state: LookUpState) -> Msg:
+        text = state.typed or state.search
+        return pages.not_found_message("look_up.no_match", text, state.may_have_more) if text else msg("look_up.empty")
+
+    def may_have_more(self, state: LookUpState) -> bool:
+        return state.may_have_more
+
+    def key(self, row: SearchRow) -> str:
+        return row["product_number"]
+
+    def query(self, state: LookUpState, context: Context) -> Query:
+        return super().query(state, context)._replace(id="hits")
+
+    def actions(self, state: LookUpState) -> Actions:
+        return _choice_actions(state)
+
+    def handle_rows(self, state: LookUpState, answer: Rows, context: Context) -> Result:
+        return super().handle_rows(state._replace(may_have_more=answer.may_have_more), answer, context)
+
+    def handle_text(self, state: LookUpState, text: str, context: Context) -> Result:
+        return _search(state, text, context)
+
+    def handle_other_input(self, state: LookUpState, event: Event, context: Context) -> Result:
+        if isinstance(event, TypedText):
+            return _find_as_typed(state, event.text, self.accepts(state).choices, context)
+        return super().handle_other_input(state, event, context)
+
+    def open_row(self, state: LookUpState, row: SearchRow, context: Context) -> Result:
+        return Turn(state, (_query_chosen(row["product_number"]),))
+
+    def go_back(self, state: LookUpState, context: Context) -> Result:
+        return _go_back(state, context)
+
+
+# Page of one product
+
+
+class ProductPage(DetailPage[LookUpState]):
+    """Page of one product: stock here and nearby, orders, deliveries and facts."""
+
+    name = "look_up.product"
+
+    def title(self, state: LookUpState) -> Msg:
+        return msg("look_up.title_product", number=state.product_number)
+
+    def prompt(self, state: LookUpState) -> Msg:
+        if state.offered_order:
+            return msg("look_up.prompt_order")
+        return msg("look_up.prompt_choices" if state.choices else "look_up.prompt")
+
+    def lines(self, state: LookUpState) -> tuple[Line, ...]:
+        product = state.product
+        if product is None:
+            name = state.label or state.product_number
+            return (Line("product", raw(name)), Line("note", msg("look_up.unknown")))
+        return (Line("product", raw(product.name)), *_lines(product))
+
+    def blocks(self, state: LookUpState) -> tuple[Block, ...]:
+        product = state.product
+        return (
+            *(_stock_blocks(product) if product else ()),
+            nearby_block(state.nearby, product),
+            _order_block(state.waiting_orders),
+            delivery_block(product, state.deliveries),
+            *(_fact_blocks(product, state.product_number) if product else ()),
+        )
+
+    def actions(self, state: LookUpState) -> Actions:
+        return (
+            *_choice_actions(state),
+            *(Action(hint.text, partial(_start_job, hint.letter), hint.letter) for hint in pages.JOB_KEY_HINTS),
+            Action(msg("hint.store_product"), _start_store_product, "e"),
+        )
+
+    def key_hints(self, state: LookUpState) -> tuple[KeyHint, ...]:
+        return (*PAGE_HINTS, BACK, *pages.JOB_KEY_HINTS, KeyHint("e", msg("hint.store_product")))
+
+    def handle_text(self, state: LookUpState, text: str, context: Context) -> Result:
+        return _search(state, text, context)
+
+    def handle_other_input(self, state: LookUpState, event: Event, context: Context) -> Result:
+        if isinstance(event, TypedText):
+            return _find_as_typed(state, event.text, self.accepts(state).choices, context)
+        return super().handle_other_input(state, event, context)
+
+    def go_back(self, state: LookUpState, context: Context) -> Result:
+        return _go_back(state, context)
+
+
+def _start_job(letter: str, state: LookUpState, context: Context) -> Result:
+    return Turn(state, (pages.start_job(letter, product=state.product_number, label=state.label),))
+
+
+def _start_store_product(state: LookUpState, context: Context) -> Result:
+    label = state.product.name if state.product else state.label
+    return Turn(state, (Start("store_product", {"product_number": state.product_number, "label": label}),))
 
 
 def _lines(product: Product) -> list[Line]:
@@ -255,6 +324,16 @@ def _stock_text(product: Product) -> Msg:
     if product.allows_decimals and product.unit:
         return msg("look_up.measure", stock=product.stock, unit=product.unit)
     return msg("look_up.stock", stock=product.stock)
+
+
+def estimate(quantity: Decimal | None) -> Msg:
+    """Return an estimated quantity, `?` if unknown."""
+    return raw("?") if quantity is None else msg("look_up.estimate", text=quantity)
+
+
+def with_age(title: Msg, age: Decimal) -> Msg:
+    """Return a title with the age of the data below it, if that is known."""
+    return msg("look_up.with_age", title=title, seconds=str(age)) if age >= 0 else title
 
 
 def _stock_blocks(product: Product) -> tuple[Block, ...]:
@@ -284,6 +363,23 @@ def _location_rows(product: Product) -> tuple[Cells, ...]:
     )
 
 
+def delivery_block(product: Product | None, deliveries: Iterable[ExpectedDelivery]) -> Block:
+    """Return the block of expected deliveries, the next delivery of the stock list, and the ordering deadline."""
+    rows: list[Cells] = list(delivery_rows(deliveries))
+    if product and product.next_delivery:
+        rows.append((msg("look_up.delivery"), msg("moment", at=product.next_delivery)))
+    if product and product.next_ordering:
+        rows.append((msg("look_up.ordering"), msg("moment", at=product.next_ordering)))
+    return Block(msg("look_up.expected_deliveries"), tuple(rows))
+
+
+def delivery_rows(deliveries: Iterable[ExpectedDelivery]) -> Iterator[Cells]:
+    """Yield quantity and date of each expected delivery."""
+    for one in deliveries:
+        what = msg("look_up.expected_with", quantity=known_number(one.quantity), order=one.order)
+        yield (what, one.day) if one.day else (what,)
+
+
 def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
     """Return the product's master data, and when it was counted and estimated.
 
@@ -311,6 +407,34 @@ def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
     return tuple((msg(label), value) for label, value, is_shown in known if is_shown)
 
 
+def code_rows(codes: Iterable[str], units: Iterable[Unit]) -> tuple[Cells, ...]:
+    """Return the barcodes, then the handling units with theirs."""
+    return (*((raw(code),) for code in codes), *((_unit_text(unit), raw(unit.code)) for unit in units))
+
+
+def _unit_text(unit: Unit) -> Msg:
+    if not unit.name:
+        return msg("look_up.unnamed_unit", quantity=unit.quantity)
+    if format_number(unit.quantity) in unit.name:
+        return raw(unit.name)
+    return msg("look_up.unit", quantity=unit.quantity, name=unit.name)
+
+
+def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
+    """Return the block of nearby stores and warehouses with the age of the data; empty for products without stock."""
+    if product and product.has_no_stock:
+        return Block(msg("look_up.nearby"), ())
+    if nearby.is_refused:
+        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_refused"),),))
+    if nearby.age_s < 0:
+        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_loading"),),))
+    rows: tuple[Cells, ...] = tuple(
+        (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
+        for near in nearby.stores
+    )
+    return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
+
+
 def _order_block(orders: tuple[WaitingOrder, ...]) -> Block:
     return Block(msg("look_up.orders", count=len(orders)), tuple(
         (raw(one.order), _need_text(one), raw(one.customer), msg("moment", at=one.pickup)) for one in orders
@@ -327,97 +451,81 @@ def _need_text(order: WaitingOrder) -> Msg:
     )
 
 
-MAX_ORDERS = 40
-"""Most orders on the page."""
+LIST, PAGE = HitList(), ProductPage()
 
-Result = Turn[LookUpState]
+# Job
 
 
-class LookUpJob(Job[LookUpState]):
+class LookUpJob(PageJob[LookUpState]):
     """Job that shows all data of a product, found by a scan or by words."""
 
     name = "look_up"
     steps: tuple[str, ...] = ("look_up.list", "look_up.product")
     version = 1
     journalled = True
+    preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
 
     def begin(self) -> LookUpState:
-        """Return the state without a search."""
         return LookUpState()
 
-    def accepts(self, state: LookUpState) -> Accepts:
-        """Accept rows or choices by number, and letters that turn the page or start a job."""
-        if not state.is_list:
-            return Accepts(choices=len(state.choices), command_letters=f"{pages.PAGE_LETTERS}{pages.JOB_LETTERS}e")
-        return Accepts(
-            choices=state.numbered_rows + len(state.choices),
-            command_letters=pages.page_letters(state),
-            follows_typing=True,
-        )
-
-    def prefers(self, state: LookUpState) -> tuple[str, ...]:
-        """Prefer products."""
-        return (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
-
-    def step_name(self, state: LookUpState) -> str:
-        """Return one of `steps`."""
-        return "look_up.list" if state.is_list else "look_up.product"
-
-    def view(self, state: LookUpState) -> ListView | DetailView:
-        """Return the list or the page."""
-        return list_view(state) if state.is_list else page_view(state)
+    def page(self, state: LookUpState) -> Page[LookUpState]:
+        return LIST if state.is_list else PAGE
 
     def keeps_next_scan(self, state: LookUpState) -> bool:
         """Return True until the first search or scan."""
         return not (state.product_number or state.search or state.offered_order)
 
-    def handle(self, state: LookUpState, event: Event, context: Context) -> Result:
-        """Return the next state. A scan opens a page, words search, numbers choose."""
-        match event:
-            case Opened(args):
-                return _handle_opened(state, args, context)
-            case Rows():
-                return _handle_rows(state, event, context)
-            case Changed() | Closed() if state.is_list and state.offered_order and not state.typed:
-                return Turn(state)  # the offered order is numbered after the rows
-            case Changed() | Closed():
-                return Turn(state.with_kept_choices(), _refresh(state, context))
-            case Resumed():
-                if state.offered_order and state.product is None:
-                    state = state._replace(kept_choices=None)
-                return Turn(state, (*_refresh(state, context), *_refresh_effects(state.product_number)))
-            case Scan(meanings):
-                return _handle_scan(state, meanings[0])
-            case Text(text) | UnknownCode(text):
-                return _search(state, text, context)
-            case TypedText(text):
-                return _find_as_typed(state, text, context)
-            case Choice(choice) if choice > state.numbered_rows:
-                return _handle_choice(state, choice - state.numbered_rows)
-            case Command("c" | "t" as letter) if not state.is_list:
-                return Turn(state, (pages.start_job(letter, product=state.product_number, label=state.label),))
-            case Command("e") if not state.is_list:
-                label = state.product.name if state.product else state.label
-                return Turn(state, (Start("store_product", {"product_number": state.product_number, "label": label}),))
-            case Command(key) | CursorKey(key) if not state.is_list:
-                return Turn(state._replace(page=turn_page(state.page, key)))
-            case Back():
-                return _go_back(state, context)
-        return pages.handle_list_input(state, event, context, _list_query, _open_row)
+    def handle_opened(self, state: LookUpState, args: Args, context: Context) -> Result:
+        """Open the page of a product, the result of a search, or an empty list."""
+        if args.get("product_number"):
+            return _open_product(state, str(args["product_number"]), str(args.get("label") or ""))
+        return _search(state, str(args["search"]), context) if args.get("search") else Turn(LookUpState())
 
+    def queries(self, state: LookUpState, context: Context) -> tuple[Effect, ...]:
+        return _refresh(state, context)
 
-def _handle_opened(state: LookUpState, args: Args, context: Context) -> Result:
-    """Open the page of a product, the result of a search, or an empty list."""
-    if args.get("product_number"):
-        return _open_product(state, str(args["product_number"]), str(args.get("label") or ""))
-    if args.get("search"):
-        return _search(state, str(args["search"]), context)
-    return Turn(LookUpState())
+    def query_again(self, state: LookUpState, context: Context) -> Result:
+        """Query again, but not the list after which an offered order is numbered."""
+        if state.is_list and state.offered_order and not state.typed:
+            return Turn(state)
+        return super().query_again(state.with_kept_choices(), context)
 
+    def handle_resumed(self, state: LookUpState, context: Context) -> Result:
+        if state.offered_order and state.product is None:
+            state = state._replace(kept_choices=None)
+        return Turn(state, (*_refresh(state, context), *_refresh_effects(state.product_number)))
 
-def _search(state: LookUpState, text: str, context: Context) -> Result:
-    found = pages.query_window("found", "search", {"search": text}, 0, page_size(context))
-    return Turn(state._replace(searched_for=text, typed="", offered_order=""), (found,))
+    def handle_rows(self, state: LookUpState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("hits"):
+                return LIST.handle_rows(state, answer, context)
+            case Rows("found"):
+                return _handle_found(state, answer, context)
+            case Rows("chosen", (row, *_)):
+                return _open_product(state, row["product_number"], row["product_name"])
+            case Rows("sheet", rows):
+                return Turn(state._replace(product=parse_product(rows[0], context.now) if rows else None))
+            case Rows("around", rows):
+                return Turn(state._replace(nearby=parse_nearby(rows, context.now)))
+            case Rows("orders_with_product", rows):
+                return Turn(state._replace(waiting_orders=parse_waiting_orders(rows)))
+            case Rows("next_deliveries", rows):
+                return Turn(state._replace(deliveries=parse_expected_deliveries(rows, context.now)))
+        return Turn(state)
+
+    def handle_scan(self, state: LookUpState, matches: tuple[Match, ...], context: Context) -> Result:
+        """Open a scanned product or location. Offer an order as a choice."""
+        match, state = matches[0], state._replace(typed="", offered_order="")
+        label = match.label or match.key
+        if match.kind == PRODUCT:
+            shown = Verdict(INFO, msg("look_up.shown", label=label))
+            return _open_product(state, match.key, label)._replace(verdict=shown)
+        if match.kind == LOCATION:
+            return Turn(state, (Start("locations", {"location_code": match.key}),))
+        if match.kind in (ORDER, REFERENCE):
+            text = msg("look_up.is_order", order=match.key, who=label)
+            return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
+        return Turn(state, (), Verdict(INFO, msg("look_up.is_person", name=label)))
 
 
 def _open_product(state: LookUpState, product: str, label: str = "") -> Result:
@@ -442,120 +550,24 @@ def _refresh_effects(product: str) -> tuple[Refresh, ...]:
     return (Refresh("product", product), Refresh("surrounding", product)) if product else ()
 
 
-def _list_query(state: LookUpState, context: Context) -> Query:
-    return pages.query_window(
-        "hits", "search", {"search": state.typed or state.search}, state.first, page_size(context)
-    )
-
-
 def _refresh(state: LookUpState, context: Context) -> tuple[Effect, ...]:
     if not state.is_list:
         return _queries(state.product_number)
-    return (_list_query(state, context),) if state.typed or state.search else ()
+    return (LIST.query(state, context),) if state.typed or state.search else ()
 
 
-# Answers
-
-
-def _handle_rows(state: LookUpState, answer: Rows, context: Context) -> Result:
-    match answer:
-        case Rows("hits", rows, _):
-            fresh = state._replace(may_have_more=answer.may_have_more)
-            return pages.handle_rows(
-                fresh, answer, tuple(_parse_product_row(row) for row in rows), context, _list_query
-            )
-        case Rows("found", rows, _):
-            return _handle_found(state, answer, tuple(_parse_product_row(row) for row in rows), context)
-        case Rows("chosen", rows, _) if rows:
-            return _open_product(state, str(rows[0]["product_number"]), str(rows[0].get("product_name") or ""))
-        case Rows("sheet", rows, _):
-            return Turn(state._replace(product=parse_product(rows[0], context.now) if rows else None))
-        case Rows("around", rows, _):
-            return Turn(state._replace(nearby=parse_nearby(rows, context.now)))
-        case Rows("orders_with_product", rows, _):
-            return Turn(state._replace(waiting_orders=parse_waiting_orders(rows)))
-        case Rows("next_deliveries", rows, _):
-            return Turn(state._replace(deliveries=parse_expected_deliveries(rows, context.now)))
-    return Turn(state)
-
-
-def _parse_product_row(row: SearchRow) -> ProductHit:
-    stock = row.get("most_likely_quantity")
-    return ProductHit(
-        str(row["product_number"]),
-        str(row.get("product_name") or ""),
-        str(row.get("brand_description") or ""),
-        "" if stock is None else format_number(to_decimal(stock)),
-        str(row.get("unit") or ""),
-    )
-
-
-def _handle_found(state: LookUpState, answer: Rows, rows: tuple[ProductHit, ...], context: Context) -> Result:
+def _handle_found(state: LookUpState, answer: Rows, context: Context) -> Result:
     """Handle the answer to words ended with Enter. Open a single product that is known to be the only one, or list
     several."""
-    text, total, partly = state.searched_for, answer.total, answer.may_have_more
+    text, rows, total, partly = state.searched_for, answer.rows, answer.total, answer.may_have_more
     state = state._replace(searched_for="")
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
         return Turn(state, effects, Verdict(WRONG, pages.not_found_message("look_up.not_found", text, partly)))
     if total == 1 and not partly:
-        return _open_product(state, rows[0].number, rows[0].name)
+        return _open_product(state, rows[0]["product_number"], rows[0]["product_name"])
     listed = state._replace(
         product_number="", search=text, rows=rows, total=total, may_have_more=partly, first=0, cursor=-1
     )
     found = "look_up.found_more" if partly else "look_up.found"
     return Turn(listed, (), Verdict(INFO, msg(found, text=text, count=total)))
-
-
-# Inputs
-
-
-def _handle_scan(state: LookUpState, match: Match) -> Result:
-    state = state._replace(typed="", offered_order="")
-    label = match.label or match.key
-    if match.kind == PRODUCT:
-        return _open_product(state, match.key, label)._replace(verdict=Verdict(INFO, msg("look_up.shown", label=label)))
-    if match.kind == LOCATION:
-        return Turn(state, (Start("locations", {"location_code": match.key}),))
-    if match.kind in (ORDER, REFERENCE):
-        text = msg("look_up.is_order", order=match.key, who=label)
-        return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
-    return Turn(state, (), Verdict(INFO, msg("look_up.is_person", name=label)))
-
-
-def _find_as_typed(state: LookUpState, text: str, context: Context) -> Result:
-    """Search while the person types. Numbers of open choices are not a search."""
-    listed = pages.with_typed_search(state, text, numbered=state.numbered_rows + len(state.choices))
-    if listed is None:
-        return Turn(state)
-    if not listed.typed and (state.product_number or not state.search):
-        return Turn(listed._replace(rows=(), total=0))
-    return Turn(listed, (_list_query(listed, context),))
-
-
-def _handle_choice(state: LookUpState, choice: int) -> Result:
-    if choice > len(state.choices):
-        return Turn(state)
-    chosen = state.choices[choice - 1]
-    return Turn(state, (pages.hand_order_below(chosen.key) if chosen.kind == "order" else _query_chosen(chosen.key),))
-
-
-def _open_row(state: LookUpState, row: ProductHit, context: Context) -> Result:
-    return Turn(state, (_query_chosen(row.number),))
-
-
-def _query_chosen(product: str) -> Query:
-    """Return the query for a row chosen from a window. A window is not journalled; this answer is, so replay knows the
-    row."""
-    return Query("chosen", "product", {"product_number": product})
-
-
-def _go_back(state: LookUpState, context: Context) -> Result:
-    """Close the offer, return to the list that the page was opened from, or leave the job."""
-    if state.offered_order:
-        state = state._replace(offered_order="")
-        return Turn(state, _refresh(state, context), Verdict(INFO, msg("session.dropped")))
-    if state.product_number and state.search:
-        listed = state._replace(product_number="", page=0, cursor=-1)
-        return Turn(listed, _refresh(listed, context))
-    return Turn(state, (Close(),))

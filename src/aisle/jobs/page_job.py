@@ -57,8 +57,12 @@ class Page(ABC, Generic[S]):
         """Return what the grammar may read an input as."""
 
     def actions(self, state: S) -> tuple[Action[S], ...]:
-        """Return what its letters and numbers do. Those without a letter are numbered from 1."""
+        """Return what its letters and numbers do. Those without a letter are numbered on from its rows."""
         return ()
+
+    def numbered_rows(self, state: S) -> int:
+        """Return the number of rows that are choices, numbered from 1."""
+        return 0
 
     def choices(self, state: S) -> tuple[Msg, ...]:
         """Return the texts of the numbered actions."""
@@ -82,17 +86,20 @@ class Page(ABC, Generic[S]):
     def _chosen(self, state: S, event: Event) -> tuple[Action[S], ...]:
         match event:
             case Choice(number):
-                return tuple(action for action in self.actions(state) if not action.letter)[number - 1 : number]
+                at = number - 1 - self.numbered_rows(state)
+                return (
+                    tuple(action for action in self.actions(state) if not action.letter)[at : at + 1] if at >= 0 else ()
+                )
             case Command(letter):
                 return tuple(action for action in self.actions(state) if action.letter == letter)
         return ()
 
     def handle_other_input(self, state: S, event: Event, context: Context) -> Turn[S]:
-        """Handle an input that is no action."""
+        """Handle an input that is no action. By default it is rejected, so that none is ignored silently."""
         match event:
             case Text(text) | UnknownCode(text):
                 return self.handle_text(state, text, context)
-        return Turn(state)
+        return reject_input(state, event)
 
     def handle_text(self, state: S, text: str, context: Context) -> Turn[S]:
         """Handle text, or a code that nothing has. By default it is rejected."""
@@ -122,7 +129,8 @@ class PagedPage(Page[P]):
 
     def accepts(self, state: P) -> Accepts:
         """Accept its numbers and letters, and the letters that turn the page."""
-        return Accepts(choices=len(self.choices(state)), command_letters=PAGE_LETTERS + self.letters(state))
+        choices = self.numbered_rows(state) + len(self.choices(state))
+        return Accepts(choices=choices, command_letters=PAGE_LETTERS + self.letters(state))
 
     def key_hints(self, state: P) -> tuple[KeyHint, ...]:
         """Return the hints for all its letters."""
@@ -214,8 +222,16 @@ class PageJob(Job[S]):
         return self.query_again(state, context)
 
     def query_again(self, state: S, context: Context) -> Turn[S]:
-        """Query what the open page shows, after a change or when the job is resumed."""
+        """Query what the open page shows."""
         return Turn(state, self.queries(state, context))
+
+    def handle_changed(self, state: S, context: Context) -> Turn[S]:
+        """Handle a change in the cache of one of the topics."""
+        return self.query_again(state, context)
+
+    def handle_resumed(self, state: S, context: Context) -> Turn[S]:
+        """Handle the return to this job, perhaps on another terminal."""
+        return self.query_again(state, context)
 
     def handle_closed(self, state: S, event: Closed, context: Context) -> Turn[S]:
         """Handle the end of the job above."""
@@ -252,8 +268,10 @@ class PageJob(Job[S]):
                 return self.handle_closed(state, event, context)
             case Changed(topic) if self.topics and topic not in self.topics:
                 return Turn(state)
-            case Changed() | Resumed():
-                return self.query_again(state, context)
+            case Changed():
+                return self.handle_changed(state, context)
+            case Resumed():
+                return self.handle_resumed(state, context)
             case Scan(matches):
                 return self.handle_scan(state, matches, context)
             case Back():

@@ -1,6 +1,4 @@
-"""Data of one product and the blocks that several pages show of it.
-
-The data are parsed from the rows of the queries `product`, `surrounding`, `orders_with_product` and
+"""Data of one product, parsed from the rows of the queries `product`, `surrounding`, `orders_with_product` and
 `next_deliveries`.
 
 Interface: Product, Store product stock entry, Surrounding stock entry, Delivery order.
@@ -9,7 +7,7 @@ Interface: Product, Store product stock entry, Surrounding stock entry, Delivery
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +15,7 @@ from aisle.barcode_keys import split_codes
 from aisle.jobs import quantities, store_time
 from aisle.jobs.job import Json, format_number
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import Block, Msg, known_number, msg, raw
+from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import LocationStockRow, OrdersWithProductRow
@@ -283,61 +281,3 @@ def seconds_since(moment: Json, now: str) -> Decimal:
     if then is None or present is None:
         return UNKNOWN_AGE
     return Decimal(max(0, int((present - then).total_seconds())))
-
-
-Cells = tuple[Msg, ...]
-
-
-def estimate(quantity: Decimal | None) -> Msg:
-    """Return an estimated quantity, `?` if unknown."""
-    return raw("?") if quantity is None else msg("look_up.estimate", text=quantity)
-
-
-def with_age(title: Msg, age: Decimal) -> Msg:
-    """Return a title with the age of the data below it, if that is known."""
-    return msg("look_up.with_age", title=title, seconds=str(age)) if age >= 0 else title
-
-
-def delivery_block(product: Product | None, deliveries: Iterable[ExpectedDelivery]) -> Block:
-    """Return the block of expected deliveries, the next delivery of the stock list, and the ordering deadline."""
-    rows: list[Cells] = list(delivery_rows(deliveries))
-    if product and product.next_delivery:
-        rows.append((msg("look_up.delivery"), msg("moment", at=product.next_delivery)))
-    if product and product.next_ordering:
-        rows.append((msg("look_up.ordering"), msg("moment", at=product.next_ordering)))
-    return Block(msg("look_up.expected_deliveries"), tuple(rows))
-
-
-def delivery_rows(deliveries: Iterable[ExpectedDelivery]) -> Iterator[Cells]:
-    """Yield quantity and date of each expected delivery."""
-    for one in deliveries:
-        what = msg("look_up.expected_with", quantity=known_number(one.quantity), order=one.order)
-        yield (what, one.day) if one.day else (what,)
-
-
-def code_rows(codes: Iterable[str], units: Iterable[Unit]) -> tuple[Cells, ...]:
-    """Return the barcodes, then the handling units with theirs."""
-    return (*((raw(code),) for code in codes), *((_unit_text(unit), raw(unit.code)) for unit in units))
-
-
-def _unit_text(unit: Unit) -> Msg:
-    if not unit.name:
-        return msg("look_up.unnamed_unit", quantity=unit.quantity)
-    if format_number(unit.quantity) in unit.name:
-        return raw(unit.name)
-    return msg("look_up.unit", quantity=unit.quantity, name=unit.name)
-
-
-def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
-    """Return the block of nearby stores and warehouses with the age of the data; empty for products without stock."""
-    if product and product.has_no_stock:
-        return Block(msg("look_up.nearby"), ())
-    if nearby.is_refused:
-        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_refused"),),))
-    if nearby.age_s < 0:
-        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_loading"),),))
-    rows: tuple[Cells, ...] = tuple(
-        (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
-        for near in nearby.stores
-    )
-    return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))

@@ -72,6 +72,12 @@ def is_too_short_for_code(code: str) -> bool:
     return digits.isdecimal() and digits.isascii() and len(digits) <= MAX_QUANTITY_DIGITS
 
 
+def has_decimal_point(code: str) -> bool:
+    """Return True if digits have a decimal point or comma among them, as a quantity has."""
+    digits = code.replace(",", ".").replace(".", "", 1)
+    return digits != code and digits.isdecimal() and digits.isascii()
+
+
 def query_by_number(value: Decimal, code: str) -> Query | None:
     """Return the query for records with this number, or None if it can only be a quantity."""
     if value != value.to_integral_value() or not value or not (code or "0").isdigit():
@@ -130,9 +136,20 @@ def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:
     return value >= ALWAYS_ASKED_FROM or (bool(limit) and value >= limit and value > IMPLAUSIBLE_FACTOR * known)
 
 
-def quantity_prompt(keys: str, *, scans: bool = True) -> Msg:
-    """Return the prompt where letters choose and a number is the total quantity; `scans`: a scan continues."""
-    return msg("prompt.choose_or_many" if scans else "prompt.choose_or_type", letters=spell_letters(keys))
+def quantity_prompt(keys: str, *, scans: bool = True, is_total: bool = True) -> Msg:
+    """Return the prompt where letters choose and a number is the total quantity, or that of what was scanned.
+
+    `scans`: a scan continues.
+    """
+    if is_total:
+        return msg("prompt.choose_or_many" if scans else "prompt.choose_or_type", letters=spell_letters(keys))
+    id_ = "prompt.choose_or_how_many" if scans else "prompt.choose_or_type_how_many"
+    return msg(id_, letters=spell_letters(keys))
+
+
+def how_much_prompt(label: str, unit: str) -> Msg:
+    """Return the prompt for the quantity of a scanned pack that does not say it."""
+    return msg("session.type_in", label=label, unit=unit) if unit else msg("session.type_how_much", label=label)
 
 
 def letter_prompt(keys: str, *, scans: bool = True) -> Msg:

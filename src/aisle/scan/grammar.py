@@ -15,6 +15,7 @@ from aisle.barcode_keys import (
     normalise_code,
     to_ascii_forms,
     without_padding,
+    zero_forms,
 )
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.gs1_separators import KEY_MARK, begins_gs1_message
@@ -190,7 +191,9 @@ def needs_look_up(answer: Meaning | tuple[Interpretation, ...]) -> TypeIs[tuple[
 
 def look_up_keys(interpretations: tuple[Interpretation, ...]) -> tuple[str, ...]:
     """Return every key to look up for these interpretations, once each, best first."""
-    return tuple(dict.fromkeys(key for interpretation in interpretations for key in interpretation.keys))
+    keys = [key for interpretation in interpretations for key in interpretation.keys]
+    keys += [key for interpretation in interpretations for key in interpretation.zero_forms]
+    return tuple(dict.fromkeys(keys))
 
 
 def asks_look_up(text: str) -> bool:
@@ -384,7 +387,7 @@ def _interpret_code(
             Interpretation((code, code.casefold()), code),
             Interpretation((), code, rank=_RANK_GUESSED, refusal=NUMBER_BESIDE_CODE),
         )
-    interpretations = [Interpretation(lookup_keys(code), code, rank=_RANK_WHOLE)]
+    interpretations = [Interpretation(lookup_keys(code), code, rank=_RANK_WHOLE, zero_forms=zero_forms(code))]
     if in_store_patterns:
         interpretations += _interpret_in_store_code(code, in_store_patterns)
     if is_gs1 or len(code) >= _MIN_GS1_MESSAGE:

@@ -82,6 +82,8 @@ class Match(NamedTuple):
     """Typed multiplier, if the quantity has to be asked for."""
     may_hide_count: bool = False
     """True if a value of its label, such as the lot, may end in a number of pieces without a separator."""
+    has_other_zeros: bool = False
+    """True if its number has other leading zeros than the code, which is no GTIN."""
 
 
 class Accepts(NamedTuple):
@@ -168,6 +170,8 @@ class Interpretation(NamedTuple):
     """Typed multiplier; `multiplier` includes it and the code's own quantity."""
     may_hide_count: bool = False
     """True if a value of the label may end in a number of pieces without a separator."""
+    zero_forms: tuple[str, ...] = ()
+    """Keys of the code with other leading zeros, looked up to tell an exact code from one that differs by zeros."""
 
 
 class Scan(NamedTuple):

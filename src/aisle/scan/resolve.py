@@ -9,14 +9,16 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, TypeVar
 
-from aisle.barcode_keys import may_identify
+from aisle.barcode_keys import has_check_digit, may_identify, normalise_code
 from aisle.scan.grammar import asks_look_up, choice_refusal, is_search, multiply, normalise_input
 from aisle.scan.meaning import (
     DAMAGED_GS1,
     LOCATION,
     MISSING_SEPARATOR,
     NUMBER_BESIDE_CODE,
+    ORDER,
     PRODUCT,
+    REFERENCE,
     Accepts,
     Ambiguous,
     Candidate,
@@ -49,7 +51,8 @@ def resolve(
     `candidates` are everything found under their keys, in any order; `preferred_kinds` the kinds that the step can use,
     best first. Unknown interpretations are dropped, and of the rest only the lowest rank counts; if two are left the
     person is asked. An unknown product of numbers is a quantity. Guesses count if nothing else is known and exactly one
-    product or location fits; if several fit, the person is asked.
+    product or location fits; if several fit, the person is asked. A number that nothing has exactly, but something with
+    other leading zeros, is a guess as well.
 
     Message ids of a RefusedInput: input.whole_number_only, input.no_choice_back, input.choose_letter,
     input.no_quantity, input.number_without_unit, and the refusals of interpretations.
@@ -69,6 +72,8 @@ def resolve(
     best, refusal = known[0][0].rank, known[0][0].refusal
     if refusal:
         return RefusedInput(refusal, text)
+    if known[0][0].zero_forms:
+        known = [*_sort_out_zeros(*known[0], interpretations, found, preferred_kinds), *known[1:]]
     scans = [
         scan
         for interpretation, chosen in known
@@ -101,6 +106,60 @@ def _resolve_guess(
         if _may_mean(interpretation, candidate) and (scan := _make_scan(interpretation, [candidate], is_look_up))
     )
     return scans[0] if len(scans) == 1 else Ambiguous(scans) if scans else None
+
+
+def exact_candidates(code: str, zero_forms: Iterable[str], candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates that have exactly this code, with these leading zeros; of a GTIN zeros make no difference.
+
+    `candidates` are those under the keys of the code and under its `zero_forms` (`aisle.barcode_keys`).
+    """
+    listed, forms = list(candidates), set(zero_forms)
+    others = {(each.kind, each.key, each.factor) for each in listed if each.code in forms}
+    spelled = {code.strip(), code.strip().casefold(), normalise_code(code)}
+    is_gtin = has_check_digit(normalise_code(code))
+    return [
+        each
+        for each in listed
+        if (is_gtin and each.kind == PRODUCT)
+        or (each.code in spelled and (each.key in spelled or (each.kind, each.key, each.factor) not in others))
+    ]
+
+
+def _sort_out_zeros(
+    interpretation: Interpretation,
+    chosen: list[Candidate],
+    interpretations: tuple[Interpretation, ...],
+    found: dict[str, list[Candidate]],
+    preferred_kinds: tuple[str, ...],
+) -> list[tuple[Interpretation, list[Candidate]]]:
+    """Return what a number means whose leading zeros a scanner may have added or dropped.
+
+    What has exactly this code comes alone. Otherwise all that has it with other zeros is a guess, beside products and
+    locations that have another form of it: those of the kinds that the step can use are left, each by itself.
+    """
+    listed = [each for key in (*interpretation.keys, *interpretation.zero_forms) for each in found.get(key, ())]
+    spelled = exact_candidates(interpretation.code, interpretation.zero_forms, listed)
+    if exact := [each for each in chosen if each in spelled]:
+        return [(interpretation._replace(zero_forms=()), exact)]
+    guesses = [(each._replace(rank=interpretation.rank), each.keys) for each in interpretations if each.is_guess]
+    pool = [(interpretation, each) for each in chosen]
+    names = {(each.kind, each.key) for each in chosen}
+    for guess, keys in guesses:
+        for each in (each for key in keys for each in found.get(key, ())):
+            is_new = each.kind in (PRODUCT, LOCATION) and (each.kind, each.key) not in names
+            if is_new and not guess.layout and _may_mean(guess, each):
+                names.add((each.kind, each.key))
+                pool.append((guess, each))
+    usable = {each.kind for _, each in pool if each.kind in preferred_kinds}
+    if preferred_kinds[:1] in ((PRODUCT,), (LOCATION,)):
+        usable = usable & {PRODUCT, LOCATION} or usable
+    groups: dict[tuple[bool, str, str], tuple[Interpretation, list[Candidate]]] = {}
+    for meant, each in pool:
+        if not usable or each.kind in usable:
+            is_shared = meant is interpretation and each.kind == PRODUCT
+            kind = ORDER if each.kind == REFERENCE else each.kind
+            groups.setdefault((meant.is_guess, kind, "" if is_shared else each.key), (meant, []))[1].append(each)
+    return list(groups.values())
 
 
 def unique_results(guesses: Iterable[tuple[Candidate, ResultT]]) -> tuple[ResultT, ...]:
@@ -186,6 +245,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         interpretation.is_guess and not interpretation.layout,
         interpretation.by if asks_quantity or may_hide_count else Decimal(1),
         may_hide_count,
+        has_other_zeros=bool(interpretation.zero_forms),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aisle.jobs.job import Event, Opened, Start, money_message
+from aisle.jobs import COUNTS_SCANS
+from aisle.jobs.job import Event, Opened, SignIn, Start, money_message
 from aisle.jobs.pages import PAGE_LETTERS
 from aisle.jobs.quantities import MAX_LIKELY_QUANTITY
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
@@ -35,7 +36,7 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.pending_question import PendingQuestion, choice_question
+from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.pin_check import PinCheck
 from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection
@@ -210,8 +211,7 @@ class MeaningHandler:
         answer, look_up = self._event_runner.answer, _look_up_of(meaning, raw) if self._context.user.user else None
         match meaning:
             case Ambiguous(scans):
-                self._page.question = PendingQuestion(self._page.key, scans=scans)
-                answer(Verdict(ASK, choice_question(scans)), meaning, raw)
+                self._ask_which(scans, meaning, raw)
             case Multiplier(number) if self._context.user.user:
                 self._page.question = PendingQuestion(self._page.key, multiplier=number)
                 answer(Verdict(INFO, msg("session.times", times=number)), meaning, raw)
@@ -226,12 +226,35 @@ class MeaningHandler:
             case Scan() if self._needs_quantity(meaning):
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
                 answer(Verdict(ASK, ask_measured_quantity.quantity_question(meaning)), meaning, raw)
+            case Scan() if self._leaves_by_guess(meaning):
+                self._ask_which((meaning,), meaning, raw)
             case RefusedInput():
                 if meaning.reason == "input.scan_not_accepted":
                     self._page.question = question  # it still stands
                 answer(self._refusal(meaning), meaning, raw)
             case _:
                 self._apply_known(self._pin_check.require_pin(meaning, lambda: self._feed(meaning)), meaning, raw)
+
+    def _ask_which(self, scans: tuple[Scan, ...], meaning: Meaning, raw: str) -> None:
+        """Ask which of these meanings is meant, or whether the only one is."""
+        self._page.question = PendingQuestion(self._page.key, scans=tuple(map(without_guess, scans)))
+        self._event_runner.answer(Verdict(ASK, choice_question(scans)), meaning, raw)
+
+    def _leaves_by_guess(self, scan: Scan) -> bool:
+        """Return whether a guessed code signs somebody else in, or opens something else than the work on the page.
+
+        Jobs are pure: it is tried.
+        """
+        match = scan.matches[0]
+        if match.kind == PRODUCT or not (match.is_guess or match.has_other_zeros):
+            return False
+        stack = self._page.stack
+        receiver, before = receiving_job(stack.jobs, scan), stack.snapshot()
+        result, after = stack.feed(scan, self._context.current()), stack.top
+        stack.restore(before)
+        signs_in = any(isinstance(each, SignIn) for each in result.session_effects)
+        is_work = receiver.job.name in _WORK and receiver.job_id != after.job_id
+        return (signs_in and bool(self._context.user.user)) or is_work
 
     def _needs_quantity(self, scan: Scan) -> bool:
         is_needed = ask_measured_quantity.is_quantity_needed(self._page.stack.jobs, scan)
@@ -319,6 +342,9 @@ def _choice_hint(accepts: Accepts) -> Msg | None:
     last = "" if accepts.choices < 2 else f"-{accepts.choices}"
     return msg("input.type", keys=f"1{last}") if accepts.choices else None
 
+
+_WORK = COUNTS_SCANS | {"batch", "shortage"}
+"""Jobs that a guessed code never leaves without a question."""
 
 _PAGES_WITHOUT_QUANTITY = ("home", "look_up", "locations")
 """Jobs that only show a scanned product."""

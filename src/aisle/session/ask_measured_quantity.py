@@ -139,7 +139,7 @@ def prompt(label: Scan) -> Msg:
         if unit:
             return msg("session.type_each_in", times=meaning.by, label=name, unit=unit)
         return msg("session.type_each", times=meaning.by, label=name)
-    return msg("session.type_in", label=name, unit=unit) if unit else msg("session.type_how_much", label=name)
+    return quantities.how_much_prompt(name, unit)
 
 
 def named(label: Scan) -> Msg:

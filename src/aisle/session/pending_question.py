@@ -11,8 +11,6 @@ from aisle.jobs.quantities import letter_prompt, other_choice_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
 from aisle.scan.grammar import is_multiplied
 from aisle.scan.meaning import (
-    LOCATION,
-    PERSON,
     PRODUCT,
     Accepts,
     Ambiguous,
@@ -202,7 +200,7 @@ class PendingQuestion(NamedTuple):
             return plain._replace(
                 choices=answers,
                 choice_letters=ANSWER_LETTERS,
-                prompt=quantities.quantity_prompt(ANSWER_LETTERS, scans=False),
+                prompt=quantities.quantity_prompt(ANSWER_LETTERS, scans=False, is_total=False),
             )
         if not self.scans:
             return view
@@ -236,10 +234,16 @@ def restore_question(
     )
 
 
+def without_guess(scan: Scan) -> Scan:
+    """Return a scan that somebody chose: nothing of it is a guess any more."""
+    matches = tuple(each._replace(is_guess=False, has_other_zeros=False) for each in scan.matches)
+    return scan._replace(matches=matches)
+
+
 def _label(scan: Scan) -> Msg | str:
-    """Return a meaning in a few characters: goods with their quantity, a badge and a location in words."""
+    """Return a meaning in a few characters: goods with their quantity, anything else in words."""
     match = scan.matches[0]
-    return quantities.name_of(match) if match.kind in (LOCATION, PERSON) else ask_measured_quantity.quantity_label(scan)
+    return quantities.name_of(match) if match.kind != PRODUCT else ask_measured_quantity.quantity_label(scan)
 
 
 def _choice_text(scan: Scan) -> Msg:
@@ -252,5 +256,7 @@ def choice_question(scans: Sequence[Scan]) -> Msg:
     if len(scans) > 2:
         is_of_products = all(scan.matches[0].kind == PRODUCT for scan in scans)
         return msg("session.ambiguous_of", count=len(scans)) if is_of_products else msg("session.choose")
+    if len(scans) == 1:
+        return msg("session.confirm_guess", code=scans[0].matches[0].code, label=_label(scans[0]))
     labels = {f"way{number}": _label(scan) for number, scan in enumerate(scans, 1)}
     return msg("session.ambiguous", **labels)

@@ -98,7 +98,6 @@ class CsvTable:
         self._known_names = frozenset(layout.columns)
         self._other_header = 0
         self._notation = Notation(dotted_codes)
-        self._column_notations: dict[int, Notation] = {}
         self._is_scanned = False
         self._last_row_without_end: int | None = None
         self._has_lines = bool(layout.lines_field)
@@ -269,7 +268,6 @@ class CsvTable:
                     if index < len(found) and "." in found[index]:
                         self._notation.observe_code(_unwrap_cell(found[index]))
         self._has_long_rows = long_rows * 2 > rows
-        self._column_notations = {index: self._notation.of_column(index) for index in (*numbers, *dates)}
         if len(self._currencies) > 1:
             seen = ", ".join(
                 f"{cell_cleaning.trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values()
@@ -279,7 +277,7 @@ class CsvTable:
             self.notes.add_assumption(assumption)
 
     def _notation_of(self, index: int) -> Notation:
-        return self._column_notations.get(index, self._notation)
+        return self._notation.of_column(index)
 
     def _observe_row(self, line: int, found: list[str], numbers: Iterable[int], dates: Iterable[int]) -> None:
         for index in numbers:

@@ -6,7 +6,6 @@ cells of the file decide. The same holds for dates: `27/11/2026` has the day fir
 
 from __future__ import annotations
 
-import copy
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -82,9 +81,9 @@ class Notation:
         self._dotted_codes: set[str] = set() if dotted_codes is None else dotted_codes
         self._column = 0
         self._numbers: dict[str, tuple[int, str]] = {}
-        self._three_decimals: set[tuple[int, str]] = set()
+        self._three_decimals: tuple[tuple[int, str], ...] = ()
         """Columns with a number that surely has three decimals, and its decimal mark."""
-        self._fewer_decimals: set[int] = set()
+        self._fewer_decimals: tuple[int, ...] = ()
         """Columns with a number that has other than three digits behind its last mark, or no mark."""
         self._marks: Counter[str] = Counter()
         self._ambiguous_number: tuple[int, str, int] | None = None
@@ -99,21 +98,21 @@ class Notation:
         self._last_year = date.today().year + YEARS_AHEAD
 
     def of_column(self, column: int) -> Notation:
-        """Return what a file shows, for the cells of one column."""
-        own = copy.copy(self)
-        own._column = column
-        return own
+        """Return the notation for the next cells, which are of this column."""
+        self._column = column
+        return self
 
     def observe_number(self, line: int, cell: str, column: int = 0) -> None:
         """Record what a cell of a column of numbers shows."""
-        if not _THREE_DECIMALS.fullmatch(cell):
-            self._fewer_decimals.add(column)
+        if column not in self._fewer_decimals and not _THREE_DECIMALS.fullmatch(cell):
+            self._fewer_decimals += (column,)
         if POINT in cell or COMMA in cell:
             bare = _strip_currency(cell)
             mark = _decimal_mark(bare)
             if mark:
-                if _THREE_DECIMALS.fullmatch(bare) and bare[-4] == mark:
-                    self._three_decimals.add((column, mark))
+                is_seen = (column, mark) in self._three_decimals
+                if not is_seen and _THREE_DECIMALS.fullmatch(bare) and bare[-4] == mark:
+                    self._three_decimals += ((column, mark),)
                 self._numbers.setdefault(mark, (line, cell))
                 self._marks[mark] += 1
             elif self._ambiguous_number is None and _AMBIGUOUS_NUMBER.fullmatch(bare):

@@ -35,6 +35,7 @@ from aisle.client.load.row_checks import (
     code_keys,
     codes_in_cell,
     find_conflicts,
+    has_thousands,
     keys_in_column,
 )
 
@@ -170,7 +171,21 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             )
         if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
             _warn_of_picked(table, row)
+        if table.creates_records and not row.reason:
+            _warn_of_thousands(table, findings, row)
         yield odd.check(row)
+
+
+def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
+    """Add a warning for a new product, order or delivery whose number is written like one of thousands."""
+    column = table.key_columns[-1]
+    number = str(row.values.get(column, "")) if column.endswith("number") else ""
+    if (
+        has_thousands(number)
+        and tuple(row.values.get(name, "") for name in table.key_columns) not in findings.known_keys
+    ):
+        what = f"{column} has signs as of thousands, which a spreadsheet may have put into it"
+        table.notes.add_warning(what, number, row.line)
 
 
 def _warn_of_picked(table: CsvTable, row: TableRow) -> None:

@@ -69,6 +69,14 @@ def comparable_key(key: RecordKey) -> RecordKey:
     return (*map(fold_code, before), name.lstrip("0") or name[-1:])
 
 
+def has_thousands(code: str) -> bool:
+    """Return True if a code of digits has points or blanks between its thousands."""
+    return _GROUPED_DIGITS.fullmatch(code) is not None
+
+
+_GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:([. ])\d{3})(?:\1\d{3})*", re.ASCII)
+
+
 def key_without_zeros(key: RecordKey) -> RecordKey:
     """Return a key without the zeros before its groups of digits (`A01-02` as `A1-2`); those behind a point stay."""
     *before, name = key

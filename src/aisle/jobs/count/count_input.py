@@ -80,6 +80,8 @@ def add_aisle(state: CountState, rows: Iterable[LocationsRow]) -> PlanTurn:
 
 
 def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTurn:
+    last_added = max((each.added for each in state.plan), default=0)
+    targets = tuple(each._replace(added=last_added + place) for place, each in enumerate(targets, 1))
     todo = (*state.plan, *targets)
     last = targets[-1] if targets else None
     location = last.key if last and last.kind == "location" else state.location
@@ -100,11 +102,12 @@ def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
 
 
 def remove_from_plan(state: CountState) -> PlanTurn:
-    """Remove the location scanned last from the list, or else the last target."""
+    """Remove the target that was added last from the list."""
     if not state.plan:
         return finish_count.reply(state, WRONG, "count.nothing_to_undo")
-    removed = next((each for each in state.plan if each.key == state.location), state.plan[-1])
-    state = state._replace(plan=tuple(each for each in state.plan if each != removed), location="", first_row=0)
+    removed = max(state.plan, key=lambda each: each.added)
+    location = "" if removed.key == state.location else state.location
+    state = state._replace(plan=tuple(each for each in state.plan if each != removed), location=location, first_row=0)
     return finish_count.reply(
         state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan)
     )
@@ -149,13 +152,26 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
         return finish_count.reply(state, WRONG, "count.answer_first", what=name_of(match))
     if state.phase == "recount":
         return _add_to_recount(state, match, context)
+    asked = _asked_line(state, match)
     state = finish_count.resume_counting(state._replace(choices=()))
+    if asked is not None:
+        state = state._replace(current_index=asked)
     if state.only_product and match.key != state.only_product:
         labels = distinct_labels(state.label, state.only_product, match)
         return finish_count.reply(state, WRONG, "count.product_first", **labels)
     if state.mode == "product":
         return _scan_at_stop(state, match, context)
     return _scan_location(state, match, context) if match.kind == LOCATION else scan_product(state, match, context)
+
+
+def _asked_line(state: CountState, match: Match) -> int | None:
+    """Return the index of the line that was not counted and is asked for, if the scan is of its product."""
+    index = state.question_index if state.phase == "missing" else -1
+    if index < 0 or match.kind != PRODUCT or match.key != state.lines[index].product:
+        return None
+    asked = count_state.missing_in_pools(state, index)
+    usual = count_state.find_line(state, match.key)
+    return usual if usual in asked else index
 
 
 def is_quantity_asked(state: CountState) -> bool:
@@ -307,7 +323,8 @@ def _set_counted(state: CountState, index: int, counted: Decimal, context: Conte
     state = count_state.set_counted(state, index, counted, context.now)
     item = state.lines[index]
     id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
-    return finish_count.reply(state, GOOD, id_, label=item.label, counted=counted, expected=item.expected)
+    label = count_state.label_with_pools(state, index)
+    return finish_count.reply(state, GOOD, id_, label=label, counted=counted, expected=item.expected)
 
 
 def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
@@ -321,8 +338,9 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
     counted = (state.recount_quantity or Decimal(0)) + match.quantity
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
+    label = count_state.label_with_pools(state, state.question_index)
     return finish_count.reply(
-        state._replace(recount_quantity=counted), GOOD, "count.counted", label=item.label, counted=counted
+        state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=counted
     )
 
 
@@ -333,11 +351,12 @@ def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
         text = msg("count.other_product", label=match.label or match.key, mine=state.label)
         return Turn(state._replace(choices=(count_target(match),)), (), Verdict(ASK, text))
     code = match.key.casefold()
-    for index, item in enumerate(state.lines):
-        if item.location.casefold() == code:
-            return finish_count.reply(
-                finish_count.go_to_stop(state, index), GOOD, "count.at_stop", place=item.location, label=item.label
-            )
+    here = [index for index, item in enumerate(state.lines) if item.location.casefold() == code]
+    if here:
+        index = state.current_index if state.current_index in here else here[0]
+        place = count_state.name_with_pool(state, index)
+        stop = finish_count.go_to_stop(state, index)
+        return finish_count.reply(stop, GOOD, "count.at_stop", place=place, label=state.lines[index].label)
     pool = state.chosen_pool or state.lines[0].pool
     new = state.lines[0]._replace(location=match.key, pool=pool, expected=Decimal(0), held=Decimal(0))
     new = new._replace(counted=None, counted_at="", needs_recount=False, is_recounted=False, is_left_as_is=False)

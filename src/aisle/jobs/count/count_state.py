@@ -112,6 +112,8 @@ class CountTarget(NamedTuple):
     label: str = ""
     walk_order: Decimal = NO_WALK_ORDER
     """Position in the walk."""
+    added: int = 0
+    """Serial number by which it was added to the list."""
 
 
 class SentSummary(NamedTuple):
@@ -405,14 +407,29 @@ def label_with_pools(state: CountState, *indexes: int) -> Msg:
     return msg("count.in_pool", label=item.label, pool=pools)
 
 
+def name_with_pool(state: CountState, index: int) -> Msg:
+    """Return the location of the line if a product is counted at several, else the product; with its pool if it has
+    several there.
+    """
+    item, label = state.lines[index], label_with_pools(state, index)
+    if state.mode != "product" or not item.location:
+        return label
+    pool = dict(label.args).get("pool")
+    return msg("count.in_pool", label=item.location, pool=pool) if pool else raw(item.location)
+
+
 # Entries
 
 
 def find_line(state: CountState, product: str) -> int:
     """Return the index of the line that a scan of this product belongs to; -1 for none.
 
-    The pool is the chosen one or the location's default. If the product is in one other pool only, that line is used.
+    The line that is asked stays asked. Otherwise the pool is the chosen one or the location's default. If the product
+    is in one other pool only, that line is used.
     """
+    asked = state.current_line
+    if asked and (asked.product, asked.location) == (product, state.location):
+        return state.current_index
     indexes = [
         index for index, item in enumerate(state.lines) if item.product == product and item.location == state.location
     ]

@@ -181,7 +181,7 @@ def answer_missing(state: CountState, number: int, context: Context) -> Result:
         return next_question(state._replace(lines=items), context)
     state = resume_counting(state)
     state = go_to_stop(state, index) if state.mode == "product" else state._replace(current_index=index)
-    return reply(state, INFO, "count.count_it", label=item.label, place=item.location)
+    return reply(state, INFO, "count.count_it", label=count_state.label_with_pools(state, index), place=item.location)
 
 
 def set_missing_quantity(state: CountState, counted: Decimal, context: Context) -> Result:

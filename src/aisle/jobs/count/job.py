@@ -314,10 +314,9 @@ def _open_single_product(state: CountState) -> Result:
     """Ask for the quantity of the only product of the location, including zero."""
     items = tuple(item for item in state.lines if item.product == state.only_product)
     items = items or (count_state.new_line(state, state.only_product, state.label),)
-    label = items[0].label
-    return finish_count.reply(
-        state._replace(lines=items, current_index=0), ASK, "count.how_many_at", label=label, place=state.location
-    )
+    state = state._replace(lines=items, current_index=0)
+    label = count_state.label_with_pools(state, 0)
+    return finish_count.reply(state, ASK, "count.how_many_at", label=label, place=state.location)
 
 
 def _report_begun(state: CountState, text: Msg) -> Result:
@@ -402,7 +401,8 @@ def _skip(state: CountState) -> Result:
     location = state.lines[next_index].location
     if not location:
         return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later_without_location")
-    return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later", place=location)
+    place = count_state.name_with_pool(state, next_index)
+    return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later", place=place)
 
 
 def _undo_step(state: CountState) -> Result:
@@ -411,15 +411,10 @@ def _undo_step(state: CountState) -> Result:
         return finish_count.reply(back, WRONG, "count.nothing_to_undo")
     now = back.lines[back.current_index].counted
     was = item.counted or Decimal(0)
-    label = _line_label(state, item)
+    label = count_state.name_with_pool(back, back.current_index)
     if now is None:
         return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
     return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
-
-
-def _line_label(state: CountState, line: CountLine) -> str:
-    """Return the location of a line if a product is counted at several, else the product."""
-    return line.location if state.mode == "product" and line.location else line.label
 
 
 def _ask_pool(state: CountState) -> Result:

@@ -262,7 +262,7 @@ def _close_quantity(before: PickState, state: PickState) -> PickState:
     is_unchanged = (
         stop_keys[0] == stop_keys[1] and state.to_return == before.to_return and state.choices == before.choices
     )
-    return state if is_unchanged else state._replace(is_quantity_open=False)
+    return state if is_unchanged else state._replace(is_quantity_open=False, is_pack_asked=False)
 
 
 def _handle_event(state: PickState, event: Event, context: Context) -> Result:
@@ -424,7 +424,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Command("i") if view.customer_notes(state):
             return Turn(state, (start_note(view.customer_notes(state)),))
         case Command("u"):
-            return lines.undo_step(state, context)
+            return lines.drop_pack(state) if state.is_pack_asked else lines.undo_step(state, context)
         case Command("w") if state.is_postponed:
             return offered_choices.ask_postponed(state)
         case UnknownCode(code) | Text(code):
@@ -447,7 +447,10 @@ def _go_back(state: PickState, context: Context) -> Result:
         if state.phase == "wait" and not state.is_batch:
             return Turn(state, (Close(view.leave_verdict(state)),))
         id_ = "pick.not_counted" if state.choices[0].kind == "count" else "pick.dropped"
-        return Turn(state._replace(choices=()), (), Verdict(INFO, msg(id_)))
+        is_pack_asked = state.is_pack_asked and state.is_quantity_open
+        return Turn(state._replace(choices=(), is_pack_asked=is_pack_asked), (), Verdict(INFO, msg(id_)))
+    if state.is_pack_asked:
+        return lines.drop_pack(state)
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
         return Turn(state._replace(take_over_choices=(), only_order=""), (), Verdict(INFO, msg("pick.dropped")))
     if state.to_return:

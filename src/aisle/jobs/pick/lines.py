@@ -13,7 +13,7 @@ from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_sta
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.order_updates import remove_order
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
-from aisle.jobs.pick.stops import move_line
+from aisle.jobs.pick.stops import PickLine, move_line
 from aisle.jobs.pick.undo import moved_stop_step, restore_lines, restore_sources
 from aisle.jobs.stored_message import GoodsAmount, at_location, goods_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
@@ -45,19 +45,16 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
             pick_state.go_to_line(state, open_[0]), "pick.location_first_scan", place=first.location, label=label
         )
     if first.allows_decimals and not match.is_explicit:
-        held = pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, choices=())
+        held = pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=True, choices=())
         text = msg("pick.weigh", label=label, rest=first.remaining, unit=first.unit)
         return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, text)))
     rest = sum((state.lines[index].remaining for index in open_), Decimal(0))
     if match.quantity > rest:
         at_stop, choice = (
-            pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True),
+            pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
             PickChoice("take_rest", match.key),
         )
-        if any(state.lines[index].is_open for index in indexes if index not in open_):
-            args: dict[str, str | Decimal] = {"label": label, "rest": rest, "place": first.location}
-            return reject_input(at_stop, "pick.more_than_needed_here", choice, quantity=match.quantity, **args)
-        return reject_input(at_stop, "pick.more_than_ordered", choice, label=label, quantity=match.quantity, rest=rest)
+        return offered_choices.reject_more_than_rest(at_stop, match.quantity, open_, choice)
     return report_picked(state, pick_state.add_over_lines(state, open_, match.quantity), context)
 
 
@@ -178,7 +175,7 @@ def _picked_message(
 
 
 def enter_quantity(state: PickState, value: Decimal, code: str, context: Context) -> Result:
-    """Set the total picked at the stop to the typed value.
+    """Set the total picked at the stop to the typed value, or add it as the quantity of the pack that was asked for.
 
     The digits may instead be the number of a record, or the picker may be asked where the goods were picked.
     """
@@ -194,8 +191,8 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
 def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], context: Context) -> Result:
     """Set the total, unless it exceeds the ordered quantity or the digits are the number of a record (`matches`)."""
     others = [PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches]
-    if value > pick_state.ordered_at_stop(state):
-        return offered_choices.reject_too_many(state, value, *others)
+    if too_many := offered_choices.reject_too_many(state, value, *others):
+        return too_many
     if matches:
         state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others))
         return Turn(state_asked, (), Verdict(ASK, quantities.number_question(matches[0], value)))
@@ -216,6 +213,8 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
     take = state.current_line
     if take is None:
         return Turn(state)
+    if state.is_pack_asked:
+        return _add_pack(state, take, value, context)
     indexes = pick_state.lines_of_stop(state, state.current_index)
     lines = [state.lines[index] for index in indexes]
     _, of, _ = pick_state.sum_lines(lines)
@@ -231,6 +230,20 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
             state, "pick.fewer_than_picked", *choices, label=take.label, quantity=value, done=done, of=of
         )
     return set_quantity(state, value, context)
+
+
+def _add_pack(state: PickState, line: PickLine, value: Decimal, context: Context) -> Result:
+    """Add the typed quantity of the scanned pack; 0 drops it."""
+    if not value:
+        return drop_pack(state)
+    return pick_product(state, Match(PRODUCT, line.product, line.label, value, is_explicit=True), context)
+
+
+def drop_pack(state: PickState) -> Result:
+    """Drop the scanned pack whose quantity is asked; the next number is a total again if something is picked."""
+    picked, _, _ = pick_state.sum_lines(pick_state.current_stop_lines(state))
+    state = state._replace(is_pack_asked=False, is_quantity_open=picked > 0, choices=())
+    return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
 
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:

@@ -164,7 +164,7 @@ def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> T
         if quantity
         else msg("pick.weigh_which_location", label=label)
     )
-    return Turn(state._replace(choices=choices), (), Verdict(ASK, text))
+    return Turn(state._replace(choices=choices, is_pack_asked=not quantity), (), Verdict(ASK, text))
 
 
 def product_in_question(state: PickState) -> str:
@@ -210,6 +210,10 @@ def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
     choices = _location_choices(state)
     if not choices:
         return None
+    if state.is_pack_asked:
+        kept = tuple(choice._replace(quantity=value) for choice in choices)
+        text = msg("pick.which_location", label=choices[0].label, quantity=value)
+        return Turn(state._replace(choices=kept), (), Verdict(ASK, text))
     quantities = [_quantity_there(state, choice, value) for choice in choices]
     label = choices[0].label
     if not all(quantities):
@@ -360,12 +364,33 @@ def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | in
     return Turn(state._replace(choices=ways), (), Verdict(ASK if ways else WRONG, msg(id_, **args)))
 
 
-def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Result:
-    """Reject a total above the ordered quantity; `ways` are the other possible meanings of the input."""
+def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[int], *ways: PickChoice) -> Result:
+    """Reject goods that are more than is still needed on the lines with these indexes."""
+    first = state.lines[lines[0]]
+    _, _, rest = pick_state.sum_lines(state.lines[index] for index in lines)
+    others = [index for index in pick_state.lines_with_product(state, first.product) if index not in lines]
+    if first.location and any(state.lines[index].is_open for index in others):
+        args: dict[str, str | Decimal] = {"label": first.label, "rest": rest, "place": first.location}
+        return reject_input(state, "pick.more_than_needed_here", *ways, quantity=quantity, **args)
+    return reject_input(state, "pick.more_than_ordered", *ways, label=first.label, quantity=quantity, rest=rest)
+
+
+def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Result | None:
+    """Reject a total above the ordered quantity, or a pack of more than is still needed; None if it is not too many.
+
+    `ways` are the other possible meanings of the input.
+    """
     take = state.current_line
     if take is None:
-        return Turn(state)
+        return None
+    if state.is_pack_asked:
+        lines = pick_state.fillable_lines(state, take.product)
+        _, _, needed = pick_state.sum_lines(state.lines[index] for index in lines)
+        more = PickChoice("take_rest", take.product)
+        return reject_more_than_rest(state, value, lines, more, *ways) if value > needed else None
     _, of, _ = pick_state.sum_lines(pick_state.current_stop_lines(state))
+    if value <= of:
+        return None
     rest, stop = PickChoice("take_rest", take.product), pick_state.lines_of_stop(state, state.current_index)
     elsewhere = any(
         index not in stop and state.lines[index].is_open for index in pick_state.lines_with_product(state, take.product)
@@ -386,7 +411,8 @@ def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
     if query is None:
         return None
     lookup = StoreLookup(NUMBER_QUERY, f"{value:f}", code=str(query.args["code"]))
-    state = reject_too_many(state, value).state if value > pick_state.ordered_at_stop(state) else state
+    too_many = reject_too_many(state, value)
+    state = too_many.state if too_many else state
     return Turn(state._replace(lookup=lookup), (query,))
 
 

@@ -190,6 +190,8 @@ class PickState(NamedTuple):
     """Location scanned last, while it is that of the stop."""
     is_quantity_open: bool = False
     """True if a number sets the total of the stop."""
+    is_pack_asked: bool = False
+    """True if a scanned pack did not say its quantity: a number is added as that of the pack, and is no total."""
     history: tuple[UndoStep, ...] = ()
     choices: tuple[PickChoice, ...] = ()
     lookup: StoreLookup = StoreLookup()
@@ -381,15 +383,18 @@ def go_to_next_stop(state: PickState, start: int = 0, *, first: bool = True) -> 
         return go_to_line(
             state, next((index for index in open_ if state.lines[index].stop_key in priority_stops), open_[0])
         )
-    return state._replace(current_index=-1, location="", is_quantity_open=False, phase="done" if count else state.phase)
+    state = state._replace(current_index=-1, location="", is_quantity_open=False, is_pack_asked=False)
+    return state._replace(phase="done" if count else state.phase)
 
 
 def go_to_line(state: PickState, index: int) -> PickState:
     """Go to the stop of this line."""
     take, was = state.lines[index], state.current_line
     location = state.location if take.location and take.location.casefold() == state.location.casefold() else ""
-    is_open = state.is_quantity_open and was is not None and was.stop_key == take.stop_key
+    is_same_stop = was is not None and was.stop_key == take.stop_key
+    is_open, is_pack_asked = state.is_quantity_open and is_same_stop, state.is_pack_asked and is_same_stop
     first = next((each for each in lines_of_stop(state, index) if state.lines[each].is_open), index)
+    state = state._replace(is_pack_asked=is_pack_asked)
     return state._replace(current_index=first, location=location, is_quantity_open=is_open, phase="picking")
 
 
@@ -432,13 +437,15 @@ def lines_with_product(state: PickState, product: str) -> list[int]:
 def fillable_lines(state: PickState, product: str) -> list[int]:
     """Return the indexes of the lines that goods of this product fill, in order.
 
-    They all have one location, because goods scanned together were picked together.
+    They all have one location, because goods scanned together were picked together. Of measured goods they are of one
+    order, because nobody divides a pack between totes.
     """
     open_ = [index for index in lines_with_product(state, product) if state.lines[index].is_open]
     if not open_:
         return open_
-    location = state.lines[open_[0]].location.casefold()
-    return [index for index in open_ if state.lines[index].location.casefold() == location]
+    first = state.lines[open_[0]]
+    here = [index for index in open_ if state.lines[index].location.casefold() == first.location.casefold()]
+    return [index for index in here if not first.allows_decimals or state.lines[index].order == first.order]
 
 
 # Steps
@@ -475,7 +482,8 @@ def set_picked(state: PickState, changes: Mapping[int, Decimal], *, is_closed: b
         take = takes[index]
         before.append(LineBefore(take.order, take.line, take.picked, take.is_closed))
         takes[index] = take.with_picked(picked)._replace(is_closed=is_closed and picked < take.ordered)
-    return add_undo_step(state._replace(lines=tuple(takes), choices=()), UndoStep(tuple(before)))
+    state = state._replace(lines=tuple(takes), choices=(), is_pack_asked=False)
+    return add_undo_step(state, UndoStep(tuple(before)))
 
 
 def add_undo_step(state: PickState, step: UndoStep) -> PickState:

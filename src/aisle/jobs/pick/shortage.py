@@ -23,6 +23,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
+from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block
 from aisle.jobs.pages import turn_page
 from aisle.jobs.pick.shortage_choices import (
     OtherLocation,
@@ -35,13 +36,9 @@ from aisle.jobs.pick.shortage_choices import (
     reasons_for_location,
 )
 from aisle.jobs.product_page import (
-    Cells,
     ExpectedDelivery,
     NearbyStock,
     Product,
-    delivery_block,
-    estimate,
-    nearby_block,
     parse_expected_deliveries,
     parse_nearby,
     parse_product,

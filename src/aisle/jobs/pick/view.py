@@ -201,12 +201,14 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if keys := offered_choices.choice_letters(state):
         return (
-            quantities.quantity_prompt(keys)
+            quantities.quantity_prompt(keys, is_total=not state.is_pack_asked)
             if offered_choices.is_quantity_open(state)
             else quantities.letter_prompt(keys)
         )
     if state.needs_location:
         return msg("pick.prompt_location", place=line.location)
+    if state.is_pack_asked:
+        return quantities.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
         return msg("pick.prompt_quantity", rest=pick_state.sum_lines(stop)[2])
     return msg("pick.prompt_product")

@@ -360,6 +360,8 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
             return put_away.ask_not_announced(state, rows)
         case "deliveries_expecting":
             return choose_expecting(state, rows, context)
+        case "pending_goods":
+            return Turn(put_away.with_pending_goods(state, rows[0] if rows else None))
         case "goods":
             return put_away.handle_product(state, rows[0] if rows else None, context)
         case "locations_of_products":
@@ -454,6 +456,9 @@ def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: 
         return put_away.repeat_question(state, None, context)
     if put_away.is_number_asked(state):
         return reply(state, WRONG, "count.unknown", code=code)  # the question stays on the page
+    is_quantity = quantities.is_too_short_for_code(code) or quantities.has_decimal_point(code)
+    if state.phase in ("lines", "check", "leave") and is_quantity:
+        return reply(state, WRONG, "input.no_choice", text=code)
     if state.delivery_number and state.phase == "goods" and quantities.is_too_short_for_code(code):
         return reply(state, WRONG, "pick.no_quantity", code=code)
     if state.delivery_number:

@@ -56,7 +56,7 @@ def scan_product(state: ReceiveState, match: Match, context: Context) -> Result:
     state = state._replace(pending_scan=match)
     if match.key in state.accepted_extra:
         return Turn(state, (_query_product(match.key),))
-    return Turn(state, (query_expecting(match),))
+    return Turn(state, (Query("pending_goods", "product", {"product_number": match.key}), query_expecting(match)))
 
 
 def query_expecting(match: Match) -> Query:
@@ -92,15 +92,27 @@ def ask_not_announced(state: ReceiveState, rows: tuple[DeliveriesExpectingRow, .
     return reply(state._replace(choices=choices), ASK, id_, label=label, **args)
 
 
+def with_pending_goods(state: ReceiveState, row: ProductRow | None) -> ReceiveState:
+    """Keep the data of a scanned product that is not announced, for the question about it."""
+    match = state.pending_scan
+    return state if match is None else state._replace(pending_goods=_goods_of_product(match, row))
+
+
+def _goods_of_product(match: Match, row: ProductRow | None) -> GoodsInHand:
+    """Return a product that was not announced, with nothing of it in hand."""
+    goods = GoodsInHand(match.key, match.label or match.key, ZERO)
+    if row is None:
+        return goods
+    label = str(row.get("product_name") or row.get("product_description") or goods.label)
+    return GoodsInHand(match.key, label, ZERO, bool(row.get("allow_decimal")), str(row.get("unit") or ""))
+
+
 def handle_product(state: ReceiveState, row: ProductRow | None, context: Context) -> Result:
     """Take a product that was not announced, with its data."""
     match = state.pending_scan
     if match is None:
         return Turn(state)
-    goods = GoodsInHand(match.key, match.label or match.key, ZERO)
-    if row:
-        label = str(row.get("product_name") or row.get("product_description") or goods.label)
-        goods = GoodsInHand(match.key, label, ZERO, bool(row.get("allow_decimal")), str(row.get("unit") or ""))
+    goods = _goods_of_product(match, row)
     return set_quantity(state._replace(pending_scan=None), goods, match.quantity, context)
 
 
@@ -166,8 +178,9 @@ def open_quantity_goods(state: ReceiveState) -> GoodsInHand | None:
     if state.phase not in ("goods", "leave") or not state.delivery_number:
         return None
     if state.choices and state.pending_scan:
-        pending = state.pending_scan
-        return _goods_in_question(state, pending) or GoodsInHand(pending.key, pending.label or pending.key)
+        pending, known = state.pending_scan, state.pending_goods
+        goods = known if known and known.product == pending.key else _goods_of_product(pending, None)
+        return _goods_in_question(state, pending) or goods
     return state.in_hand
 
 
@@ -311,6 +324,10 @@ def _take_goods(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, cont
     if not quantity:
         return reply(state, INFO, "receive.none", *effects, label=goods.label)
     announced, received = announced_and_received(state, goods.product)
+    if received and not is_announced_unknown(state, goods.product):
+        id_ = "receive.taken_more" if announced else "receive.taken_extra_more"
+        total = quantity + received
+        return reply(state, GOOD, id_, *effects, label=goods.label, quantity=quantity, all=total, of=announced)
     id_ = (
         "receive.taken_alone"
         if is_announced_unknown(state, goods.product)
@@ -318,7 +335,7 @@ def _take_goods(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, cont
         if announced
         else "receive.taken_extra"
     )
-    return reply(state, GOOD, id_, *effects, label=goods.label, quantity=quantity + received, of=announced)
+    return reply(state, GOOD, id_, *effects, label=goods.label, quantity=quantity, of=announced)
 
 
 def query_suggested_location(goods: GoodsInHand) -> Query:

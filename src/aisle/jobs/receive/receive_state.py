@@ -156,6 +156,8 @@ class ReceiveState(NamedTuple):
     in_hand: GoodsInHand | None = None
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
+    pending_goods: GoodsInHand | None = None
+    """Data of that product if it is not announced, once they are read; nothing of it is in hand."""
     looked_up_number: Decimal = ZERO
     """Digits that are being looked up: a quantity or a record's number."""
     requested_delivery: str = ""

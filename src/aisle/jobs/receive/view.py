@@ -335,13 +335,13 @@ def _goods_step(state: ReceiveState) -> Step:
 
 def _prompt(state: ReceiveState) -> Msg:
     if state.phase == "leave":
-        return quantities.quantity_prompt(choice_letters(state))
+        return quantities.quantity_prompt(choice_letters(state), is_total=False)
     if state.choices and not state.delivery_number:
         return msg("receive.prompt_choice")
     if state.choices:
         waits = put_away.is_number_asked(state) or put_away.is_goods_question_open(state)
         if put_away.open_quantity_goods(state) is not None:
-            return quantities.quantity_prompt(choice_letters(state), scans=not waits)
+            return quantities.quantity_prompt(choice_letters(state), scans=not waits, is_total=False)
         return quantities.letter_prompt(choice_letters(state), scans=not waits)
     return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")
 

@@ -18,7 +18,7 @@ from aisle.jobs.receive.view import (
     progress_text,
 )
 from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
-from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
+from aisle.jobs.view import Block, Line, ListView, Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
 
 TO_RECEIVE, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
@@ -88,15 +88,14 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
         text = state.typed or state.search
         return msg("deliveries.no_match", text=text) if text else msg("deliveries.empty")
 
-    def column_heads(self, state: DeliveriesState) -> tuple[Msg, ...]:
+    def view(self, state: DeliveriesState) -> ListView:
         *heads, when = DELIVERY_HEADS
-        return (*heads, msg("head.received_on") if state.subset == RECEIPTS else when)
+        when = msg("head.received_on") if state.subset == RECEIPTS else when
+        rows = tuple(delivery_row(row) for row in state.rows)
+        return super().view(state)._replace(column_heads=(*heads, when), rows=rows)
 
     def key(self, row: ListedDelivery) -> str:
         return row.number
-
-    def row(self, state: DeliveriesState, row: ListedDelivery) -> Row:
-        return delivery_row(row)
 
     def query(self, state: DeliveriesState, context: Context) -> Query:
         args = self.window_arguments(state, context)

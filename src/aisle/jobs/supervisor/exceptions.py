@@ -26,7 +26,7 @@ from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.pages import page_size
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
-from aisle.jobs.supervisor.orders_view import IDLE_FIRST_COLUMNS, BoardOrder, order_table, parse_order_row
+from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -196,17 +196,17 @@ class StuckOrderList(ExceptionList):
     name = "exceptions.stuck"
     query_name = "stuck"
     prompt_text = msg("exceptions.prompt_stuck")
-
-    def view(self, state: ExceptionsState) -> ListView:
-        heads, rows = order_table(state.rows, columns=IDLE_FIRST_COLUMNS)
-        return super().view(state)._replace(column_heads=heads, rows=rows, has_progress_bars=True)
+    columns = STUCK_COLUMNS
+    has_progress_bars = True
 
     def key(self, row: BoardOrder) -> str:
         return row.number
 
-    def window_arguments(self, state: ExceptionsState, context: Context) -> Args:
-        size = page_size(context, has_progress_bars=True)
-        return {"now": context.now, "minutes": context.policy.stuck_minutes, "first": state.first, "size": size}
+    def row(self, state: ExceptionsState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
+        return Row(row.number, cells, row.progress)
+
+    def arguments(self, state: ExceptionsState, context: Context) -> Args:
+        return {"now": context.now, "minutes": context.policy.stuck_minutes}
 
     def parse_rows(self, answer: Rows, context: Context) -> tuple[BoardOrder, ...]:
         return tuple(parse_order_row(row, context) for row in answer.rows)
@@ -300,8 +300,8 @@ class DifferenceList(ExceptionList):
     def prompt(self, state: ExceptionsState) -> Msg:
         return msg("exceptions.prompt_marking" if state.is_marking else "exceptions.prompt_differences")
 
-    def row(self, state: ExceptionsState, row: DifferencesRow) -> Row:
-        return super().row(state, row)._replace(is_marked=row["key"] in state.marked)
+    def row(self, state: ExceptionsState, row: DifferencesRow, cells: tuple[Msg, ...]) -> Row:
+        return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
     def actions(self, state: ExceptionsState) -> Actions:
         mark, has_rows = msg("orders.mark_end" if state.is_marking else "orders.mark"), bool(state.rows)

@@ -96,6 +96,9 @@ class FilterPage(FormPage[LogState]):
         fields = (Action(_field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
         return (*fields, Action(msg("log.clear"), _clear_filter, "x"))
 
+    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
+        return Turn(state)
+
     def go_back(self, state: LogState, context: Context) -> Result:
         return close_page(state, context)
 
@@ -131,7 +134,7 @@ class ValuePage(FormPage[LogState]):
 
     def handle_text(self, state: LogState, text: str, context: Context) -> Result:
         if state.field not in TYPED_FIELDS:
-            return super().handle_text(state, text, context)
+            return Turn(state)
         if state.field == "ids" and parse_id_range(text) is None:
             return refuse(state, msg("log.no_range", text=text))
         return set_filter(state, state.field, text, context)
@@ -219,6 +222,9 @@ class ConfirmPage(FormPage[LogState]):
 
     def actions(self, state: LogState) -> Actions:
         return (Action(msg("log.write"), _export),)
+
+    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
+        return Turn(state)
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return Turn(state._replace(phase="export", file_path=""))

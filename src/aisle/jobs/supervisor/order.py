@@ -25,9 +25,9 @@ from aisle.jobs.pages import open_record
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.orders_view import STATUS_NAMES, BoardOrder, parse_order_row
+from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Match
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 
 MAX_HISTORY = 60
 """Most events on the page."""
@@ -335,13 +335,13 @@ class LinesPage(OrderPage):
         return msg("order.prompt_lines")
 
     def blocks(self, state: OrderState) -> tuple[Block, ...]:
-        return (_line_block(state)._replace(numbered_rows=len(state.lines)),)
+        return (_line_block(state)._replace(numbered_rows=self.numbered_rows(state)),)
 
     def actions(self, state: OrderState) -> tuple[Action[OrderState], ...]:
         return ()
 
-    def accepts(self, state: OrderState) -> Accepts:
-        return super().accepts(state)._replace(choices=len(state.lines))
+    def numbered_rows(self, state: OrderState) -> int:
+        return len(state.lines)
 
     def handle_other_input(self, state: OrderState, event: Event, context: Context) -> Result:
         match event:

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from aisle.jobs import pages
-from aisle.jobs.job import (
-    Args,
-    Changed,
-    Close,
-    Closed,
-    Context,
-    Effect,
-    Event,
-    Job,
-    LocalNote,
-    Opened,
-    Query,
-    Refresh,
-    Resumed,
-    Rows,
-    Turn,
-    Write,
-)
+from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, LocalNote, Query, Refresh, Rows, Turn, Write
 from aisle.jobs.order_operations import (
     CLAIM,
     CONFIRMED_ACTIONS,
@@ -38,9 +23,11 @@ from aisle.jobs.order_operations import (
     OrderAction,
     decide,
 )
-from aisle.jobs.pages import page_size
+from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages import PAGE_LETTERS, page_size
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities import order_progress
+from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import (
     ASK,
@@ -57,36 +44,15 @@ from aisle.jobs.view import (
     Row,
     Step,
     Verdict,
-    View,
     msg,
     raw,
 )
-from aisle.scan.meaning import (
-    PERSON,
-    Accepts,
-    Back,
-    Choice,
-    Command,
-    CursorKey,
-    Match,
-    Scan,
-    Text,
-    TypedText,
-    UnknownCode,
-)
+from aisle.scan.meaning import PERSON, Accepts, Command, CursorKey, Match, Scan, Text, TypedText, UnknownCode
 
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
+MAX_PEOPLE = 60
+"""Most people offered, page by page. Anybody else is typed."""
 
-ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
-    "action",
-    "reason",
-    "person",
-    "confirm",
-    "wait",
-    "results",
-)
-"""Pages of the job."""
+MAX_REFRESHES = 20
 
 MIN_CHOICES = 6
 """Number of people or reasons that fit on any screen."""
@@ -112,7 +78,8 @@ class OrderActionState(NamedTuple):
     """State of an action on orders."""
 
     orders: tuple[str, ...] = ()
-    page: str = ACTION_PAGE
+    page: str = "action"
+    """Name of the page without that of the job."""
     kind: str = ""
     line: int = 0
     label: str = ""
@@ -160,122 +127,243 @@ class OrderActionState(NamedTuple):
         return len(self.outcomes)
 
 
-ACTION_NAMES = {
-    "claim": "order_actions.claim",
-    "release": "order_actions.release",
-    "reject": "order_actions.reject",
-    "reopen": "order_actions.reopen",
-    "hand_over": "order_actions.hand_over",
-    "priority": "order_actions.priority",
-    "no_priority": "order_actions.no_priority",
-    "split": "order_actions.split",
-    "close_line": "order_actions.close_line",
-    "reopen_line": "order_actions.reopen_line",
+ACTION_TEXTS = {
+    "claim": ("order_actions.claim", "order_actions.done_claim"),
+    "release": ("order_actions.release", "order_actions.done_release"),
+    "reject": ("order_actions.reject", "order_actions.done_reject"),
+    "reopen": ("order_actions.reopen", "order_actions.done_reopen"),
+    "hand_over": ("order_actions.hand_over", "order_actions.done_hand_over"),
+    "priority": ("order_actions.priority", "order_actions.done_priority"),
+    "no_priority": ("order_actions.no_priority", "order_actions.done_no_priority"),
+    "split": ("order_actions.split", "order_actions.done_split"),
+    "close_line": ("order_actions.close_line", "order_actions.done_close_line"),
+    "reopen_line": ("order_actions.reopen_line", "order_actions.done_reopen_line"),
 }
-"""Names of the actions."""
+"""Name of each action, and what is said when it is done."""
 
-_DONE_TEXTS = {
-    "claim": "order_actions.done_claim",
-    "release": "order_actions.done_release",
-    "reject": "order_actions.done_reject",
-    "reopen": "order_actions.done_reopen",
-    "hand_over": "order_actions.done_hand_over",
-    "priority": "order_actions.done_priority",
-    "no_priority": "order_actions.done_no_priority",
-    "split": "order_actions.done_split",
-    "close_line": "order_actions.done_close_line",
-    "reopen_line": "order_actions.done_reopen_line",
-}
+ACTION_NAMES = {kind: name for kind, (name, _) in ACTION_TEXTS.items()}
 
-_PROMPTS = {
-    "action": "order_actions.prompt_action",
-    "reason": "order_actions.prompt_reason",
-    "person": "order_actions.prompt_person",
-    "confirm": "order_actions.prompt_confirm",
-    "wait": "order_actions.prompt_wait",
-}
+Result = Turn[OrderActionState]
+Actions = tuple[Action[OrderActionState], ...]
+
+# Questions
 
 
-def done_message(order: str, action: OrderAction, label: str) -> Msg:
-    """Return the message on the action that was applied to one order."""
-    if action.kind == CLAIM and not action.user:
-        return msg("order_actions.done_claim_nobody", order=order)
-    return msg(_DONE_TEXTS[action.kind], order=order, name=action.name or action.user, label=label)
+class OrderQuestion(FormPage[OrderActionState]):
+    """Question before the action. It says which orders it is about."""
+
+    refusal_text = msg("order_actions.not_usable_here")
+    """Answer to an input that the page cannot use."""
+
+    def title(self, state: OrderActionState) -> Msg:
+        return msg(ACTION_NAMES[state.kind]) if state.kind else msg("order_actions.title")
+
+    def lines(self, state: OrderActionState) -> tuple[Line, ...]:
+        orders = Line("product", _orders_message(state))
+        if state.line:
+            return (orders, Line("note", msg("order_actions.for_line", label=state.label)))
+        if state.ordered:
+            far = msg("order_actions.progress", done=state.picked, total=state.ordered)
+            return (orders, Line("note", far))
+        return (orders,)
+
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        """Hand a scan to the page below. No other input is ignored silently."""
+        match event:
+            case Scan():
+                return Turn(state, (Close(Verdict(INFO, msg("session.dropped")), event_for_below=event),))
+            case TypedText():
+                return Turn(state)
+        return refuse(state, self.refusal_text)
+
+    def go_back(self, state: OrderActionState, context: Context) -> Result:
+        return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
 
 
-def summary_id(state: OrderActionState) -> str:
-    """Return the id of the summary. A reopened order has its own, because it does not return to its previous state."""
-    if any(action.kind == REOPEN for _, action in state.plan):
-        return "order_actions.reopened_count"
-    return "order_actions.undone_count" if state.is_undo else "order_actions.done_count"
+def _orders_message(state: OrderActionState) -> Msg:
+    if len(state.orders) == 1:
+        return msg("order_actions.one_order", order=state.orders[0])
+    return msg("order_actions.orders", count=len(state.orders), first=state.orders[0] if state.orders else "")
 
 
-def page_choices(state: OrderActionState) -> tuple[Msg, ...]:
-    """Return the choices of the page."""
-    match state.page:
-        case "action":
-            return tuple(msg(ACTION_NAMES[kind]) for kind in ORDER_ACTIONS)
-        case "reason":
-            return tuple(
-                raw(reason.text)
-                for reason in state.reasons[state.first_choice : state.first_choice + state.choices_per_page]
-            )
-        case "person":
-            return tuple(
-                raw(person.name)
-                for person in state.people[state.first_choice : state.first_choice + state.choices_per_page]
-            )
-        case "confirm":
-            return (msg("order_actions.yes"), msg("order_actions.no"))
-    return ()
+class KindPage(OrderQuestion):
+    """Choice of the action."""
+
+    name = "order_actions.action"
+    prompt_text = msg("order_actions.prompt_action")
+
+    def actions(self, state: OrderActionState) -> Actions:
+        return tuple(Action(msg(ACTION_NAMES[kind]), partial(_choose_kind, kind)) for kind in ORDER_ACTIONS)
 
 
-def has_more_choices(state: OrderActionState) -> bool:
-    """Return True if there are more people or reasons than fit on a page."""
-    return len(all_choices(state)) > len(page_choices(state))
+def _choose_kind(kind: str, state: OrderActionState, context: Context) -> Result:
+    """Open the page that the action needs before it can run."""
+    state = state._replace(kind=kind)
+    if kind in REASON_ACTIONS:
+        return Turn(state._replace(page="reason", first_choice=0))
+    if kind in PERSON_ACTIONS:
+        turn = _check_in_batch(state._replace(page="person", first_choice=0))
+        return turn if turn.effects else turn._replace(effects=(_query_people(""),))
+    return _confirm(state, OrderAction(kind, line=state.line))
 
 
-def all_choices(state: OrderActionState) -> tuple[object, ...]:
-    """Return all people or reasons of the page; empty on other pages."""
-    return state.people if state.page == "person" else state.reasons if state.page == "reason" else ()
+def _check_in_batch(state: OrderActionState) -> Result:
+    """Close the job if a split is asked for orders that are in no batch, before a person is chosen."""
+    if state.page == "person" and state.kind == SPLIT and not state.is_in_batch:
+        return Turn(state, (Close(Verdict(WRONG, msg("order_actions.not_in_batch", order=state.orders[0]))),))
+    return Turn(state)
 
 
-def page_view(state: OrderActionState) -> View:
-    """Return the screen of this state."""
-    if state.page == "results":
-        return _results_view(state)
-    return Step(
-        name=f"order_actions.{state.page}",
-        title=_title(state),
-        prompt=msg(_PROMPTS[state.page]),
-        lines=_lines(state),
-        choices=page_choices(state),
-        key_hints=(*PAGE_HINTS, BACK) if has_more_choices(state) else (BACK,),
-        first=state.first_choice,
-        choice_total=max(len(all_choices(state)), state.match_count if state.page == "person" else 0),
-    )
+def _query_people(text: str) -> Query:
+    return Query("people", "people", {"search": text, "size": MAX_PEOPLE}, is_live=True)
 
 
-def _title(state: OrderActionState) -> Msg:
-    return msg(ACTION_NAMES[state.kind]) if state.kind else msg("order_actions.title")
+def _confirm(state: OrderActionState, action: OrderAction) -> Result:
+    """Ask for confirmation if the action discards something or applies to several orders."""
+    plan = tuple((order, action) for order in state.orders)
+    if len(plan) > 1 or action.kind in CONFIRMED_ACTIONS:
+        return Turn(state._replace(page="confirm", plan=plan))
+    return _query_before_action(state, plan)
 
 
-def _lines(state: OrderActionState) -> tuple[Line, ...]:
-    """Return the lines on the orders and their progress."""
-    about = [Line("product", _confirm_message(state) if state.page == "confirm" else _orders_message(state))]
-    if state.line:
-        about.append(Line("note", msg("order_actions.for_line", label=state.label)))
-    elif state.ordered:
-        about.append(Line("note", msg("order_actions.progress", done=state.picked, total=state.ordered)))
-    if state.page == "confirm":
-        why = (
-            next((action.reason or action.reason_code for _, action in state.plan), "")
-            if state.kind in REASON_ACTIONS
-            else ""
+def _query_before_action(state: OrderActionState, plan: tuple[tuple[str, OrderAction], ...]) -> Result:
+    """Query the current state of the orders. The answer decides what is possible."""
+    state = state._replace(plan=plan, page="wait")
+    if any(action.kind in LINE_ACTIONS for _, action in plan):
+        features = Query("features", "features", {}, is_live=True)  # answers come in reverse order
+        return Turn(state, (Query("now", "order", {"order_number": plan[0][0]}), features))
+    return Turn(state, (Query("now", "orders_by_number", {"orders": [order for order, _ in plan]}),))
+
+
+class PagedQuestion(OrderQuestion):
+    """Question with more choices than may fit on the screen. Another answer is typed."""
+
+    @abstractmethod
+    def all_actions(self, state: OrderActionState) -> Actions:
+        """Return all choices."""
+
+    def actions(self, state: OrderActionState) -> Actions:
+        return self.all_actions(state)[state.first_choice : state.first_choice + state.choices_per_page]
+
+    def _has_more(self, state: OrderActionState) -> bool:
+        return len(self.all_actions(state)) > len(self.actions(state))
+
+    def accepts(self, state: OrderActionState) -> Accepts:
+        letters = PAGE_LETTERS if self._has_more(state) else ""
+        return super().accepts(state)._replace(command_letters=letters, search=True)
+
+    def key_hints(self, state: OrderActionState) -> tuple[KeyHint, ...]:
+        return PAGE_HINTS if self._has_more(state) else ()
+
+    def view(self, state: OrderActionState) -> Step:
+        total = max(len(self.all_actions(state)), state.match_count if state.page == "person" else 0)
+        return super().view(state)._replace(first=state.first_choice, choice_total=total)
+
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        match event:
+            case Command("n" | "p" as key) | CursorKey("pagedown" | "pageup" as key) if self._has_more(state):
+                return Turn(state._replace(first_choice=self._turn_page(state, key in ("n", "pagedown"))))
+        return super().handle_other_input(state, event, context)
+
+    def _turn_page(self, state: OrderActionState, forward: bool) -> int:
+        """Return the first index of the next or previous page. Paging wraps around."""
+        size, total, first = state.choices_per_page, len(self.all_actions(state)), state.first_choice
+        if forward:
+            return first + size if first + size < total else 0
+        return max(0, first - size) if first else (total - 1) // size * size
+
+    def fill_page(self, state: OrderActionState) -> OrderActionState:
+        """Move the first choice up until the last page is full."""
+        last = len(self.all_actions(state)) - state.choices_per_page
+        return state._replace(first_choice=max(0, min(state.first_choice, last)))
+
+
+class ReasonPage(PagedQuestion):
+    """Choice of a reason. Another one is typed; an unknown code is no reason."""
+
+    name = "order_actions.reason"
+    prompt_text = msg("order_actions.prompt_reason")
+
+    def all_actions(self, state: OrderActionState) -> Actions:
+        return tuple(Action(raw(reason.text), partial(_set_reason, reason)) for reason in state.reasons)
+
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        match event:
+            case Text(text):
+                return _confirm(state, OrderAction(state.kind, reason=text.strip(), line=state.line))
+            case UnknownCode(text):
+                return refuse(state, msg("order_actions.no_reason", text=text))
+        return super().handle_other_input(state, event, context)
+
+
+def _set_reason(reason: Reason, state: OrderActionState, context: Context) -> Result:
+    return _confirm(state, OrderAction(state.kind, reason_code=reason.code, reason=reason.text, line=state.line))
+
+
+class PersonPage(PagedQuestion):
+    """Choice of a person. A name may be typed, a badge may be scanned."""
+
+    name = "order_actions.person"
+    prompt_text = msg("order_actions.prompt_person")
+
+    def all_actions(self, state: OrderActionState) -> Actions:
+        return tuple(Action(raw(person.name), partial(_set_person, person)) for person in state.people)
+
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        match event:
+            case Scan((Match(kind, key, label), *_)) if kind == PERSON:
+                return _set_person(Person(key, label or key), state, context)
+            case Scan((match, *_)):
+                return refuse(state, msg("order_actions.no_badge", what=match.label or match.key))
+            case Text(text) | UnknownCode(text):
+                return Turn(state._replace(typed_name=text), (_query_people(text),))
+        return super().handle_other_input(state, event, context)
+
+
+def _set_person(person: Person, state: OrderActionState, context: Context) -> Result:
+    return _confirm(state, OrderAction(state.kind, person.user, person.name))
+
+
+def _choose_person(state: OrderActionState, people: tuple[Person, ...], context: Context) -> Result:
+    """Choose the person with exactly this name, or offer those who match."""
+    sought = state.typed_name.strip()
+    exact = [one for one in people if _is_named(one, sought)]
+    if len(exact) == 1:
+        return _set_person(exact[0], state, context)
+    if people:
+        return Turn(state._replace(people=people[:MAX_PEOPLE], first_choice=0))
+    if not sought:
+        return Turn(state, (), Verdict(INFO, msg("order_actions.nobody_known")))
+    typed = state._replace(people=(Person(sought, sought),), match_count=1, first_choice=0)
+    return Turn(typed, (), Verdict(ASK, msg("order_actions.unknown_name", name=sought)))
+
+
+def _is_named(person: Person, typed_name: str) -> bool:
+    """Return True if the text is the person's id, name or first name."""
+    names = {person.user.casefold(), person.name.casefold(), *person.name.casefold().split()[:1]}
+    return typed_name.casefold() in names
+
+
+class ConfirmPage(OrderQuestion):
+    """Question before the action runs."""
+
+    name = "order_actions.confirm"
+    prompt_text = msg("order_actions.prompt_confirm")
+    refusal_text = msg("order_actions.only_yes_or_no")
+    typed_only = True
+
+    def lines(self, state: OrderActionState) -> tuple[Line, ...]:
+        _, *about = super().lines(state)
+        reason = next((action.reason or action.reason_code for _, action in state.plan), "")
+        if reason and state.kind in REASON_ACTIONS:
+            about.append(Line("note", msg("order_actions.reason_given", why=reason)))
+        return (Line("product", _confirm_message(state)), Line("note", _warning(state)), *about)
+
+    def actions(self, state: OrderActionState) -> Actions:
+        return (
+            Action(msg("order_actions.yes"), lambda state, _: _query_before_action(state, state.plan)),
+            Action(msg("order_actions.no"), self.go_back),
         )
-        about += [Line("note", msg("order_actions.reason_given", why=why))] if why else []
-        about.insert(1, Line("note", _warning(state)))
-    return tuple(about)
 
 
 def _confirm_message(state: OrderActionState) -> Msg:
@@ -285,12 +373,6 @@ def _confirm_message(state: OrderActionState) -> Msg:
     if name:
         what = msg("order_actions.split_to" if state.kind == SPLIT else "order_actions.for_person", name=name)
     return msg("order_actions.confirm_action", what=what, which=_orders_message(state))
-
-
-def _orders_message(state: OrderActionState) -> Msg:
-    if len(state.orders) == 1:
-        return msg("order_actions.one_order", order=state.orders[0])
-    return msg("order_actions.orders", count=len(state.orders), first=state.orders[0] if state.orders else "")
 
 
 def _warning(state: OrderActionState) -> Msg:
@@ -306,308 +388,76 @@ def _warning(state: OrderActionState) -> Msg:
         return msg("order_actions.warn_reopen")
     if state.kind == "split":
         return msg("order_actions.warn_split", count=len(state.orders))
-    return (
-        msg("order_actions.warn_reject")
-        if state.kind == "reject"
-        else msg("order_actions.warn", count=len(state.orders))
-    )
+    if state.kind == "reject":
+        return msg("order_actions.warn_reject")
+    return msg("order_actions.warn", count=len(state.orders))
 
 
-def _results_view(state: OrderActionState) -> ListView:
-    return ListView(
-        name="order_actions.results",
-        title=msg("order_actions.results_undone" if state.is_undo else "order_actions.results"),
-        prompt=msg("order_actions.prompt_results"),
-        column_heads=(msg("head.order"), msg("order_actions.head_result"), msg("order_actions.head_reason")),
-        rows=tuple(_result_row(row) for row in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        key_hints=(*pages.page_hints(state), *((KeyHint("u", msg("hint.undo")),) if state.undo else ()), BACK),
-    )
+# Action and results
+
+
+class WaitPage(OrderQuestion):
+    """Page until the state of the orders is known."""
+
+    name = "order_actions.wait"
+    prompt_text = msg("order_actions.prompt_wait")
+    refusal_text = msg("order_actions.no_input_here")
+
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        if isinstance(event, Scan):
+            return refuse(state, self.refusal_text)
+        return super().handle_other_input(state, event, context)
+
+
+class ResultsPage(Page[OrderActionState]):
+    """List of the results, one for each order."""
+
+    name = "order_actions.results"
+
+    def view(self, state: OrderActionState) -> ListView:
+        return ListView(
+            name=self.name,
+            title=msg("order_actions.results_undone" if state.is_undo else "order_actions.results"),
+            prompt=msg("order_actions.prompt_results"),
+            column_heads=(msg("head.order"), msg("order_actions.head_result"), msg("order_actions.head_reason")),
+            rows=tuple(_result_row(row) for row in state.rows),
+            first=state.first,
+            total=state.total,
+            cursor=state.cursor,
+            key_hints=(*pages.page_hints(state), *self.key_hints(state), BACK),
+        )
+
+    def accepts(self, state: OrderActionState) -> Accepts:
+        return Accepts(command_letters=self.letters(state) + pages.page_letters(state))
+
+    def actions(self, state: OrderActionState) -> Actions:
+        return (Action(msg("hint.undo"), _undo, "u"),) if state.undo else ()
+
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        match event:
+            case Command("n" | "p" as key) | CursorKey(key):
+                return Turn(pages.move_or_turn(state, key, state.size))
+            case TypedText():
+                return Turn(state)
+        return refuse(state, msg("order_actions.no_input_here"))
+
+    def go_back(self, state: OrderActionState, context: Context) -> Result:
+        return Turn(state, (Close(answer=_answer(state)),))
+
+
+def _undo(state: OrderActionState, context: Context) -> Result:
+    return _query_before_action(state._replace(is_undo=True), state.undo)
 
 
 def _result_row(row: Outcome) -> Row:
-    state_text = (
-        msg(STATE_WORDS.get(row.state, "operation_state.in_doubt")) if row.state else msg("order_actions.not_done")
-    )
-    return Row(row.order, (raw(row.order), state_text, row.why or raw("")))
-
-
-MAX_PEOPLE = 60
-"""Most people offered, page by page. Anybody else is typed."""
-
-MAX_REFRESHES = 20
-
-Result = Turn[OrderActionState]
-
-
-class OrderActionJob(Job[OrderActionState]):
-    """Job that applies an action to orders and shows the results."""
-
-    name = "order_actions"
-    steps: tuple[str, ...] = (
-        "order_actions.action",
-        "order_actions.reason",
-        "order_actions.person",
-        "order_actions.confirm",
-        "order_actions.wait",
-        "order_actions.results",
-    )
-    version = 1
-    journalled = False
-
-    def begin(self) -> OrderActionState:
-        """Return the state without orders."""
-        return OrderActionState()
-
-    def accepts(self, state: OrderActionState) -> Accepts:
-        """Accept numbers; on their pages also typed reasons and names."""
-        if state.page == RESULTS_PAGE:
-            return Accepts(command_letters=("u" if state.undo else "") + pages.page_letters(state))
-        choices, leaf = len(page_choices(state)), pages.PAGE_LETTERS if has_more_choices(state) else ""
-        return Accepts(
-            choices=choices,
-            command_letters=leaf,
-            search=state.page in (REASON_PAGE, PERSON_PAGE),
-            typed_only=state.page == CONFIRM_PAGE,
-        )
-
-    def prefers(self, state: OrderActionState) -> tuple[str, ...]:
-        """Prefer a badge, which names the person."""
-        return (PERSON,)
-
-    def step_name(self, state: OrderActionState) -> str:
-        """Return one of `steps`."""
-        return f"order_actions.{state.page}"
-
-    def view(self, state: OrderActionState) -> View:
-        """Return the screen."""
-        return page_view(state)
-
-    def handle(self, state: OrderActionState, event: Event, context: Context) -> Result:
-        """Return the next state. A number leads to the next page, back leaves."""
-        state = state._replace(choices_per_page=max(MIN_CHOICES, context.window_rows), size=page_size(context))
-        match event:
-            case Opened(args):
-                return _handle_opened(state, args)
-            case Rows():
-                return _handle_rows(state, event, context)
-            case Changed() | Resumed():
-                return Turn(_fill_last_page(state), _queries(state))
-            case Back():
-                return _go_back(state)
-            case Choice(choice) if choice <= len(page_choices(state)):
-                return _handle_choice(state, choice)
-            case Scan(meanings) if state.page == PERSON_PAGE:
-                return _scan_badge(state, meanings[0])
-            case Scan() if state.page not in (WAIT_PAGE, RESULTS_PAGE):
-                return Turn(state, (Close(Verdict(INFO, msg("session.dropped")), event_for_below=event),))
-            case Text(text) if state.page == REASON_PAGE:
-                return _confirm(state, OrderAction(state.kind, reason=text.strip(), line=state.line))
-            case Text(text) | UnknownCode(text) if state.page == PERSON_PAGE:
-                return Turn(state._replace(typed_name=text), (_query_people(text),))
-            case Command("u") if state.page == RESULTS_PAGE and state.undo:
-                return _query_before_action(state._replace(is_undo=True), state.undo)
-            case Command("n" | "p" as key) | CursorKey(key) if state.page == RESULTS_PAGE:
-                return Turn(pages.move_or_turn(state, key, state.size))
-            case Command("n" | "p" as key) | CursorKey("pagedown" | "pageup" as key) if has_more_choices(state):
-                return Turn(state._replace(first_choice=_turn_choices(state, key in ("n", "pagedown"))))
-            case TypedText() | Closed():
-                return Turn(state)
-        return Turn(state, (), Verdict(WRONG, _rejection_text(state, event)))
-
-
-def _turn_choices(state: OrderActionState, forward: bool) -> int:
-    """Return the first index of the next or previous page of people or reasons. Paging wraps around."""
-    size, total = state.choices_per_page, len(all_choices(state))
-    if forward:
-        return state.first_choice + size if state.first_choice + size < total else 0
-    return max(0, state.first_choice - size) if state.first_choice else (total - 1) // size * size
-
-
-def _fill_last_page(state: OrderActionState) -> OrderActionState:
-    """Move the first person or reason up until the last page is full."""
-    return state._replace(
-        first_choice=max(0, min(state.first_choice, len(all_choices(state)) - state.choices_per_page))
-    )
-
-
-def _rejection_text(state: OrderActionState, event: Event) -> Msg:
-    """Return the answer to an input that the page cannot use. An unknown code is no reason."""
-    match state.page, event:
-        case ("reason", UnknownCode(text)):
-            return msg("order_actions.no_reason", text=text)
-        case ("confirm", _):
-            return msg("order_actions.only_yes_or_no")
-    return msg(
-        "order_actions.not_usable_here"
-        if state.page in (ACTION_PAGE, REASON_PAGE, PERSON_PAGE)
-        else "order_actions.no_input_here"
-    )
-
-
-def _handle_opened(state: OrderActionState, args: Args) -> Result:
-    """Start the job. With `kind` the action is known, with `undo` everything is."""
-    if args.get("undo"):
-        plan = tuple((str(each["order"]), _parse_action(each)) for each in args["undo"])
-        return _query_before_action(state._replace(orders=tuple(order for order, _ in plan), is_undo=True), plan)
-    orders = tuple(str(order) for order in args["orders"])
-    line, label = int(args.get("line") or 0), str(args.get("label") or "")
-    opened = state._replace(orders=orders, line=line, label=label)
-    ask = (
-        Query("reasons", "short_reasons", {}, is_live=True),
-        Query("look", "orders_by_number", _order_args(orders), is_live=True),
-    )
-    turn = _choose_kind(opened, str(args["kind"])) if args.get("kind") else Turn(opened)
-    return turn._replace(effects=(*ask, *turn.effects))
-
-
-def _order_args(orders: tuple[str, ...]) -> Args:
-    return {"orders": list(orders)}
-
-
-def _parse_action(fields: Args) -> OrderAction:
-    return OrderAction(**{name: fields[name] for name in OrderAction._fields if name in fields})
-
-
-def _choose_kind(state: OrderActionState, kind: str) -> Result:
-    """Open the page that the action needs before it can run."""
-    state = state._replace(kind=kind)
-    if kind in REASON_ACTIONS:
-        return Turn(state._replace(page=REASON_PAGE, first_choice=0))
-    if kind in PERSON_ACTIONS:
-        turn = _check_in_batch(state._replace(page=PERSON_PAGE, first_choice=0))
-        return turn if turn.effects else turn._replace(effects=(_query_people(""),))
-    return _confirm(state, OrderAction(kind, line=state.line))
-
-
-def _check_in_batch(state: OrderActionState) -> Result:
-    """Close the job if a split is asked for orders that are in no batch, before a person is chosen."""
-    if state.page == PERSON_PAGE and state.kind == SPLIT and not state.is_in_batch:
-        return Turn(state, (Close(Verdict(WRONG, msg("order_actions.not_in_batch", order=state.orders[0]))),))
-    return Turn(state)
-
-
-def _query_people(text: str) -> Query:
-    return Query("people", "people", {"search": text, "size": MAX_PEOPLE}, is_live=True)
-
-
-def _confirm(state: OrderActionState, action: OrderAction) -> Result:
-    """Ask for confirmation if the action discards something or applies to several orders."""
-    plan = tuple((order, action) for order in state.orders)
-    if len(plan) > 1 or action.kind in CONFIRMED_ACTIONS:
-        return Turn(state._replace(page=CONFIRM_PAGE, plan=plan))
-    return _query_before_action(state, plan)
-
-
-def _query_before_action(state: OrderActionState, plan: tuple[tuple[str, OrderAction], ...]) -> Result:
-    """Query the current state of the orders. The answer decides what is possible."""
-    state = state._replace(plan=plan, page=WAIT_PAGE)
-    if any(action.kind in LINE_ACTIONS for _, action in plan):
-        features = Query("features", "features", {}, is_live=True)  # answers come in reverse order
-        return Turn(state, (Query("now", "order", {"order_number": plan[0][0]}), features))
-    return Turn(state, (Query("now", "orders_by_number", _order_args(tuple(order for order, _ in plan))),))
-
-
-def _queries(state: OrderActionState) -> tuple[Effect, ...]:
-    if state.page == RESULTS_PAGE:
-        orders = tuple(row.order for row in state.outcomes if row.state)
-        return (
-            Query("order_outcomes", "order_outcomes", {**_order_args(orders), "since": state.done_at}, is_live=True),
-        )
-    return (Query("look", "orders_by_number", _order_args(state.orders), is_live=True),)
-
-
-def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Result:
-    match answer:
-        case Rows("reasons", rows, _):
-            known = parse_reasons(context.policy.short_reasons, rows)
-            return Turn(
-                state._replace(reasons=known, first_choice=state.first_choice if state.first_choice < len(known) else 0)
-            )
-        case Rows("look", rows, _):
-            picked = sum((order_progress(row)[0] for row in rows), Decimal(0))
-            total = sum((order_progress(row)[1] for row in rows), Decimal(0))
-            in_batch = any(row.get("picker") or row.get("assigned_to") for row in rows)
-            return _check_in_batch(state._replace(picked=picked, ordered=total, is_in_batch=in_batch or not rows))
-        case Rows("people", rows, known):
-            people = tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows)
-            return _choose_person(state._replace(match_count=known), people)
-        case Rows("features", rows, _):
-            return Turn(state._replace(can_reject_lines=bool(rows) and LINE_REJECTION_FEATURE in rows[0]["features"]))
-        case Rows("now", rows, _) if state.page == WAIT_PAGE:
-            return _run_actions(state, {str(row["order_number"]): row for row in rows}, context)
-        case Rows("order_outcomes", rows, _):
-            current = {str(row["order_number"]): row for row in rows}
-            return Turn(
-                state._replace(outcomes=tuple(_update_outcome(row, current.get(row.order)) for row in state.outcomes))
-            )
-    return Turn(state)
+    state = msg(STATE_WORDS.get(row.state, "operation_state.in_doubt")) if row.state else msg("order_actions.not_done")
+    return Row(row.order, (raw(row.order), state, row.why or raw("")))
 
 
 def _update_outcome(row: Outcome, row_now: OrderOutcomesRow | None) -> Outcome:
     if not row.state or row_now is None:
         return row
-    why = read_message(str(row_now["why"])) if row_now["why"] else None
-    return row._replace(state=str(row_now["outcome"]), why=why)
-
-
-def _choose_person(state: OrderActionState, people: tuple[Person, ...]) -> Result:
-    """Choose the person with exactly this name, or offer those who match."""
-    sought = state.typed_name.strip()
-    exact = [one for one in people if _is_named(one, sought)]
-    if len(exact) == 1:
-        return _set_person(state, exact[0])
-    if people:
-        return Turn(state._replace(people=people[:MAX_PEOPLE], first_choice=0))
-    if not sought:
-        return Turn(state, (), Verdict(INFO, msg("order_actions.nobody_known")))
-    typed = Person(sought, sought)
-    return Turn(
-        state._replace(people=(typed,), match_count=1, first_choice=0),
-        (),
-        Verdict(ASK, msg("order_actions.unknown_name", name=sought)),
-    )
-
-
-def _is_named(person: Person, typed_name: str) -> bool:
-    """Return True if the text is the person's id, name or first name."""
-    names = {person.user.casefold(), person.name.casefold(), *person.name.casefold().split()[:1]}
-    return typed_name.casefold() in names
-
-
-def _scan_badge(state: OrderActionState, match: Match) -> Result:
-    if match.kind != PERSON:
-        return Turn(state, (), Verdict(WRONG, msg("order_actions.no_badge", what=match.label or match.key)))
-    return _set_person(state, Person(match.key, match.label or match.key))
-
-
-def _set_person(state: OrderActionState, person: Person) -> Result:
-    return _confirm(state, OrderAction(state.kind, person.user, person.name))
-
-
-def _handle_choice(state: OrderActionState, choice: int) -> Result:
-    match state.page:
-        case "action":
-            return _choose_kind(state, ORDER_ACTIONS[choice - 1])
-        case "reason":
-            reason = state.reasons[state.first_choice + choice - 1]
-            return _confirm(
-                state, OrderAction(state.kind, reason_code=reason.code, reason=reason.text, line=state.line)
-            )
-        case "person":
-            return _set_person(state, state.people[state.first_choice + choice - 1])
-        case "confirm" if choice == 1:
-            return _query_before_action(state, state.plan)
-    return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
-
-
-def _go_back(state: OrderActionState) -> Result:
-    """Leave the job: from the results with their undo, from a question without doing anything."""
-    if state.page == RESULTS_PAGE:
-        return Turn(state, (Close(answer=_answer(state)),))
-    return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
+    return row._replace(state=row_now["outcome"], why=read_message(row_now["why"]) if row_now["why"] else None)
 
 
 def _answer(state: OrderActionState) -> Args:
@@ -630,7 +480,7 @@ def _run_actions(state: OrderActionState, found: Mapping[str, OrderToActOnRow], 
         undo += [(order, done.undo)] if done.undo and not state.is_undo else []
         rows.append(Outcome(order, "" if done.why else "queued", done.why))
     refreshes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
-    state = state._replace(outcomes=tuple(rows), undo=tuple(undo), page=RESULTS_PAGE, first=0, cursor=-1)
+    state = state._replace(outcomes=tuple(rows), undo=tuple(undo), page="results", first=0, cursor=-1)
     state = state._replace(size=page_size(context), done_at=context.now)
     verdict = _verdict(state)
     if len(rows) == 1:
@@ -645,5 +495,107 @@ def _verdict(state: OrderActionState) -> Verdict:
             return Verdict(WRONG, row.why)
         return Verdict(GOOD, done_message(row.order, action, state.label))
     done = sum(not row.why for row in state.outcomes)
-    text = msg(summary_id(state), done=done, total=len(state.outcomes))
+    summary = "order_actions.undone_count" if state.is_undo else "order_actions.done_count"
+    if any(action.kind == REOPEN for _, action in state.plan):
+        summary = "order_actions.reopened_count"  # it does not return to its previous state
+    text = msg(summary, done=done, total=len(state.outcomes))
     return Verdict(GOOD if done == len(state.outcomes) else WRONG if not done else INFO, text)
+
+
+def done_message(order: str, action: OrderAction, label: str) -> Msg:
+    """Return the message on the action that was applied to one order."""
+    if action.kind == CLAIM and not action.user:
+        return msg("order_actions.done_claim_nobody", order=order)
+    return msg(ACTION_TEXTS[action.kind][1], order=order, name=action.name or action.user, label=label)
+
+
+PAGES: dict[str, Page[OrderActionState]] = {
+    "action": KindPage(),
+    "reason": ReasonPage(),
+    "person": PersonPage(),
+    "confirm": ConfirmPage(),
+    "wait": WaitPage(),
+    "results": ResultsPage(),
+}
+
+
+class OrderActionJob(PageJob[OrderActionState]):
+    """Job that applies an action to orders and shows the results."""
+
+    name = "order_actions"
+    steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
+    version = 1
+    journalled = False
+    preferred_kinds = (PERSON,)
+
+    def begin(self) -> OrderActionState:
+        return OrderActionState()
+
+    def page(self, state: OrderActionState) -> Page[OrderActionState]:
+        return PAGES[state.page]
+
+    def handle(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        """Return the next state. The choices of a page depend on the size of the screen."""
+        size = max(MIN_CHOICES, context.window_rows)
+        return super().handle(state._replace(choices_per_page=size, size=page_size(context)), event, context)
+
+    def handle_opened(self, state: OrderActionState, args: Args, context: Context) -> Result:
+        """Start the job. With `kind` the action is known, with `undo` everything is."""
+        if args.get("undo"):
+            plan = tuple((str(each["order"]), _parse_action(each)) for each in args["undo"])
+            return _query_before_action(state._replace(orders=tuple(order for order, _ in plan), is_undo=True), plan)
+        orders = tuple(str(order) for order in args["orders"])
+        state = state._replace(orders=orders, line=int(args.get("line") or 0), label=str(args.get("label") or ""))
+        turn = _choose_kind(str(args["kind"]), state, context) if args.get("kind") else Turn(state)
+        asked = (Query("reasons", "short_reasons", {}, is_live=True), *self.queries(state, context))
+        return turn._replace(effects=(*asked, *turn.effects))
+
+    def queries(self, state: OrderActionState, context: Context) -> tuple[Effect, ...]:
+        if state.page == "results":
+            args = {"orders": [row.order for row in state.outcomes if row.state], "since": state.done_at}
+            return (Query("order_outcomes", "order_outcomes", args, is_live=True),)
+        return (Query("look", "orders_by_number", {"orders": list(state.orders)}, is_live=True),)
+
+    def query_again(self, state: OrderActionState, context: Context) -> Result:
+        page = self.page(state)
+        return super().query_again(page.fill_page(state) if isinstance(page, PagedQuestion) else state, context)
+
+    def handle_closed(self, state: OrderActionState, event: Closed, context: Context) -> Result:
+        return Turn(state)
+
+    def handle_rows(self, state: OrderActionState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("reasons", rows):
+                known = parse_reasons(context.policy.short_reasons, rows)
+                first = state.first_choice if state.first_choice < len(known) else 0
+                return Turn(state._replace(reasons=known, first_choice=first))
+            case Rows("look", rows):
+                return _check_in_batch(_with_progress(state, rows))
+            case Rows("people", rows, known):
+                people = tuple(Person(row["user"], row["name"] or row["user"]) for row in rows)
+                return _choose_person(state._replace(match_count=known), people, context)
+            case Rows("features", rows):
+                can_reject = bool(rows) and LINE_REJECTION_FEATURE in rows[0]["features"]
+                return Turn(state._replace(can_reject_lines=can_reject))
+            case Rows("now", rows) if state.page == "wait":
+                return _run_actions(state, {row["order_number"]: row for row in rows}, context)
+            case Rows("order_outcomes", rows):
+                now = {row["order_number"]: row for row in rows}
+                outcomes = tuple(_update_outcome(row, now.get(row.order)) for row in state.outcomes)
+                return Turn(state._replace(outcomes=outcomes))
+        return Turn(state)
+
+
+def _parse_action(fields: Args) -> OrderAction:
+    return OrderAction(**{name: fields[name] for name in OrderAction._fields if name in fields})
+
+
+def _with_progress(state: OrderActionState, rows: tuple[OrderToActOnRow, ...]) -> OrderActionState:
+    """Return the state with the picked and ordered quantity of all orders."""
+    progress = [order_progress(row) for row in rows]
+    is_in_batch = any(row.get("picker") or row.get("assigned_to") for row in rows)
+    return state._replace(
+        picked=sum((picked for picked, _ in progress), Decimal(0)),
+        ordered=sum((ordered for _, ordered in progress), Decimal(0)),
+        is_in_batch=is_in_batch or not rows,
+    )

@@ -43,6 +43,10 @@ class OrderFilter(NamedTuple):
     sort: str = "pickup"
     reference: str = ""
 
+    def value(self, field: str) -> str:
+        """Return the value of a field."""
+        return str(self._asdict()[field])
+
 
 BUILT_IN_VIEWS = (
     ("active", OrderFilter()),

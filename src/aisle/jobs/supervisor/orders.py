@@ -6,30 +6,13 @@ The list is live, but rows do not jump: the order under the cursor, else the fir
 from __future__ import annotations
 
 import json
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
 from aisle.jobs import claims, pages
-from aisle.jobs.job import (
-    Args,
-    Changed,
-    Close,
-    Closed,
-    Context,
-    Effect,
-    Event,
-    Job,
-    Json,
-    LocalNote,
-    Opened,
-    Query,
-    Refresh,
-    Resumed,
-    Rows,
-    Start,
-    Turn,
-)
-from aisle.jobs.pages import page_size
-from aisle.jobs.supervisor import orders_view
+from aisle.jobs.job import Args, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Start, Turn
+from aisle.jobs.list_page import ListPage
+from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     FILTER_FIELDS,
@@ -40,26 +23,22 @@ from aisle.jobs.supervisor.order_filter import (
     view_key,
     with_value,
 )
-from aisle.jobs.supervisor.orders_view import BoardOrder, OrdersState, SavedView, parse_order_row
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, BoardOrder, parse_order_row
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, Line, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
     PRODUCT,
     REFERENCE,
     Accepts,
-    Back,
     Choice,
     Command,
     CursorKey,
+    Match,
     Scan,
-    Text,
     TypedText,
     UnknownCode,
 )
-
-COMMAND_LETTERS = "fvmad"
-"""Filter, views, mark, mark all, act."""
 
 MAX_SAVED_VIEWS = 9
 """Most saved views of a person, offered with the built-in ones."""
@@ -67,190 +46,199 @@ MAX_SAVED_VIEWS = 9
 MAX_MARKED = 200
 """Most orders for one action."""
 
+
+class SavedView(NamedTuple):
+    """Filter that a person has saved under a name."""
+
+    name: str
+    filter: OrderFilter
+
+
+class OrdersState(NamedTuple):
+    """State of the window and of its marks."""
+
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[BoardOrder, ...] = ()
+    total: int = 0
+    filter: OrderFilter = OrderFilter()
+    page: str = ""
+    """Empty for the list; `filter`, `field`, `views`, `name`."""
+    field: str = ""
+    first_choice: int = 0
+    """Index of the first choice on the screen."""
+    size: int = 12
+    """Number of choices on the screen."""
+    is_marking: bool = False
+    """True if numbers mark rows instead of opening them."""
+    marked: tuple[str, ...] = ()
+    views: tuple[SavedView, ...] = ()
+    view_name: str = ""
+    """Own view that was chosen last."""
+    is_window_loading: bool = False
+    """True while the rows of a window that followed the cursor have not come yet."""
+    is_loaded: bool = False
+    claims_for_others: tuple[claims.ClaimForOther, ...] = ()
+    """Assignments to others made from this page."""
+
+
 Result = Turn[OrdersState]
+Actions = tuple[Action[OrdersState], ...]
+
+# Board
 
 
-class OrdersJob(Job[OrdersState]):
-    """Job that shows the order board and its filter."""
+class OrderBoard(ListPage[OrdersState, BoardOrder]):
+    """List of the orders that the filter and the search leave."""
 
     name = "orders"
-    steps: tuple[str, ...] = ("orders", "orders.filter", "orders.field", "orders.views", "orders.name")
-    version = 1
-    journalled = False
+    query_name = "order_board"
+    columns = BOARD_COLUMNS
+    follows_typing = True
+    has_progress_bars = True
 
-    def begin(self) -> OrdersState:
-        """Return the state before the first query."""
-        return OrdersState()
+    def title(self, state: OrdersState) -> Msg:
+        """Return the filter, the search and the number of marked orders."""
+        text = state.typed or state.search
+        if state.is_marking or state.marked:
+            count = len(state.marked)
+            return msg("orders.title_marked_searched" if text else "orders.title_marked", count=count, text=text)
+        return msg("orders.title_searched" if text else "orders.title", what=describe_filter(state.filter), text=text)
+
+    def prompt(self, state: OrdersState) -> Msg:
+        return msg("orders.prompt_marking" if state.is_marking else "orders.prompt")
+
+    def empty_text(self, state: OrdersState) -> Msg:
+        if not state.is_loaded:
+            return msg("orders.loading")
+        if text := state.typed or state.search:
+            return msg("orders.no_match", text=text)
+        return msg("orders.none_finished" if state.filter.state == "finished" else "orders.none")
+
+    def key(self, row: BoardOrder) -> str:
+        return row.number
+
+    def row(self, state: OrdersState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
+        return Row(row.number, cells, row.progress, row.number in state.marked)
+
+    def arguments(self, state: OrdersState, context: Context) -> Args:
+        args = {**query_arguments(state.filter), "now": context.now}
+        if state.rows:
+            args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
+        return args
+
+    def query_with_cursor(self, state: OrdersState, context: Context, *, fill_page: bool = False) -> Query:
+        """Return the query after which the order in focus keeps its row. `fill_page`: the screen size has changed."""
+        query = self.query(state, context)
+        if not state.rows:
+            return query
+        at = state.cursor - state.first if pages.row_at_cursor(state) else 0
+        args = {name: value for name, value in query.args.items() if name != "near"}
+        return query._replace(args={**args, "anchor": state.rows[at].number, "row": at, "fills": fill_page})
+
+    def parse_rows(self, answer: Rows, context: Context) -> tuple[BoardOrder, ...]:
+        return tuple(parse_order_row(row, context) for row in answer.rows)
+
+    def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
+        """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
+        rows, before = self.parse_rows(answer, context), pages.row_at_cursor(state)
+        first = rows[0].position if rows else state.first
+        fresh = pages.with_rows(state._replace(first=first), rows, answer.total)
+        at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
+        if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
+            fresh = fresh._replace(cursor=first + at)
+        fresh = fresh._replace(is_window_loading=False, is_loaded=True)
+        return Turn(fresh, (self.query(fresh, context),) if pages.is_past_end(state, answer) else ())
+
+    def restart(self, state: OrdersState, context: Context, verdict: Msg | None = None) -> Result:
+        return super().restart(state._replace(rows=()), context, verdict)
+
+    def actions(self, state: OrdersState) -> Actions:
+        is_marking = state.is_marking or bool(state.marked)
+        mark = msg("orders.mark_end" if state.is_marking else "orders.mark")
+        return (
+            Action(msg("orders.filter"), partial(_open_page, "filter"), "f", not is_marking),
+            Action(msg("orders.views"), partial(_open_page, "views"), "v", not is_marking),
+            Action(mark, lambda state, _: pages.toggle_marking(state), "m"),
+            Action(msg("orders.mark_all"), _query_all, "a", is_marking),
+            Action(msg("orders.actions"), _start_action, "d"),
+        )
 
     def accepts(self, state: OrdersState) -> Accepts:
-        """Accept row numbers, letters that filter, mark and act, and words that search."""
-        if state.page == "name":
-            return Accepts(search=True)
-        if state.page:
-            letters = "nkx" if state.page == "views" else "n"
-            return Accepts(
-                choices=_visible_choice_count(state), command_letters=letters, search=state.field == "reference"
-            )
-        letters = COMMAND_LETTERS + pages.page_letters(state)
-        return Accepts(choices=pages.numbered_rows(state), command_letters=letters, search=True, follows_typing=True)
+        return super().accepts(state)._replace(search=True)
 
-    def prefers(self, state: OrdersState) -> tuple[str, ...]:
-        """Prefer orders."""
-        return (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def step_name(self, state: OrdersState) -> str:
-        """Return one of `steps`."""
-        return f"orders.{state.page}" if state.page else "orders"
-
-    def view(self, state: OrdersState) -> View:
-        """Return the screen."""
-        return orders_view.page_view(state)
-
-    def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
-        """Return the next state. Answers and changes come first, then inputs of the open page."""
+    def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
-            case Opened(args):
-                return _handle_opened(state, args, context)
-            case Rows("assigned_orders"):
-                kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
-                return Turn(state._replace(claims_for_others=kept), (), verdict)
-            case Rows():
-                return _handle_rows(state, event, context)
-            case Changed("order" | "outbox" | "log" | "person"):
-                return Turn(
-                    state, (_query(state, context, keep_cursor=True), *claims.query_claims(state.claims_for_others))
-                )
-            case Closed("order_actions", answer):
-                return _handle_action_done(state, answer, context)
-            case Closed() | Resumed():
-                ask = _query(
-                    state, context, keep_cursor=True, fill_page=state.size != page_size(context, has_progress_bars=True)
-                )
-                return Turn(
-                    state._replace(size=page_size(context, has_progress_bars=True)), (ask, _query_views(context))
-                )
-            case Back():
-                return _go_back(state, context)
-        if state.page:
-            return _handle_choice_page(state, event, context)
-        return _handle_list_input(state, event, context)
+            case CursorKey(key) if key != "enter":
+                return self._move_cursor(state, key, context)
+            case Scan(matches):
+                return self._handle_scan(state, matches, context)
+            case UnknownCode(code):
+                return self._handle_unknown_code(state, code, context)
+            case TypedText(text):
+                searched = "" if self._is_row_number(state, text) else text
+                typed = pages.with_typed_search(state, searched, self.letters(state))
+                return Turn(state) if typed is None else Turn(typed, (self.query(typed._replace(rows=()), context),))
+        return super().handle_other_input(state, event, context)
 
+    def _move_cursor(self, state: OrdersState, key: str, context: Context) -> Result:
+        if not state.total:
+            return Turn(state)
+        moved = pages.move_cursor(state, key, self.page_size(context))
+        if moved.first == state.first:
+            return Turn(moved)
+        return Turn(moved._replace(is_window_loading=True), (self.query(moved, context),))
 
-def _handle_opened(state: OrdersState, args: Args, context: Context) -> Result:
-    state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
-    state = state._replace(size=page_size(context, has_progress_bars=True))
-    return Turn(state, (_query(state, context), _query_views(context), Refresh("orders"), Refresh("logs")))
-
-
-def _query_views(context: Context) -> Query:
-    return Query("saved_views", "saved_views", {"user": context.user}, is_live=True)
-
-
-def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, fill_page: bool = False) -> Query:
-    """Return the query for the window.
-
-    `keep_cursor`: the order in focus keeps its row. `fill_page`: the screen size has changed, so fill the page.
-    """
-    args: dict[str, Json] = {**query_arguments(state.filter), "search": state.typed or state.search, "now": context.now}
-    at = state.cursor - state.first if state.first <= state.cursor < state.first + len(state.rows) else 0
-    if keep_cursor and state.rows:
-        args |= {"anchor": state.rows[at].number, "row": at, "fills": fill_page}
-    elif state.rows:
-        args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
-    return Query(
-        "order_board",
-        "order_board",
-        {**args, "first": state.first, "size": page_size(context, has_progress_bars=True)},
-        is_live=True,
-    )
-
-
-def _restart_list(state: OrdersState, context: Context) -> Result:
-    """Start a new list at its beginning."""
-    state = state._replace(first=0, cursor=-1, rows=())
-    return Turn(state, (_query(state, context),))
-
-
-# Answers
-
-
-def _handle_rows(state: OrdersState, answer: Rows, context: Context) -> Result:
-    match answer:
-        case Rows("order_board", rows, total):
-            return _update_window(state, answer, tuple(parse_order_row(row, context) for row in rows), total, context)
-        case Rows("saved_views", rows, _):
-            views = tuple(SavedView(str(row["name"]), parse_filter(row["filter"])) for row in rows)
-            return Turn(state._replace(views=views[:MAX_SAVED_VIEWS]))
-        case Rows("all", rows, total):
-            numbers = tuple(str(row["order_number"]) for row in rows)
-            return _mark_all(state, numbers, total)
-    return Turn(state)
-
-
-def _update_window(
-    state: OrdersState, answer: Rows, rows: tuple[BoardOrder, ...], total: int, context: Context
-) -> Result:
-    """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
-    before = pages.row_at_cursor(state)
-    first = rows[0].position if rows else state.first
-    fresh = pages.with_rows(state._replace(first=first), rows, total)
-    at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
-    if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
-        fresh = fresh._replace(cursor=first + at)
-    fresh = fresh._replace(is_window_loading=False, is_loaded=True)
-    return Turn(fresh, (_query(fresh, context),) if pages.is_past_end(state, answer) else ())
-
-
-def _handle_action_done(state: OrdersState, answer: Args | None, context: Context) -> Result:
-    """Remove all marks after the action has run."""
-    done = bool(answer)
-    state = state._replace(marked=(), is_marking=False) if done else state
-    state = state._replace(claims_for_others=claims.with_new_claims(state.claims_for_others, answer))
-    return Turn(state, (_query(state, context, keep_cursor=True),))
-
-
-# Inputs of the list
-
-
-def _handle_list_input(state: OrdersState, event: Event, context: Context) -> Result:
-    match event:
-        case Choice() | CursorKey("enter"):
-            row = pages.chosen_row(state, event)
-            return _open_or_mark(state, row) if row else Turn(state)
-        case CursorKey(key):
-            return _move_cursor(state, key, context)
-        case Command("n" | "p" as letter):
-            paged = pages.turn_list_page(state, letter, page_size(context, has_progress_bars=True))
-            return Turn(paged, (_query(paged, context),)) if state.total else Turn(state)
-        case Command(letter):
-            return _handle_command(state, letter, context)
-        case TypedText(text):
-            typed = pages.with_typed_search(state, "" if _is_row_number(state, text) else text, COMMAND_LETTERS)
-            return Turn(state) if typed is None else _restart_list(typed, context)
-        case Text(text):
-            return _restart_list(state._replace(search=text, typed=""), context)
-        case Scan(meanings):
-            return _handle_scan(state, meanings, context)
-        case UnknownCode(code):
-            return _handle_unknown_code(state, code, context)
-    return Turn(state)
-
-
-def _move_cursor(state: OrdersState, key: str, context: Context) -> Result:
-    if not state.total:
-        return Turn(state)
-    moved = pages.move_cursor(state, key, page_size(context, has_progress_bars=True))
-    inside = moved.first == state.first
-    return Turn(
-        moved if inside else moved._replace(is_window_loading=True), () if inside else (_query(moved, context),)
-    )
-
-
-def _open_or_mark(state: OrdersState, row: BoardOrder) -> Result:
-    """Open the row, or mark it while marking is on."""
-    if not state.is_marking:
+    def open_row(self, state: OrdersState, row: BoardOrder, context: Context) -> Result:
+        """Open the row, or mark it while marking is on."""
+        if state.is_marking:
+            return Turn(_toggle_mark(state, row.number))
         return Turn(state._replace(typed=""), (_start_order(row.number),))
-    return Turn(_toggle_mark(state, row.number))
+
+    def _handle_scan(self, state: OrdersState, matches: tuple[Match, ...], context: Context) -> Result:
+        """Open or mark a scanned order. List the orders of a shared reference; look up a product or location."""
+        numbers, first = (
+            tuple(dict.fromkeys(each.key for each in matches if each.kind in (ORDER, REFERENCE))),
+            matches[0],
+        )
+        if len(numbers) > 1:
+            filter_ = state.filter._replace(reference=first.code or first.key)
+            return self.restart(state._replace(filter=filter_, search=""), context)
+        if numbers and state.is_marking:
+            marked = _toggle_mark(state, numbers[0])
+            text = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
+            return self._show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, text))
+        if numbers:
+            return Turn(state, (_start_order(numbers[0]),))
+        if start := pages.open_record(first.kind, first.key, first.label):
+            return Turn(state, (start,))
+        return refuse(state, msg("orders.is_person", name=first.label or first.key))
+
+    def _show_order(self, state: OrdersState, order: str, context: Context) -> Result:
+        """Move the window to a marked order, if the filter includes it. The search is cleared."""
+        if any(row.number == order for row in state.rows):
+            return Turn(state)
+        state = state._replace(search="", typed="", cursor=-1)
+        query = self.query(state, context)
+        return Turn(state, (query._replace(args={**query.args, "anchor": order, "row": 0, "fills": True}),))
+
+    def _is_row_number(self, state: OrdersState, text: str) -> bool:
+        """Return True if digits are meant as a row number, on the page or not. Longer numbers are a search."""
+        return bool(state.rows) and text.isdigit() and len(text) <= len(str(pages.MAX_NUMBERED))
+
+    def _handle_unknown_code(self, state: OrdersState, code: str, context: Context) -> Result:
+        """Open an order that this host does not know, since it may be finished long ago. A single letter is none."""
+        if self._is_row_number(state, code):
+            return refuse(state, msg("orders.no_row", row=code))
+        if not state.total and (len(code) > 1 or code.isdigit()):
+            return Turn(state._replace(typed=""), (_start_order(code),))
+        return self.restart(state._replace(search=code), context)
+
+    def go_back(self, state: OrdersState, context: Context) -> Result:
+        """Leave marking, then the search, then the job."""
+        return pages.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
 
 
 def _start_order(number: str) -> Start:
@@ -262,20 +250,9 @@ def _toggle_mark(state: OrdersState, number: str) -> OrdersState:
     return state if full else state._replace(marked=pages.toggle_mark(state.marked, number))
 
 
-def _handle_command(state: OrdersState, letter: str, context: Context) -> Result:
-    match letter:
-        case "f":
-            return _open_page(state, "filter", context)
-        case "v":
-            return _open_page(state, "views", context)
-        case "m":
-            return pages.toggle_marking(state)
-        case "a":
-            query = {**query_arguments(state.filter), "search": state.search, "now": context.now, "size": MAX_MARKED}
-            return Turn(state, (Query("all", "order_board", query, is_live=True),))
-        case "d":
-            return _start_action(state)
-    return Turn(state)
+def _query_all(state: OrdersState, context: Context) -> Result:
+    args = {**query_arguments(state.filter), "search": state.search, "now": context.now, "size": MAX_MARKED}
+    return Turn(state, (Query("all", "order_board", args, is_live=True),))
 
 
 def _mark_all(state: OrdersState, numbers: tuple[str, ...], total: int) -> Result:
@@ -286,7 +263,7 @@ def _mark_all(state: OrdersState, numbers: tuple[str, ...], total: int) -> Resul
     return pages.mark_all(state, numbers, text)
 
 
-def _start_action(state: OrdersState) -> Result:
+def _start_action(state: OrdersState, context: Context) -> Result:
     """Start an action on all marked orders, else on the one under the cursor."""
     row = pages.row_at_cursor(state)
     orders = state.marked or ((row.number,) if row else ())
@@ -295,116 +272,193 @@ def _start_action(state: OrdersState) -> Result:
     return Turn(state, (Start("order_actions", {"orders": list(orders)}),))
 
 
-def _handle_scan(state: OrdersState, matches: tuple[Any, ...], context: Context) -> Result:
-    """Open or mark a scanned order. List the orders of a shared reference; look up a product or location."""
-    numbers = tuple(dict.fromkeys(each.key for each in matches if each.kind in (ORDER, REFERENCE)))
-    if len(numbers) > 1:
-        code = matches[0].code or matches[0].key
-        return _restart_list(state._replace(filter=state.filter._replace(reference=code), search="", typed=""), context)
-    if numbers and state.is_marking:
-        marked = _toggle_mark(state, numbers[0])
-        text = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
-        return _show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, text))
-    if numbers:
-        return Turn(state, (_start_order(numbers[0]),))
-    first = matches[0]
-    if start := pages.open_record(first.kind, first.key, first.label):
-        return Turn(state, (start,))
-    return Turn(state, (), Verdict(WRONG, msg("orders.is_person", name=first.label or first.key)))
-
-
-def _show_order(state: OrdersState, order: str, context: Context) -> Result:
-    """Move the window to a marked order, if the filter includes it. The search is cleared."""
-    if any(row.number == order for row in state.rows):
-        return Turn(state)
-    state = state._replace(search="", typed="", cursor=-1)
-    ask = _query(state, context)
-    return Turn(state, (ask._replace(args={**ask.args, "anchor": order, "row": 0, "fills": True}),))
-
-
-def _is_row_number(state: OrdersState, text: str) -> bool:
-    """Return True if digits are meant as a row number, on the page or not. Words and longer numbers are a search."""
-    return bool(state.rows) and text.isdigit() and len(text) <= len(str(pages.MAX_NUMBERED))
-
-
-def _handle_unknown_code(state: OrdersState, code: str, context: Context) -> Result:
-    """Open an order that this host does not know, since it may be finished long ago. A single letter is no order."""
-    if _is_row_number(state, code):
-        return Turn(state, (), Verdict(WRONG, msg("orders.no_row", row=code)))
-    return (
-        Turn(state._replace(typed=""), (_start_order(code),))
-        if not state.total and (len(code) > 1 or code.isdigit())
-        else _restart_list(state._replace(search=code, typed=""), context)
-    )
-
-
 # Filter and views
 
+FIELD_NAMES = {
+    "state": "orders.field_state",
+    "due": "orders.field_due",
+    "claim": "orders.field_claim",
+    "shorts": "orders.field_shorts",
+    "sort": "orders.field_sort",
+    "reference": "orders.field_reference",
+}
 
-def _visible_choice_count(state: OrdersState) -> int:
-    """Return the number of choices on the screen."""
-    return max(0, min(state.size, len(orders_view.page_choices(state)) - state.first_choice))
+VALUE_NAMES = {
+    ("state", "active"): "orders.state_active",
+    ("state", "to_pick"): "orders.state_to_pick",
+    ("state", "open"): "orders.status_open",
+    ("state", "partial"): "orders.status_in_progress",
+    ("state", "picked"): "orders.state_picked",
+    ("state", "rejected"): "orders.state_rejected",
+    ("state", "finished"): "orders.state_finished",
+    ("state", "all"): "orders.any",
+    ("due", "any"): "orders.any",
+    ("due", "late"): "orders.due_late",
+    ("due", "today"): "orders.due_today",
+    ("due", "tomorrow"): "orders.due_tomorrow",
+    ("due", "week"): "orders.due_week",
+    ("claim", "any"): "orders.any",
+    ("claim", "claimed"): "orders.claim_claimed",
+    ("claim", "free"): "orders.claim_free",
+    ("shorts", "any"): "orders.any",
+    ("shorts", "short"): "orders.shorts_short",
+    ("sort", "pickup"): "orders.sort_pickup",
+    ("sort", "age"): "orders.sort_age",
+    ("sort", "number"): "orders.sort_number",
+    ("reference", "none"): "orders.any",
+}
 
-
-def _open_page(state: OrdersState, page: str, context: Context, field: str = "") -> Result:
-    return Turn(state._replace(page=page, field=field, first_choice=0, size=page_size(context, has_progress_bars=True)))
-
-
-def _handle_choice_page(state: OrdersState, event: Event, context: Context) -> Result:
-    match event:
-        case Choice(choice) if choice <= _visible_choice_count(state):
-            return _handle_choice(state, choice + state.first_choice, context)
-        case Command("n") if state.page != "name":
-            on = state.first_choice + state.size
-            return Turn(
-                state._replace(
-                    first_choice=on if on < len(orders_view.page_choices(state)) else 0,
-                    size=page_size(context, has_progress_bars=True),
-                )
-            )
-        case Scan(meanings) if state.field == "reference":
-            return _handle_choice_page(state, UnknownCode(meanings[0].code or meanings[0].key), context)
-        case Text(text) | UnknownCode(text) if state.field == "reference":
-            picked = state.filter._replace(reference=text.strip())
-            return _restart_list(_open_page(state._replace(filter=picked), "filter", context).state, context)
-        case Command("k") if state.page == "views":
-            return _open_page(state, "name", context)
-        case Command("x") if state.page == "views":
-            return _delete_view(state, context)
-        case Text(text) | UnknownCode(text) if state.page == "name":
-            return _save_view(state, text.strip(), context)
-    return pages.reject_input(state, event)
-
-
-def _handle_choice(state: OrdersState, number: int, context: Context) -> Result:
-    """Handle the choice of that number on the open page."""
-    if state.page == "views":
-        return _apply_view(state, number, context)
-    if state.page == "field":
-        picked = with_value(state.filter, state.field, filter_values(state.field)[number - 1])
-        return _restart_list(_open_page(state._replace(filter=picked), "filter", context).state, context)
-    if number <= len(FILTER_FIELDS):
-        return _open_page(state, "field", context, FILTER_FIELDS[number - 1])
-    return _restart_list(state._replace(page="", filter=OrderFilter(), search=""), context)
+VIEW_NAMES = {
+    "active": msg("orders.state_active"),
+    "late": msg("orders.due_late"),
+    "at_work": msg("orders.claim_claimed"),
+    "oldest": msg("orders.view_oldest"),
+    "picked": msg("orders.state_picked"),
+    "short": msg("orders.shorts_short"),
+    "rejected": msg("orders.state_rejected"),
+    "finished": msg("orders.state_finished"),
+}
 
 
-def _apply_view(state: OrdersState, choice: int, context: Context) -> Result:
-    built = tuple(kept for _, kept in BUILT_IN_VIEWS)
-    views = (*built, *(view.filter for view in state.views))
-    if choice > len(views):
-        return Turn(state)
-    name = state.views[choice - 1 - len(built)].name if choice > len(built) else ""
-    return _restart_list(state._replace(page="", filter=views[choice - 1], search="", view_name=name), context)
+def _value_text(filter_: OrderFilter, field: str) -> Msg:
+    value = filter_.value(field)
+    if field == "reference" and value:
+        return raw(value)
+    return msg(VALUE_NAMES[field, value or "none"])
 
 
-def _save_view(state: OrdersState, name: str, context: Context) -> Result:
-    """Save the filter under a name."""
-    kept = LocalNote("view", view_key(context.user, name), json.dumps(state.filter._asdict()))
-    others = tuple(view for view in state.views if view.name != name)
-    if len(others) >= MAX_SAVED_VIEWS:
-        return Turn(state._replace(page="views"), (), Verdict(WRONG, msg("orders.views_full", count=MAX_SAVED_VIEWS)))
-    state = state._replace(page="", views=(*others, SavedView(name, state.filter)), view_name=name)
-    return Turn(state, (kept,), Verdict(GOOD, msg("orders.view_saved", name=name)))
+def describe_filter(filter_: OrderFilter) -> Msg:
+    """Return the filter in a few words: all fields that differ from the default."""
+    usual = OrderFilter()
+    changed = [field for field in FILTER_FIELDS if field != "state" and filter_.value(field) != usual.value(field)]
+    *parts, text = (_value_text(filter_, field) for field in ("state", *changed))
+    for part in reversed(parts):
+        text = msg("orders.join", one=part, other=text)
+    return text
+
+
+class ChoicePage(Page[OrdersState]):
+    """Numbered list of choices, as many as fit on the screen; `n` shows the next ones."""
+
+    def view(self, state: OrdersState) -> ListView:
+        choices = self.choices(state)
+        rows = choices[state.first_choice : state.first_choice + state.size]
+        return ListView(
+            name=self.name,
+            title=self.title(state),
+            prompt=self.prompt(state),
+            column_heads=(msg("orders.filter_is", what=describe_filter(state.filter)),),
+            rows=tuple(Row(str(at), (text,)) for at, text in enumerate(rows, state.first_choice)),
+            first=state.first_choice,
+            total=len(choices),
+            numbered_rows=len(rows),
+            key_hints=(*((NEXT_PAGE,) if len(choices) > state.size else ()), *self.key_hints(state), BACK),
+        )
+
+    def accepts(self, state: OrdersState) -> Accepts:
+        visible = max(0, min(state.size, len(self.choices(state)) - state.first_choice))
+        return Accepts(choices=visible, command_letters=f"n{self.letters(state)}")
+
+    def handle_input(self, state: OrdersState, event: Event, context: Context) -> Result:
+        match event:
+            case Choice(number):
+                return super().handle_input(state, Choice(number + state.first_choice), context)
+            case Command("n"):
+                on = state.first_choice + state.size
+                first, size = on if on < len(self.choices(state)) else 0, BOARD.page_size(context)
+                return Turn(state._replace(first_choice=first, size=size))
+        return super().handle_input(state, event, context)
+
+    def go_back(self, state: OrdersState, context: Context) -> Result:
+        return _open_page("", state, context)
+
+
+def _open_page(page: str, state: OrdersState, context: Context, field: str = "") -> Result:
+    return Turn(state._replace(page=page, field=field, first_choice=0, size=BOARD.page_size(context)))
+
+
+class FilterPage(ChoicePage):
+    """Choice of the field to edit."""
+
+    name = "orders.filter"
+    title_text = msg("orders.filter")
+    prompt_text = msg("orders.prompt_filter")
+
+    def actions(self, state: OrdersState) -> Actions:
+        fields = (Action(self._field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
+        return (*fields, Action(msg("orders.reset_filter"), _reset_filter))
+
+    def _field_text(self, state: OrdersState, field: str) -> Msg:
+        return msg("orders.field", name=msg(FIELD_NAMES[field]), value=_value_text(state.filter, field))
+
+
+def _edit_field(field: str, state: OrdersState, context: Context) -> Result:
+    return _open_page("field", state, context, field)
+
+
+def _reset_filter(state: OrdersState, context: Context) -> Result:
+    return BOARD.restart(state._replace(page="", filter=OrderFilter(), search=""), context)
+
+
+class FieldPage(ChoicePage):
+    """Choice of a value for the field. A reference is typed or scanned."""
+
+    name = "orders.field"
+
+    def title(self, state: OrdersState) -> Msg:
+        return msg(FIELD_NAMES[state.field])
+
+    def prompt(self, state: OrdersState) -> Msg:
+        return msg("orders.prompt_reference" if state.field == "reference" else "orders.prompt_field")
+
+    def actions(self, state: OrdersState) -> Actions:
+        values = filter_values(state.field)
+        return tuple(Action(msg(VALUE_NAMES[state.field, value]), partial(_set_value, value)) for value in values)
+
+    def accepts(self, state: OrdersState) -> Accepts:
+        return super().accepts(state)._replace(search=state.field == "reference")
+
+    def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
+        if isinstance(event, Scan) and state.field == "reference":
+            return self.handle_text(state, event.matches[0].code or event.matches[0].key, context)
+        return super().handle_other_input(state, event, context)
+
+    def handle_text(self, state: OrdersState, text: str, context: Context) -> Result:
+        if state.field != "reference":
+            return super().handle_text(state, text, context)
+        return _set_filter(state._replace(filter=state.filter._replace(reference=text.strip())), context)
+
+    def go_back(self, state: OrdersState, context: Context) -> Result:
+        return _open_page("filter", state, context)
+
+
+def _set_value(value: str, state: OrdersState, context: Context) -> Result:
+    return _set_filter(state._replace(filter=with_value(state.filter, state.field, value)), context)
+
+
+def _set_filter(state: OrdersState, context: Context) -> Result:
+    """Return to the fields of the filter, and query the list that it leaves."""
+    return BOARD.restart(_open_page("filter", state, context).state, context)
+
+
+class ViewsPage(ChoicePage):
+    """Choice of a saved filter."""
+
+    name = "orders.views"
+    title_text = msg("orders.views")
+    prompt_text = msg("orders.prompt_views")
+
+    def actions(self, state: OrdersState) -> Actions:
+        built_in = (
+            Action(VIEW_NAMES[name], partial(_apply_view, SavedView("", kept))) for name, kept in BUILT_IN_VIEWS
+        )
+        own = (Action(raw(view.name), partial(_apply_view, view)) for view in state.views)
+        save = Action(msg("orders.save_view"), partial(_open_page, "name"), "k")
+        return (*built_in, *own, save, Action(msg("orders.delete_view"), _delete_view, "x"))
+
+
+def _apply_view(view: SavedView, state: OrdersState, context: Context) -> Result:
+    return BOARD.restart(state._replace(page="", filter=view.filter, search="", view_name=view.name), context)
 
 
 def _delete_view(state: OrdersState, context: Context) -> Result:
@@ -417,13 +471,96 @@ def _delete_view(state: OrdersState, context: Context) -> Result:
     return Turn(state._replace(views=views, view_name=""), (gone,), verdict)
 
 
-def _go_back(state: OrdersState, context: Context) -> Result:
-    """Leave the open question, then marking, then the search, then the job."""
-    if state.page:
-        return _open_page(state, {"field": "filter", "name": "views"}.get(state.page, ""), context)
-    if state.is_marking or state.marked:
-        return pages.clear_marks(state)
-    if state.search or state.typed:
-        return _restart_list(state._replace(search="", typed=""), context)
-    effects: tuple[Effect, ...] = (Close(),)
-    return Turn(state, effects)
+class NamePage(FormPage[OrdersState]):
+    """Question for the name under which the filter is saved."""
+
+    name = "orders.name"
+    title_text = msg("orders.views")
+    prompt_text = msg("orders.prompt_name")
+
+    def lines(self, state: OrdersState) -> tuple[Line, ...]:
+        return (Line("note", describe_filter(state.filter)),)
+
+    def accepts(self, state: OrdersState) -> Accepts:
+        return Accepts(search=True)
+
+    def handle_text(self, state: OrdersState, text: str, context: Context) -> Result:
+        """Save the filter under the typed name."""
+        name = text.strip()
+        others = tuple(view for view in state.views if view.name != name)
+        if len(others) >= MAX_SAVED_VIEWS:
+            return refuse(state._replace(page="views"), msg("orders.views_full", count=MAX_SAVED_VIEWS))
+        kept = LocalNote("view", view_key(context.user, name), json.dumps(state.filter._asdict()))
+        state = state._replace(page="", views=(*others, SavedView(name, state.filter)), view_name=name)
+        return Turn(state, (kept,), Verdict(GOOD, msg("orders.view_saved", name=name)))
+
+    def go_back(self, state: OrdersState, context: Context) -> Result:
+        return _open_page("views", state, context)
+
+
+BOARD = OrderBoard()
+PAGES: dict[str, Page[OrdersState]] = {
+    "": BOARD,
+    "filter": FilterPage(),
+    "field": FieldPage(),
+    "views": ViewsPage(),
+    "name": NamePage(),
+}
+
+
+class OrdersJob(PageJob[OrdersState]):
+    """Job that shows the order board and its filter."""
+
+    name = "orders"
+    steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
+    version = 1
+    journalled = False
+    topics = ("order", "outbox", "log", "person")
+    preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
+
+    def begin(self) -> OrdersState:
+        return OrdersState()
+
+    def page(self, state: OrdersState) -> Page[OrdersState]:
+        return PAGES[state.page]
+
+    def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
+        state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
+        state = state._replace(size=BOARD.page_size(context))
+        queries = (BOARD.query(state, context), _query_views(context))
+        return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
+
+    def handle_changed(self, state: OrdersState, context: Context) -> Result:
+        board = BOARD.query_with_cursor(state, context)
+        return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
+
+    def query_again(self, state: OrdersState, context: Context) -> Result:
+        size = BOARD.page_size(context)
+        board = BOARD.query_with_cursor(state, context, fill_page=state.size != size)
+        return Turn(state._replace(size=size), (board, _query_views(context)))
+
+    def handle_closed(self, state: OrdersState, event: Closed, context: Context) -> Result:
+        """Remove all marks after an action has run."""
+        if event.job != "order_actions":
+            return self.query_again(state, context)
+        state = state._replace(marked=(), is_marking=False) if event.answer else state
+        state = state._replace(claims_for_others=claims.with_new_claims(state.claims_for_others, event.answer))
+        return Turn(state, (BOARD.query_with_cursor(state, context),))
+
+    def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("order_board"):
+                return BOARD.handle_rows(state, answer, context)
+            case Rows("assigned_orders"):
+                kept, verdict = claims.report_lost_claims(state.claims_for_others, answer)
+                return Turn(state._replace(claims_for_others=kept), (), verdict)
+            case Rows("saved_views", rows):
+                views = tuple(SavedView(row["name"], parse_filter(row["filter"])) for row in rows)
+                return Turn(state._replace(views=views[:MAX_SAVED_VIEWS]))
+            case Rows("all", rows, total):
+                return _mark_all(state, tuple(row["order_number"] for row in rows), total)
+        return Turn(state)
+
+
+def _query_views(context: Context) -> Query:
+    return Query("saved_views", "saved_views", {"user": context.user}, is_live=True)

@@ -11,16 +11,15 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, format_number, money_message
 from aisle.jobs.product_page import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import Msg, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
+from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
+from aisle.jobs.stored_message import is_stored_message, read_message
+from aisle.jobs.view import Msg, msg, raw
 
 MAX_FIGURES = 400
 """Most figures of a series."""
@@ -94,19 +93,20 @@ class Field(NamedTuple):
     entry_name: str
     """Name in a stock entry."""
     kind: str
+    label: Msg
 
 
 FIELDS = (
-    Field("min", "min", WHOLE_NUMBER),
-    Field("max", "max", WHOLE_NUMBER),
-    Field("order_level", "order_level", NUMBER),
-    Field("is_replenishment", "is_replenishment", FLAG),
-    Field("attention_codes", "storeproduct_attention_codes", CODES),
-    Field("expiry_date_time", "last_expiry_datetime", DAY),
-    Field("validate_expiry_date_time", "validate_expiry_datetime", DAY),
-    Field("is_promotion", "is_promotion", FLAG),
-    Field("price", "price", MONEY),
-    Field("discount_price", "discount_price", MONEY),
+    Field("min", "min", WHOLE_NUMBER, msg("store_product.of_min")),
+    Field("max", "max", WHOLE_NUMBER, msg("store_product.of_max")),
+    Field("order_level", "order_level", NUMBER, msg("store_product.of_order_level")),
+    Field("is_replenishment", "is_replenishment", FLAG, msg("store_product.of_replenishment")),
+    Field("attention_codes", "storeproduct_attention_codes", CODES, msg("store_product.of_attention")),
+    Field("expiry_date_time", "last_expiry_datetime", DAY, msg("store_product.of_expiry")),
+    Field("validate_expiry_date_time", "validate_expiry_datetime", DAY, msg("store_product.of_check_expiry")),
+    Field("is_promotion", "is_promotion", FLAG, msg("store_product.of_promotion")),
+    Field("price", "price", MONEY, msg("store_product.of_price")),
+    Field("discount_price", "discount_price", MONEY, msg("store_product.of_discount")),
 )
 """Fields in the order of display."""
 
@@ -242,19 +242,6 @@ WRITE_ONLY_FIELDS = ("is_promotion", "discount_price")
 """Fields of an update that are missing in the interface's stock entry."""
 
 
-class PendingChange(NamedTuple):
-    """Change made on this host, with its state."""
-
-    op_id: str
-    state: str
-    """State of the operation, as in `STATE_WORDS`."""
-    fields: tuple[tuple[str, str, str], ...]
-    """Field name, previous value (empty: unknown) and new value, as text."""
-    user: str = ""
-    at: str = ""
-    why: str = ""
-
-
 class StoreProduct(NamedTuple):
     """Product in this store. Fields that are missing in `values` are unknown."""
 
@@ -284,7 +271,7 @@ class StoreProduct(NamedTuple):
     """Next delivery times, the earliest first."""
     pools: tuple[tuple[str, Decimal], ...] = ()
     series: tuple[tuple[str, tuple[Figure, ...]], ...] = ()
-    changes: tuple[PendingChange, ...] = ()
+    changes: tuple[PendingChangeRow, ...] = ()
     """Changes, the latest first."""
     shows_all_fields: bool = True
     """True if the service returns every field that it accepts. A service with only the documented fields lacks some."""
@@ -307,12 +294,23 @@ class StoreProduct(NamedTuple):
         return level_range(self.original_min if name == "min" else self.original_max, self.max_change_percentage)
 
 
-_READ_ONLY_FIELDS = (
-    "original_min", "original_max", "adjusted_order_level", "demand_until_delivery", "forecast", "promotion_week",
-    "purchase_unit_name", "purchase_unit_quantity", "last_minmax_updatedby", "last_expiry_updatedby",
-    "last_loss_updatedby", "last_receipt_updatedby", "default_salesorder_type", "referral_product",
-)  # fmt: skip
-"""Fields of a stock entry that are only shown."""
+READ_ONLY_FIELDS = {
+    "original_min": msg("store_product.of_original_min"),
+    "original_max": msg("store_product.of_original_max"),
+    "adjusted_order_level": msg("store_product.of_adjusted"),
+    "demand_until_delivery": msg("store_product.of_demand"),
+    "forecast": msg("store_product.of_forecast"),
+    "promotion_week": msg("store_product.of_week"),
+    "purchase_unit_name": msg("store_product.of_unit"),
+    "purchase_unit_quantity": msg("store_product.of_unit_quantity"),
+    "last_minmax_updatedby": msg("store_product.by_levels"),
+    "last_expiry_updatedby": msg("store_product.by_expiry"),
+    "last_loss_updatedby": msg("store_product.by_adjust"),
+    "last_receipt_updatedby": msg("store_product.by_receipt"),
+    "default_salesorder_type": msg("store_product.of_order_type"),
+    "referral_product": msg("label.referral"),
+}
+"""Fields of a stock entry that are only shown, with their names."""
 
 
 def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
@@ -333,7 +331,7 @@ def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
         may_edit_replenishment=row.get("is_edit_replenishment") is not False,
         attention=str(row.get("attention_code") or ""),
         read_only_fields=tuple(
-            (name, _format_value(value)) for name in _READ_ONLY_FIELDS if (value := row.get(name)) not in (None, "")
+            (name, _format_value(value)) for name in READ_ONLY_FIELDS if (value := row.get(name)) not in (None, "")
         ),
         ordering_times=_parse_times(row, "ordering", now),
         delivery_times=_parse_times(row, "delivery", now),
@@ -341,7 +339,7 @@ def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
             (str(pool["name"] or pool["pool"]), to_decimal(pool["quantity"])) for pool in row.get("pools") or ()
         ),
         series=tuple((name, found) for name in SERIES_FIELDS if (found := parse_figures(row.get(f"{name}_array")))),
-        changes=tuple(_parse_change(each) for each in row.get("said") or ()),
+        changes=tuple(row.get("said") or ()),
         shows_all_fields=row.get("keeps_all") is not False,
         may_edit=bool(row.get("may_edit")),
     )
@@ -360,13 +358,6 @@ def _parse_times(row: StoreProductRow, name: str, now: str) -> tuple[Msg, ...]:
     more = row.get(f"{name}_datetimes")
     found = [row.get(f"next_{name}_datetime"), *(more if isinstance(more, list | tuple) else ())]
     return tuple(due_message(at, now, is_moment=True) for at in dict.fromkeys(str(each) for each in found if each))
-
-
-def _parse_change(row: PendingChangeRow) -> PendingChange:
-    fields = tuple((str(name), str(before), str(after)) for name, before, after in row["fields"])
-    return PendingChange(
-        str(row["op_id"]), str(row["outcome"]), fields, str(row["user_name"]), str(row["at"]), str(row["why"])
-    )
 
 
 # Permissions and checks
@@ -429,3 +420,57 @@ def price_warnings(product: StoreProduct, changes: Mapping[str, Json]) -> tuple[
 def _new_value(product: StoreProduct, changes: Mapping[str, Json], name: str) -> Decimal | None:
     value = changes.get(name, product.value(name))
     return None if value == "" else to_decimal(value)
+
+
+# Texts
+
+
+def field_label(name: str) -> Msg:
+    """Return the name of a field."""
+    return FIELD_BY_NAME[name].label
+
+
+def format_value(name: str, text: str) -> Msg:
+    """Return a field's value for display, from its plain text."""
+    kind = FIELD_BY_NAME[name].kind
+    if kind == FLAG and text:
+        return msg("unconfirmed.yes" if text == YES else "unconfirmed.no")
+    if not text:
+        return msg("store_product.unknown")
+    if kind == DAY:
+        return msg("store_product.day", at=text)
+    if kind == CODES:
+        return raw(text.replace(",", ", "))
+    return money_message(to_decimal(text)) if kind == MONEY else msg("number", value=to_decimal(text))
+
+
+def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
+    """Return the changes, from old to new value, in one line."""
+    parts = [change_message(name, product.value(name), text) for name, text in parse_update_values(changes).items()]
+    return _join_two(parts)
+
+
+def refusal_text(change: PendingChangeRow) -> Msg:
+    """Return the reason why a change was refused: by the service, or because somebody else was faster."""
+    return msg(
+        "unconfirmed.note_why" if is_stored_message(change["why"]) else "store_product.refused",
+        why=read_message(change["why"]),
+    )
+
+
+def change_text(change: PendingChangeRow) -> Msg:
+    """Return a pending change in one line."""
+    return _join_two([change_message(*each) for each in change["fields"]])
+
+
+def change_message(name: str, before: str, after: str) -> Msg:
+    return msg(
+        "store_product.change",
+        what=field_label(name),
+        before=format_value(name, before),
+        after=format_value(name, after),
+    )
+
+
+def _join_two(parts: list[Msg]) -> Msg:
+    return msg("store_product.join", one=parts[0], other=parts[1]) if len(parts) > 1 else parts[0]

@@ -14,8 +14,7 @@ from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
 from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 from aisle.jobs.stored_message import left_out_rows, read_message, unreadable_list
-from aisle.jobs.view import Block, Chart, Line, ListView, Msg, Series, msg, raw
-from aisle.scan.meaning import Accepts
+from aisle.jobs.view import Block, Chart, Line, Msg, Series, msg, raw
 
 MAP_NAMES = {"pick": msg("today.of_picks"), "short": msg("today.of_shorts"), "move": msg("today.of_moves")}
 """Kinds of activity that the map can show."""
@@ -351,11 +350,8 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     def key(self, row: TodayTerminalsRow) -> str:
         return row["terminal"]
 
-    def view(self, state: TodayState) -> ListView:
-        return super().view(state)._replace(numbered_rows=0)
-
-    def accepts(self, state: TodayState) -> Accepts:
-        return super().accepts(state)._replace(choices=0)
+    def numbered_rows(self, state: TodayState) -> int:
+        return 0
 
     def query(self, state: TodayState, context: Context) -> Query:
         return Query("terminals", "today_terminals", {}, is_live=True)

@@ -27,9 +27,9 @@ from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, ref
 from aisle.jobs.pages import PAGE_LETTERS
 from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.stored_message import is_stored_message, read_message
-from aisle.jobs.supervisor.store_product_view import field_label, format_value
+from aisle.jobs.supervisor.store_product_fields import field_label, format_value
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, Verdict, msg, raw
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Accepts, Match, Scan, Text
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
 
 COUNT, OPEN_ORDER = "count", "look"
 """Choices that open another job: count the location, open the order."""
@@ -134,13 +134,7 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
     def open_row(self, state: UnconfirmedState, row: UnconfirmedRow, context: Context) -> Result:
         return Turn(state, (_query_chosen(row["op_id"]),))
 
-    def handle_other_input(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
-        match event:
-            case Scan(matches):
-                return self._open_scanned(state, matches[0], context)
-        return super().handle_other_input(state, event, context)
-
-    def _open_scanned(self, state: UnconfirmedState, match: Match, context: Context) -> Result:
+    def open_scanned(self, state: UnconfirmedState, match: Match, context: Context) -> Result:
         """Open the first entry in the window that contains the scanned record."""
         for row in state.rows:
             places = {place for item in row["items"] for place in (item["from"], item["to"])}
@@ -463,6 +457,9 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
             case Rows("chosen", rows):
                 return Turn(state._replace(entry=rows[0], page=0) if rows else state)
         return LIST.handle_rows(state, answer, context)
+
+    def handle_scan(self, state: UnconfirmedState, matches: tuple[Match, ...], context: Context) -> Result:
+        return LIST.open_scanned(state, matches[0], context) if state.entry is None else Turn(state)
 
 
 def _update_entry(state: UnconfirmedState, rows: tuple[UnconfirmedRow, ...]) -> Result:

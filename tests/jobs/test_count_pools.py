@@ -1,0 +1,144 @@
+"""Products in several pools of one location: scans and numbers count in the pool that is asked, and texts name it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from aisle.jobs.view import Msg
+from aisle.scan.meaning import LOCATION, PRODUCT
+from aisle.tui.message_text import MessageWriter
+from tests.jobs.test_count import Hand, product
+
+POOLS = {"1": "Shop", "2": "Backroom"}
+
+
+def hand_at_location(*more: str) -> Hand:
+    """A count of a location where one product lies in two pools, and products in one pool beside it."""
+    rows = [product("P1", 20, allow_decimal=True, pools={"1": 18, "2": 2})]
+    rows += [product(number, 1) for number in more]
+    hand = Hand({"A-1": rows}, pools=POOLS, default=1)
+    hand.place("A-1")
+    return hand
+
+
+def counted(hand: Hand, number: str = "P1") -> dict[int, Decimal | None]:
+    """Quantities of a product, by pool."""
+    return {item.pool: item.counted for item in hand.state.lines if item.product == number}
+
+
+def told(hand: Hand) -> str:
+    """The verdict as it is written."""
+    assert hand.verdict
+    text = hand.verdict.text
+    assert isinstance(text, Msg)
+    return MessageWriter().write(text)
+
+
+@pytest.mark.parametrize("answer", ["c", ""], ids=["count it now", "scan at the question"])
+@pytest.mark.parametrize("quantity", ["1.25", "1"])
+def test_scan_counts_in_the_pool_that_is_asked(answer: str, quantity: str) -> None:
+    hand = hand_at_location()
+    hand.scan("P1", "17")
+    assert hand.say("d") == "count.missing"
+    assert "Backroom" in told(hand)
+    if answer:
+        assert hand.say(answer) == "count.count_it"
+        assert "Backroom" in told(hand)
+    hand.scan("P1", quantity)
+    assert "Backroom" in told(hand)
+    hand.scan("P1", quantity)
+    assert counted(hand) == {1: Decimal(17), 2: 2 * Decimal(quantity)}
+    hand.type(3)
+    assert counted(hand) == {1: Decimal(17), 2: Decimal(3)}
+
+
+@pytest.mark.parametrize("answer", ["c", ""], ids=["count it now", "number at the question"])
+def test_number_counts_in_the_pool_that_is_asked(answer: str) -> None:
+    hand = hand_at_location()
+    hand.scan("P1", "17")
+    hand.say("d")
+    if answer:
+        hand.say(answer)
+    hand.type("1.25")
+    assert counted(hand) == {1: Decimal(17), 2: Decimal("1.25")}
+
+
+def test_asked_pool_comes_before_the_chosen_one() -> None:
+    hand = hand_at_location()
+    hand.say("k")
+    hand.type(1)
+    hand.scan("P1", "17")
+    hand.say("d")
+    hand.say("c")
+    hand.scan("P1")
+    assert counted(hand) == {1: Decimal(17), 2: Decimal(1)}
+    hand.say("k")
+    hand.type(1)
+    hand.scan("P1")
+    assert counted(hand) == {1: Decimal(18), 2: Decimal(1)}, "the pool that was chosen last"
+
+
+def test_question_about_both_pools_counts_in_the_usual_one() -> None:
+    hand = hand_at_location("P2")
+    hand.scan("P2")
+    hand.say("d")
+    assert "Shop, Backroom" in told(hand)
+    hand.scan("P1", "5")
+    assert counted(hand) == {1: Decimal(5), 2: None}
+
+
+def test_scan_of_another_product_ends_the_question() -> None:
+    hand = hand_at_location("P2")
+    hand.scan("P1", "17")
+    hand.say("d")
+    hand.say("c")
+    hand.scan("P2")
+    hand.scan("P1")
+    assert counted(hand) == {1: Decimal(18), 2: None}
+
+
+def test_undo_names_the_pool() -> None:
+    hand = hand_at_location()
+    hand.scan("P1", "17")
+    hand.say("d")
+    hand.say("c")
+    hand.scan("P1", "2")
+    hand.scan("P1", "2")
+    for letter, pool in (("u", "Backroom"), ("u", "Backroom"), ("u", "Shop")):
+        assert hand.say(letter) in ("count.undone", "count.undone_all")
+        assert pool in told(hand)
+
+
+def test_location_of_a_product_stays_in_the_pool_that_is_asked() -> None:
+    places = [
+        {"location_code": code, "quantity": Decimal(20), "pools": {"1": 18, "2": 2}, "default_stock_pool": 1}
+        for code in ("A-1", "A-2")
+    ]
+    known = {"product_name": "Cheese", "locations": places, "most_likely_quantity": Decimal(40)}
+    hand = Hand(products={"P1": known}, pools=POOLS, default=1)
+    hand.scan("P1", kind=PRODUCT)
+    hand.scan("P1", "18")
+    assert hand.say("n") == "count.later"
+    assert "A-1 (Backroom)" in told(hand)
+    hand.scan("A-1", kind=LOCATION)
+    assert "A-1 (Backroom)" in told(hand)
+    hand.scan("P1", "2")
+    at = {(item.location, item.pool): item.counted for item in hand.state.lines if item.location}
+    assert at == {("A-1", 1): 18, ("A-1", 2): 2, ("A-2", 1): None, ("A-2", 2): None}
+    hand.say("u")
+    assert "A-1 (Backroom)" in told(hand)
+
+
+def test_last_added_target_is_removed_first() -> None:
+    hand = Hand({code: [] for code in ("A-1", "B-1", "C-1")})
+    hand.walk = {"A-1": 3, "B-1": 1, "C-1": 2}
+    hand.type(3)
+    added = [("C-1", LOCATION), ("P9", PRODUCT), ("A-1", LOCATION), ("P1", PRODUCT), ("B-1", LOCATION)]
+    for key, kind in added:
+        hand.scan(key, kind=kind)
+    for key, _ in reversed(added):
+        before = {each.key for each in hand.state.plan}
+        assert hand.say("u") == "count.removed_from_list"
+        assert before - {each.key for each in hand.state.plan} == {key}

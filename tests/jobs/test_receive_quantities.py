@@ -1,0 +1,120 @@
+"""Numbers in a delivery: each is what is in hand, whatever was put away before, and the screen says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.view import WRONG, Msg
+from aisle.scan.meaning import Quantity, UnknownCode
+from aisle.tui.message_text import MessageWriter
+from tests.jobs.receive_runner import Hand, Store
+
+
+def in_hand(hand: Hand) -> Decimal:
+    """The quantity in hand."""
+    assert hand.state.in_hand
+    return hand.state.in_hand.quantity
+
+
+def told(hand: Hand) -> str:
+    """The last verdict as it is written."""
+    return MessageWriter().write(hand.verdicts[-1].text)
+
+
+def prompt(hand: Hand) -> str:
+    """The prompt as it is written."""
+    text = hand.view.prompt
+    assert isinstance(text, Msg)
+    return MessageWriter().write(text)
+
+
+class OfferedCheese(Store):
+    """Deliveries, and a product by weight that none of them announces."""
+
+    def product(self, args: Mapping[str, Any]) -> list[dict[str, Any]]:
+        rows = super().product(args)
+        return [{**row, "allow_decimal": row["product_number"] == "P9", "unit": "kg"} for row in rows]
+
+
+def test_number_after_a_partial_put_down_is_what_is_in_hand() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=5", "A-1", "P5")
+    assert told(hand) == "1 in hand; 6 of 12 · Product P5"
+    assert "in hand" in prompt(hand)
+    hand.say("=4")
+    assert in_hand(hand) == 4
+    assert told(hand) == "4 in hand; 9 of 12 · Product P5"
+    hand.say("=6")
+    assert in_hand(hand) == 6
+    hand.say("A-2")
+    assert hand.store.received("D-2", "P5") == 11
+
+
+def test_line_that_is_chosen_asks_for_what_is_in_hand() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=5", "A-1", "l", "1")
+    assert "how many in hand" in told(hand)
+    hand.say("=4")
+    assert in_hand(hand) == 4
+
+
+def test_number_at_a_question_is_what_is_in_hand() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=5", "A-1", "P5", "=9")
+    assert hand.verdict == "receive.more_than_announced"
+    assert "total" not in prompt(hand)
+    hand.say("=6")
+    assert in_hand(hand) == 6
+
+
+def test_number_of_an_extra_product_is_what_is_in_hand() -> None:
+    hand = Hand()
+    hand.say("D-1", "P5")
+    hand.say(hand.job.accepts(hand.state).choice_letters[0], "=3", "A-1", "P5")
+    assert told(hand) == "1 in hand, 4 in all · Product P5, not announced"
+    hand.say("=2")
+    assert in_hand(hand) == 2
+
+
+def test_product_without_an_announced_quantity_says_what_is_in_hand() -> None:
+    store = Store()
+    store.announce_unsaid()
+    hand = Hand(store)
+    hand.say("D-4", "P6", "=3", "A-1", "P6")
+    assert told(hand).startswith("1 in hand")
+
+
+@pytest.mark.parametrize("value", ["1.5", "2.5", "2.250"])
+def test_goods_by_weight_that_nobody_announced_take_decimals(value: str) -> None:
+    hand = Hand(OfferedCheese())
+    assert hand.say("D-1", "P9") == "receive.not_announced"
+    assert hand.job.accepts(hand.state).decimals
+    assert hand.feed(Quantity(Decimal(value))) == "receive.not_announced"
+    hand.say(hand.job.accepts(hand.state).choice_letters[0])
+    assert in_hand(hand) == Decimal(value)
+
+
+def test_goods_in_pieces_that_nobody_announced_take_no_decimals() -> None:
+    hand = Hand(OfferedCheese())
+    hand.say("D-1", "P5")
+    assert not hand.job.accepts(hand.state).decimals
+
+
+@pytest.mark.parametrize("phase", ["check", "lines", "leave"])
+@pytest.mark.parametrize("typed", ["0.5", "12.75", "77", "1,5"])
+def test_number_that_answers_nothing_leaves_the_question(phase: str, typed: str) -> None:
+    hand = Hand()
+    hand.say("D-1", "P1")
+    if phase == "leave":
+        hand.state = hand.state._replace(phase="leave")
+    else:
+        hand.say({"check": "d", "lines": "l"}[phase])
+    before = hand.view
+    hand.feed(UnknownCode(typed))
+    assert hand.verdicts[-1].kind == WRONG
+    assert typed in told(hand)
+    assert hand.view == before
