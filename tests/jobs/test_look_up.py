@@ -425,7 +425,7 @@ def test_what_an_order_is_opened_by_keeps_its_number_while_it_is_offered() -> No
     hand = Hand(LookUpJob(), product_number="P1")
     hand.scan("77", ORDER)
     before = hand.view.choices
-    holders = [{"order_number": str(number), "needed": 2, "held": 0, "lines": 1} for number in range(90, 96)]
+    holders = [{**HOLDERS[0], "order_number": str(number)} for number in range(90, 96)]
     hand.feed(Rows("orders_with_product", (), 0), live=True)
     assert hand.view.choices == before
     hand.feed(Rows("orders_with_product", tuple(holders), len(holders)), live=True)

@@ -29,12 +29,11 @@ from aisle.jobs.product_page import (
     NearbyStock,
     Product,
     Unit,
-    WaitingOrder,
     parse_expected_deliveries,
     parse_nearby,
     parse_product,
-    parse_waiting_orders,
 )
+from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import (
     ASK,
@@ -84,7 +83,7 @@ class LookUpState(NamedTuple):
     """True if more than `total` products may match."""
     product: Product | None = None
     nearby: NearbyStock = NearbyStock()
-    waiting_orders: tuple[WaitingOrder, ...] = ()
+    waiting_orders: tuple[OrdersWithProductRow, ...] = ()
     deliveries: tuple[ExpectedDelivery, ...] = ()
     """Next deliveries that bring the product."""
     page: int = 0
@@ -115,7 +114,7 @@ class LookUpState(NamedTuple):
     @property
     def _own_choices(self) -> tuple[OfferedChoice, ...]:
         instead = (OfferedChoice("product", self.product.referral),) if self.product and self.product.referral else ()
-        needing = [OfferedChoice("order", one.order) for one in self.waiting_orders if one.needed > 0]
+        needing = [OfferedChoice("order", row["order_number"]) for row in self.waiting_orders if row["needed"] > 0]
         return (*instead, *needing)[:MAX_CHOICES]
 
     def with_offered_order(self, order: str) -> LookUpState:
@@ -343,7 +342,7 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
     return (
         Block(msg("look_up.locations"), _location_rows(product)),
         Block(msg("look_up.pools"), tuple(
-            (raw(pool.name) if pool.name else msg("look_up.pool", pool=pool.number), estimate(pool.quantity))
+            (raw(pool["name"]) if pool["name"] else msg("look_up.pool", pool=pool["pool"]), estimate(pool["quantity"]))
             for pool in product.pools
         )),
     )  # fmt: skip
@@ -429,26 +428,27 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     if nearby.age_s < 0:
         return Block(msg("look_up.nearby"), ((msg("look_up.nearby_loading"),),))
     rows: tuple[Cells, ...] = tuple(
-        (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
-        for near in nearby.stores
+        (
+            msg("look_up.warehouse" if row["is_warehouse"] else "look_up.store", name=row["store_name"]),
+            estimate(row["quantity"]),
+        )
+        for row in nearby.stores
     )
     return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
 
 
-def _order_block(orders: tuple[WaitingOrder, ...]) -> Block:
+def _order_block(orders: tuple[OrdersWithProductRow, ...]) -> Block:
     return Block(msg("look_up.orders", count=len(orders)), tuple(
-        (raw(one.order), _need_text(one), raw(one.customer), msg("moment", at=one.pickup)) for one in orders
+        (raw(row["order_number"]), _need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
+        for row in orders
     ))  # fmt: skip
 
 
-def _need_text(order: WaitingOrder) -> Msg:
-    if order.needed <= 0:
-        return msg("look_up.order_has", held=order.held)
-    return (
-        msg("look_up.needs_has", needed=order.needed, held=order.held)
-        if order.held
-        else msg("look_up.needs", needed=order.needed)
-    )
+def _need_text(row: OrdersWithProductRow) -> Msg:
+    needed, held = row["needed"], row["held"]
+    if needed <= 0:
+        return msg("look_up.order_has", held=held)
+    return msg("look_up.needs_has", needed=needed, held=held) if held else msg("look_up.needs", needed=needed)
 
 
 LIST, PAGE = HitList(), ProductPage()
@@ -508,7 +508,7 @@ class LookUpJob(PageJob[LookUpState]):
             case Rows("around", rows):
                 return Turn(state._replace(nearby=parse_nearby(rows, context.now)))
             case Rows("orders_with_product", rows):
-                return Turn(state._replace(waiting_orders=parse_waiting_orders(rows)))
+                return Turn(state._replace(waiting_orders=rows))
             case Rows("next_deliveries", rows):
                 return Turn(state._replace(deliveries=parse_expected_deliveries(rows, context.now)))
         return Turn(state)

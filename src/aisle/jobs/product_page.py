@@ -1,5 +1,4 @@
-"""Data of one product, parsed from the rows of the queries `product`, `surrounding`, `orders_with_product` and
-`next_deliveries`.
+"""Data of one product, parsed from the rows of the queries `product`, `surrounding` and `next_deliveries`.
 
 Interface: Product, Store product stock entry, Surrounding stock entry, Delivery order.
 """
@@ -9,28 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aisle.barcode_keys import split_codes
 from aisle.jobs import quantities, store_time
 from aisle.jobs.job import Json, format_number
 from aisle.jobs.quantities import to_decimal
+from aisle.jobs.row_types.orders import LocationStockRow
+from aisle.jobs.row_types.products import NearbyStoreRow, NextDeliveriesRow, PoolStockRow, ProductRow, SurroundingRow
 from aisle.jobs.view import Msg, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import LocationStockRow, OrdersWithProductRow
-    from aisle.jobs.row_types.products import NextDeliveriesRow, ProductRow, SurroundingRow
 
 UNKNOWN_AGE = Decimal(-1)
 """Age for unknown times."""
-
-
-class PoolStock(NamedTuple):
-    """Stock pool with the store's name for it, and its estimated quantity."""
-
-    number: int
-    name: str
-    quantity: Decimal
 
 
 class LocationStock(NamedTuple):
@@ -50,30 +39,12 @@ class Unit(NamedTuple):
     code: str
 
 
-class NearbyStore(NamedTuple):
-    """Nearby store or warehouse."""
-
-    name: str
-    quantity: Decimal
-    is_warehouse: bool = False
-
-
 class NearbyStock(NamedTuple):
     """Stock in nearby stores, with the age of the data in seconds."""
 
-    stores: tuple[NearbyStore, ...] = ()
+    stores: tuple[NearbyStoreRow, ...] = ()
     age_s: Decimal = UNKNOWN_AGE
     is_refused: bool = False
-
-
-class WaitingOrder(NamedTuple):
-    """Open order with this product."""
-
-    order: str
-    customer: str
-    pickup: str
-    needed: Decimal
-    held: Decimal
 
 
 class ExpectedDelivery(NamedTuple):
@@ -114,7 +85,7 @@ class Product(NamedTuple):
     discontinued_since: str = ""
     referral: str = ""
     """Product that replaces it."""
-    pools: tuple[PoolStock, ...] = ()
+    pools: tuple[PoolStockRow, ...] = ()
     locations: tuple[LocationStock, ...] = ()
     codes: tuple[str, ...] = ()
     units: tuple[Unit, ...] = ()
@@ -122,11 +93,8 @@ class Product(NamedTuple):
 
 def parse_product(row: ProductRow, now: str) -> Product:
     """Parse a row of the query `product`."""
-    named = tuple(
-        PoolStock(int(pool["pool"]), str(pool["name"] or ""), to_decimal(pool["quantity"]))
-        for pool in row.get("pools") or ()
-    )
-    names = {str(pool.number): pool.name for pool in named}
+    pools = tuple(row.get("pools") or ())
+    names = {str(pool["pool"]): pool["name"] for pool in pools}
     deprecated = str(row.get("deprecation_date") or "")
     is_past = bool(deprecated) and _format_day(deprecated) <= store_day(now)
     stock = row.get("most_likely_quantity")
@@ -150,7 +118,7 @@ def parse_product(row: ProductRow, now: str) -> Product:
         is_discontinued=row.get("is_active") is False or is_past,
         discontinued_since=_format_day(deprecated),
         referral=str(row.get("referral_product") or row.get("referral_product_id") or ""),
-        pools=named,
+        pools=pools,
         locations=tuple(_parse_location_stock(place, names) for place in row.get("locations") or ()),
         codes=_parse_codes(row),
         units=tuple(_parse_units(row)),
@@ -201,26 +169,7 @@ def parse_nearby(rows: tuple[SurroundingRow, ...], now: str) -> NearbyStock:
     """Parse the answer of the query `surrounding`. No row means unknown."""
     if not rows:
         return NearbyStock()
-    row = rows[0]
-    stores = tuple(
-        NearbyStore(str(store["store_name"]), to_decimal(store["quantity"]), bool(store["is_warehouse"]))
-        for store in row["stores"]
-    )
-    return NearbyStock(stores, seconds_since(row.get("read_at"), now), bool(row.get("refused")))
-
-
-def parse_waiting_orders(rows: Iterable[OrdersWithProductRow]) -> tuple[WaitingOrder, ...]:
-    """Parse the answer of the query `orders_with_product`."""
-    return tuple(
-        WaitingOrder(
-            str(row["order_number"]),
-            str(row.get("customer_name") or ""),
-            str(row.get("pickup_date") or ""),
-            to_decimal(row.get("needed")),
-            to_decimal(row.get("held")),
-        )
-        for row in rows
-    )
+    return NearbyStock(tuple(rows[0]["stores"]), seconds_since(rows[0]["read_at"], now), bool(rows[0]["refused"]))
 
 
 def parse_expected_deliveries(rows: Iterable[NextDeliveriesRow], now: str) -> tuple[ExpectedDelivery, ...]:

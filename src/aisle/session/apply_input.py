@@ -236,6 +236,8 @@ class InputHandler:
         confirmed = self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
+        elif isinstance(meaning, Quantity):
+            meaning = self._resolver.scanned_record(line, meaning) or meaning
         if isinstance(meaning, Quantity | Back):  # the answer, another number, or never mind
             self._waiting_number = _NO_NUMBER
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):

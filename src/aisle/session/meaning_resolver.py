@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit, lookup_keys
 from aisle.cache.reader import CacheReader
+from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.quantities import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
@@ -193,12 +194,19 @@ class MeaningResolver:
     def is_fast_number(self, line: Line, quantity: Quantity) -> bool:
         """Return whether a quantity came at the pace of a scanner, or in one read, and is no number of the store.
 
-        It may be a code that was cut off, or a label (`3x50`, `500 g`). The pace of one digit is the pause before its
-        Enter. Jobs ask about numbers of the store themselves.
+        It may be a code that was cut off, or a label (`3x50`, `500 g`). Jobs ask about numbers of the store themselves.
         """
-        has_one_digit = sum(char.isdecimal() for char in line.text) == 1
-        pause = line.longest_pause if has_one_digit else line.median_pause
-        return bool(line.scan_number) and pause < FAST_S and find_number(self._store.reader, quantity) is None
+        return _is_fast(line) and find_number(self._store.reader, quantity) is None
+
+    def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:
+        """Return the scan of the record whose number came at the pace of a scanner where a value is typed.
+
+        Return None in jobs that count goods, which ask about numbers of the store themselves.
+        """
+        if self._page.top.job.name in (*COUNTS_SCANS, "shortage") or self._page.question.is_asked or not _is_fast(line):
+            return None
+        match = find_number(self._store.reader, quantity)
+        return Scan((match,)) if match else None
 
     def is_unknown_yet(self, line: Line, meaning: Meaning) -> bool:
         """Return whether an unknown scan on a search page may be known once the store has been read whole."""
@@ -250,6 +258,13 @@ class MeaningResolver:
     def _is_certain_scan(self, text: str) -> bool:
         meaning = self.resolve(text)
         return isinstance(meaning, Scan) and not is_guess(meaning)
+
+
+def _is_fast(line: Line) -> bool:
+    """Return whether a number came at the pace of a scanner; the pace of one digit is the pause before its Enter."""
+    has_one_digit = sum(char.isdecimal() for char in line.text) == 1
+    pause = line.longest_pause if has_one_digit else line.median_pause
+    return bool(line.scan_number) and pause < FAST_S
 
 
 def _is_code_shaped(text: str) -> bool:
