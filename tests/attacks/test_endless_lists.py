@@ -1,6 +1,8 @@
 """Lists that go round and round: a courier comes to their end, and drops nothing for it."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import count
 from pathlib import Path
 
 import httpx
@@ -78,6 +80,43 @@ async def test_a_courier_leaves_a_list_whose_new_rows_never_end(
         reason = str(courier.full_sync.progress.reason_of(stage))
         assert "more than 40" in reason or not leads
     assert asked <= 20
+
+
+@pytest.mark.parametrize("leads", [True, False], ids=["named", "unnamed"])
+async def test_a_courier_leaves_a_list_of_pages_of_one_row(
+    host: Host, monkeypatch: pytest.MonkeyPatch, leads: bool
+) -> None:
+    monkeypatch.setattr("aisle.client.paging.THIN_PAGES", 10)
+    asked = 0
+
+    def thin(fake: Fake, request: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        rows = [{"order_number": f"X{asked}", "is_active": True, "total_lines": 0}]
+        return httpx.Response(200, json={"list": rows, "next_page": asked + 1 if leads else "x"})
+
+    async with host.courier() as courier:
+        await courier.sync_once()
+        host.fake.fail("list-customer-orders", *[thin] * 200)
+        courier.full_sync.request_stages(["headers"])
+        await courier.full_sync.run_to_end()
+        assert "do not end" in str(courier.full_sync.progress.reason_of("headers"))
+    assert asked <= 12
+    assert set(host.numbers()) >= {"O1", "O5"}
+
+
+@pytest.mark.parametrize("kind", [IdCursor, PageNumberCursor])
+@pytest.mark.parametrize(("rows", "ends"), [(1, True), (4, True), (5, False), (500, False)])
+def test_pages_with_few_rows_come_to_an_end_early(
+    monkeypatch: pytest.MonkeyPatch, kind: type[IdCursor | PageNumberCursor], rows: int, ends: bool
+) -> None:
+    monkeypatch.setattr("aisle.client.paging.THIN_PAGES", 10)
+    cursor = kind(OPERATIONS["list-store-products-stock"], {"from_id": 0})
+    ids = count()
+    for number in range(1, 11):
+        assert cursor.advance([{"id": next(ids)} for _ in range(rows)], {"next_page": number + 1})
+    with pytest.raises(TooManyRows, match="few rows") if ends else nullcontext():
+        cursor.advance([{"id": next(ids)} for _ in range(rows)], {"next_page": 12})
 
 
 @pytest.mark.parametrize("kind", [IdCursor, PageNumberCursor])

@@ -25,8 +25,10 @@ from aisle.service.db.fair_reads import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.statements import access
 from aisle.service.http import docs_pages
 from aisle.service.http.json_logging import AccessLog, RequestRecord
+from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
 from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
+from tests.service.test_monitoring import figures
 from tests.service.world import API, World
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -232,12 +234,16 @@ def test_access_log_on_a_full_disk_is_said_once(
 ) -> None:
     file = tmp_path / "access.log"
     file.symlink_to("/dev/full")
-    log = AccessLog(file)
+    metrics, up = Metrics(), ("aisle_access_log_up", ())
+    log = AccessLog(file, on_change=metrics.set_access_log_up)
+    assert figures(metrics.render().decode())[up] == 1
     for number in range(300):
         log({"token": "t", "status": 200, "request": str(number)})
     assert [record.getMessage() for record in caplog.records] == ["access log lost: OSError"]
+    assert figures(metrics.render().decode())[up] == 0
     file.unlink()
     log({"token": "u", "status": 200})
+    assert figures(metrics.render().decode())[up] == 1
     assert caplog.records[-1].getMessage() == "access log regained"
     assert '"u"' in file.read_text()
     file.unlink()

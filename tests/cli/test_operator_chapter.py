@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,16 @@ def test_commands_are_those_that_there_are(words: list[str], capsys: pytest.Capt
         assert "required" in capsys.readouterr().out
 
 
+def test_secrets_are_written_to_files_of_their_owner() -> None:
+    """A umask would stay: programs that are installed in the same shell after it are closed to their account."""
+    lines = _blocks("sh").splitlines()
+    assert not [line for line in lines if line.startswith("umask")]
+    written = [(line, before) for before, line in pairwise(lines) if re.search(r" > \S+\.(token|dump)$", line)]
+    assert len(written) >= 4
+    for line, before in written:
+        assert before == f"install -m 600 /dev/null {line.split()[-1]}"
+
+
 def test_options_and_settings_in_the_text_are_those_that_there_are() -> None:
     options = option_names([command for _, command in all_commands()])
     said = {option for code in _inline() for option in re.findall(r"--[a-z-]+", code)}
@@ -92,7 +103,9 @@ def test_metrics_are_those_that_there_are() -> None:
 
 def test_log_lines_are_those_that_there_are() -> None:
     source = "\n".join(
-        path.read_text(encoding="utf-8") for part in ("service", "server") for path in (SOURCE / part).rglob("*.py")
+        path.read_text(encoding="utf-8")
+        for part in ("service", "server", "web")
+        for path in (SOURCE / part).rglob("*.py")
     )
     table = [row.split("|")[1] for row in _text().splitlines() if row.startswith("| ")]
     lines = [

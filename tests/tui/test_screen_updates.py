@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pyte
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
+from rich.style import Style
+from textual.geometry import Size
 
 from aisle.safe_text import clean
+from aisle.tui import screen_widget
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, line_width, plain_lines
-from aisle.tui.screen_widget import ScreenChange, find_changes
+from aisle.tui.screen_widget import WHOLE_S, ScreenChange, ScreenWidget, find_changes
 from tests.samples.registry import SAMPLES
 
 COLUMNS = 12
@@ -101,3 +106,32 @@ def test_another_size_is_written_whole() -> None:
     found = find_changes(layout_screen(frame, 40, 20), layout_screen(frame, 20, 16))
     assert [change.y for change in found] == list(range(16))
     assert all(change.x == 0 and line_width(change.spans) <= 20 for change in found)
+
+
+class Painted(ScreenWidget):
+    """A widget without an app, in no colours."""
+
+    size = Size(40, 16)
+
+    def _style(self, role: str) -> Style:
+        return Style.null()
+
+
+def test_what_the_system_wrote_over_the_screen_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(screen_widget, "monotonic", lambda: now[0])
+    frames = [sample.build("") for sample in SAMPLES[:3]]
+    widget, console = Painted(frames[0], is_ascii=False), Console()
+    screen, stream = glass(40, 16)
+    stream.feed(widget.render_changes(console))
+    stream.feed("\r\nBroadcast message from root@host (Sun 2026-11-29):\r\n\r\nThe system is going down\r\n")
+    now[0] += WHOLE_S - 1
+    widget.frame = frames[1]
+    stream.feed(widget.render_changes(console))
+    assert "going down" in "".join(screen.display)
+    now[0] += 1
+    widget.frame = frames[2]
+    stream.feed(widget.render_changes(console))
+    assert [row.rstrip() for row in screen.display] == plain_lines(widget.current_screen())
+    widget.frame = frames[1]
+    assert len(widget.render_changes(console)) < len(Painted(frames[1], is_ascii=False).render_changes(console))

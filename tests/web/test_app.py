@@ -228,6 +228,22 @@ async def test_wrong_tries_wait_and_a_service_that_is_away_is_not_one(house: Hou
         assert (await sign_in(client)).status == 303
 
 
+async def test_wrong_pins_are_logged_with_the_address_of_the_browser(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with house.open(proxies=[ip_network("127.0.0.1")]) as client:
+        for number in range(TRIES + 2):
+            await sign_in(client, pin="1111", **{"X-Forwarded-For": "192.0.2.1"})
+            await sign_in(client, "away", pin="1111", **{"X-Forwarded-For": "192.0.2.2"})
+            if number < 4:
+                await sign_in(client, pin="1111", **{"X-Forwarded-For": "192.0.2.3"})
+    assert [record.getMessage() for record in caplog.records if record.name == "aisle.web"] == [
+        "5 wrong PINs from 192.0.2.1 in 5 minutes",
+        "10 wrong PINs from 192.0.2.1 in 5 minutes",
+    ]
+    assert "1111" not in caplog.text
+
+
 async def test_many_tries_at_once_are_no_more_than_one_by_one(house: House) -> None:
     known = house.check
 

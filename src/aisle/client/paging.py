@@ -22,6 +22,8 @@ Envelope = Row
 _MAX_EMPTY_PAGES = 3
 MAX_PAGES = 20_000
 """Pages that are read of one list; more do not end."""
+THIN_PAGES, MIN_PAGE_ROWS = 1_000, 5
+"""Pages after which a list ends that has fewer rows a page: small pages take hours before other limits end them."""
 MAX_ROWS = 1_000_000
 """Rows that are read of one list; one with more has no end, and would fill the disk."""
 
@@ -65,7 +67,7 @@ class PageNumberCursor:
         if digest is not None:
             self._seen_digests.add(digest)
         self._empty = 0 if rows else self._empty + 1
-        check_page_count(self._op, len(self._seen_digests))
+        check_page_count(self._op, len(self._seen_digests), self._rows)
         has_no_end = self._empty >= _MAX_EMPTY_PAGES
         if repeated or following <= self._page or has_no_end:
             where = f"page {self._page} leads to page {following}"
@@ -109,7 +111,7 @@ class IdCursor:
         self._rows += len(rows)
         self._pages += 1
         check_row_count(self._op, self._rows)
-        check_page_count(self._op, self._pages)
+        check_page_count(self._op, self._pages, self._rows)
         last = self._from - 1 if self._from is not None else None
         for row in rows:
             number = to_int64(row.get("id"))
@@ -124,10 +126,14 @@ class IdCursor:
         return size is None or len(rows) >= size
 
 
-def check_page_count(op: Operation, count: int) -> None:
-    """Raise TooManyRows above MAX_PAGES."""
+def check_page_count(op: Operation, count: int, rows: int) -> None:
+    """Raise TooManyRows above MAX_PAGES, or above THIN_PAGES that have too few rows."""
     if count > MAX_PAGES:
         raise TooManyRows(f"The pages of {op.name} do not end: there are more than {MAX_PAGES:,}.")
+    if count > THIN_PAGES and rows < count * MIN_PAGE_ROWS:
+        raise TooManyRows(
+            f"The pages of {op.name} do not end: there are more than {THIN_PAGES:,} with few rows ({rows:,} in all)."
+        )
 
 
 def check_row_count(op: Operation, count: int) -> None:

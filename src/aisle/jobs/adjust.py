@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from aisle.jobs import quantities, refusals, stored_message
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.adjust_view import (
-    _location_name,
     adjust_view,
     choice_letters,
     exceeded_choices,
     fill_last_page,
+    location_name,
+    name_of_pool,
     next_page_start,
     number_choices,
     question_choices,
@@ -413,7 +414,7 @@ def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Resul
     """Send the adjustment with this reason. Ask first if more is lost than expected."""
     if reason.sign < 0 and (_exceeds_expected(state) or _is_unexpected_there(state)):
         assert state.line is not None
-        place, expected = _location_name(state.line), state.line.expected
+        place, expected = location_name(state.line, name_of_pool(state, state.line)), state.line.expected
         asking = state._replace(chosen_reason=reason, phase="quantity")
         args: dict[str, str | Decimal | Msg] = {"place": place, "label": state.line.label, "quantity": state.quantity}
         if not state.has_expected:
@@ -456,7 +457,8 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
 
 def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Result:
     assert state.line is not None
-    sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
+    pool_name = name_of_pool(state, state.line)
+    sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now, pool_name)
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
     more: LogEntry = {"reason_code": reason.code, "loss_comment": reason.text}
@@ -490,7 +492,10 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     if refused := refusals.refused_entry(rows, sent.line.product, sent.at):
         return Turn(undone, (), refusals.refused_entry_verdict(refused))
     write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
-    change, where = signed_message(-sent.quantity), stored_message.at_location(sent.line.location)
+    change, where = (
+        signed_message(-sent.quantity),
+        stored_message.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else ""),
+    )
     text = msg("adjust.undone", label=sent.line.label, change=change, where=where)
     return Turn(undone, (write,), undo_verdict(text))
 

@@ -33,14 +33,13 @@ def adjust_view(state: AdjustState) -> View:
     if state.phase in ("location", "reason"):
         return _question(state)
     item = state.line
-    place = item.location if item else state.location
-    lines = [Line("location", msg("count.location", place=place) if place else msg("count.without_location"))]
     if item is None:
         hints = (KeyHint("u", msg("hint.undo")),) if state.sent else ()
-        lines = [*lines[: bool(place)], Line("note", msg("adjust.note"))]
+        lines = [Line("location", msg("count.location", place=state.location))] if state.location else []
+        lines.append(Line("note", msg("adjust.note")))
     else:
         hints = (KeyHint("d", msg("hint.reason")),)
-        lines.append(Line("product", raw(item.label)))
+        lines = [Line("location", location_name(item, name_of_pool(state, item))), Line("product", raw(item.label))]
         lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
     return Step(
         name=f"adjust.{state.phase}",
@@ -66,7 +65,7 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
         return ()
     expected, quantity = state.line.expected, state.quantity
     fit = (("fit", msg("adjust.choice_expected_quantity", quantity=expected)),) if expected > 0 else ()
-    where = _location_name(state.line)
+    where = location_name(state.line, name_of_pool(state, state.line))
     return (
         *fit,
         ("over", msg("adjust.choice_whole_quantity", quantity=quantity)),
@@ -74,8 +73,10 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     )
 
 
-def _location_name(line: CountLine) -> Msg:
-    return msg("count.location", place=line.location) if line.location else msg("count.without_location")
+def location_name(line: CountLine, pool_name: str) -> Msg:
+    """Return the location, with the name of the stock pool if there is one to name."""
+    place = msg("count.location", place=line.location) if line.location else msg("count.without_location")
+    return msg("count.in_pool", label=place, pool=pool_name) if pool_name else place
 
 
 def question_choices(state: AdjustState) -> tuple[Msg, ...]:
@@ -139,13 +140,12 @@ def visible_rows(state: AdjustState) -> tuple[Row, ...]:
 
 
 def _location_row(state: AdjustState, line: CountLine) -> Row:
-    """Return a row with the location. Name its stock pool if the product lies there in several pools."""
-    place = _location_name(line)
-    if sum(other.location == line.location for other in state.candidates) > 1:
-        place = msg("count.in_pool", label=place, pool=count_state.pool_name(state.pools, line.pool))
     return Row(
         f"{line.location}/{line.pool}",
-        (place, raw("?") if line.is_expected_unknown else msg("estimate", value=line.expected)),
+        (
+            location_name(line, name_of_pool(state, line)),
+            raw("?") if line.is_expected_unknown else msg("estimate", value=line.expected),
+        ),
     )
 
 
@@ -166,3 +166,9 @@ def fill_last_page(state: AdjustState) -> AdjustState:
 
 def _row_count(state: AdjustState) -> int:
     return len(state.candidates if state.phase == "location" else state.reasons)
+
+
+def name_of_pool(state: AdjustState, line: CountLine) -> str:
+    """Return the name of the line's stock pool; empty if the product lies in one pool there."""
+    has_several = sum(other.location == line.location for other in state.candidates) > 1
+    return count_state.pool_name(state.pools, line.pool) if has_several else ""

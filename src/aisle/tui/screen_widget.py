@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 MAX_BRIDGED_CELLS = 12
 """Number of unchanged cells up to which writing them again is cheaper than moving the cursor."""
+
+WHOLE_S = 30.0
+"""Seconds after which a change writes the whole screen: a message of the system to all terminals may have moved it."""
 
 _SINGLE_WIDTH_RANGES = (
     (0x20, 0x2FF),
@@ -156,6 +160,8 @@ class ScreenWidget(Widget):
         """Screen on the terminal; None if unknown."""
         self._is_clear = True
         """True if the driver has cleared the terminal and nothing was written since."""
+        self._whole_at = -WHOLE_S
+        """Monotonic moment at which the whole screen was written."""
         self._last_painted: tuple[Frame, StyledScreen] | None = None
         self._styles: dict[str, Style] = {}
 
@@ -204,6 +210,11 @@ class ScreenWidget(Widget):
         A theme has its own background, so cells are written instead of erased.
         """
         painted = self.current_screen()
+        now = monotonic()
+        if now - self._whole_at >= WHOLE_S:
+            self._on_terminal = None
+        if self._on_terminal is None:
+            self._whole_at = now
         if self._is_clear and not self.theme:
             self._on_terminal = painted._replace(lines=[[] for _ in painted.lines])
         out = []

@@ -112,6 +112,7 @@ class FullSync:
         self._previous_page: Sequence[Row] | None = None
         """Previous page, in a pass whose pages have no usable next page."""
         self._seen_pages: set[bytes] = set()
+        self._seen_rows = 0
         """Digests of all pages of this pass whose next page was not usable."""
         self._update_link()
 
@@ -330,6 +331,7 @@ class FullSync:
     async def _read_pages(self, stage: PagedStage) -> None:
         self._previous_page = None
         self._seen_pages.clear()
+        self._seen_rows = 0
         while True:
             try:
                 await self._read_pages_from(stage, self._position)
@@ -420,7 +422,8 @@ class FullSync:
         digest = page_digest(error.rows)
         if error.rows and error.rows != before and digest not in self._seen_pages:
             self._seen_pages |= {digest} if digest is not None else set()
-            check_page_count(OPERATIONS[stage.operation], len(self._seen_pages))
+            self._seen_rows += len(error.rows)
+            check_page_count(OPERATIONS[stage.operation], len(self._seen_pages), self._seen_rows)
             return False
         if error.rows or before is None:
             passed = self._position._replace(

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.jobs import claims, pages
-from aisle.jobs.job import Args, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Start, Turn
+from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_page import ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.supervisor.order_filter import (
@@ -530,7 +530,7 @@ class OrdersJob(PageJob[OrdersState]):
         queries = (BOARD.query(state, context), _query_views(context))
         return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
 
-    def handle_changed(self, state: OrdersState, context: Context) -> Result:
+    def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
         board = BOARD.query_with_cursor(state, context)
         return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+from datetime import datetime
 from typing import Final, Literal, NamedTuple, TypedDict
 
 from aisle.contract.models.extensions import PersonWrite, SignInRequest
@@ -222,7 +223,7 @@ async def _record_failure(ctx: Context, store: Store, person_key: str, failures:
 
 def _locked_refusal(ctx: Context, row: Row) -> Refusal:
     """Return the refusal of a locked person, which does not tell if the PIN was right."""
-    wait = max(1, math.ceil(pins.lock_seconds(row[0])))
+    wait = max(1, math.ceil(datetime.fromisoformat(row[1]).timestamp() - ctx.now_seconds))
     return Refusal(429, "Too many wrong PINs; nobody signs in as this person now.", retry_after=wait)
 
 

@@ -98,10 +98,13 @@ class AccessLog:
 
     It grows by less than 1 MB a minute: lines of each caller are limited, and a line with `repeats` counts the others
     once a minute. Requests that were refused or have no token have their own limit, by address, operation and status.
-    Raise UsageError if the file cannot be written.
+    `on_change` receives False when lines are lost from now on, and True when they are written again. Raise UsageError
+    if the file cannot be written.
     """
 
-    def __init__(self, file: Path, now: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, file: Path, now: Callable[[], float] = monotonic, on_change: Callable[[bool], None] = lambda _: None
+    ) -> None:
         self._now = now
         self._since = now()
         self._strangers = _LineLimit(lines_of_caller=20, bytes_of_all=256 << 10)
@@ -111,7 +114,7 @@ class AccessLog:
             self._handler = logging.StreamHandler(sys.stderr)
         else:
             try:
-                self._handler = _OwnerOnlyHandler(file, encoding="utf-8")
+                self._handler = _OwnerOnlyHandler(file, on_change)
             except OSError as problem:
                 raise UsageError(f"{file} cannot be written: {problem.strerror}.") from problem
         self._logger = logging.Logger("aisle.access", logging.INFO)
@@ -157,6 +160,10 @@ class _OwnerOnlyHandler(WatchedFileHandler):
     _has_failed = False
     """True if the last line was dropped."""
 
+    def __init__(self, file: Path, on_change: Callable[[bool], None]) -> None:
+        self._on_change = on_change
+        super().__init__(file, encoding="utf-8")
+
     def _open(self) -> TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
         return os.fdopen(handle, "a", encoding=self.encoding)
@@ -171,6 +178,7 @@ class _OwnerOnlyHandler(WatchedFileHandler):
         if self._is_failing and not self._has_failed:
             self._is_failing = False
             log.warning("access log regained")
+            self._on_change(True)
 
     def handleError(self, record: logging.LogRecord) -> None:
         """See logging.Handler."""
@@ -182,6 +190,7 @@ class _OwnerOnlyHandler(WatchedFileHandler):
         if not self._is_failing:
             self._is_failing = True
             log.error("access log lost: %s", type(sys.exc_info()[1]).__name__)
+            self._on_change(False)
 
     def close(self) -> None:
         """Close the file. What it could not take is lost."""

@@ -79,6 +79,13 @@ class Metrics:
         )
         for what in ("pool", "lock"):
             self._database_waits.labels(what)
+        self._access_log_up = Gauge(
+            "aisle_access_log_up",
+            "1 while the access log can be written.",
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
+        self._access_log_up.set(1)
         self._replays = Counter(
             "aisle_replays", "Writes that were answered from what was stored under their key.", registry=registry
         )
@@ -115,6 +122,10 @@ class Metrics:
     def observe_database_wait(self, kind: str, seconds: float) -> None:
         """Implement `DatabaseMetrics.observe_database_wait`."""
         self._database_waits.labels(kind).observe(seconds)
+
+    def set_access_log_up(self, is_up: bool) -> None:
+        """Record that lines of the access log are lost, or written again."""
+        self._access_log_up.set(is_up)
 
     def set_certificate_expiry(self, until: float) -> None:
         """Set the end of the certificate's validity, in seconds since 1970."""

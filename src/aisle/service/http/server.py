@@ -199,8 +199,11 @@ class Address(NamedTuple):
             opened.enter_context(repeats_filtered())
             if self.json_logs:
                 opened.enter_context(log_as_json())
-            access = opened.enter_context(closing(AccessLog(self.access_file))) if self.access_file else None
             metrics = _create_metrics()
+            access = None
+            if self.access_file:
+                log_file = AccessLog(self.access_file, on_change=metrics.set_access_log_up)
+                access = opened.enter_context(closing(log_file))
             storage.monitor.metrics = metrics
             service = Service(
                 storage,
