@@ -343,7 +343,7 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
     return (
         Block(msg("look_up.locations"), _location_rows(product)),
         Block(msg("look_up.pools"), tuple(
-            (raw(pool["name"]) if pool["name"] else msg("look_up.pool", pool=pool["pool"]), estimate(pool["quantity"]))
+            (raw(pool.name) if pool.name else msg("look_up.pool", pool=pool.number), estimate(pool.quantity))
             for pool in product.pools
         )),
     )  # fmt: skip
@@ -429,11 +429,8 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     if nearby.age_s < 0:
         return Block(msg("look_up.nearby"), ((msg("look_up.nearby_loading"),),))
     rows: tuple[Cells, ...] = tuple(
-        (
-            msg("look_up.warehouse" if row["is_warehouse"] else "look_up.store", name=row["store_name"]),
-            estimate(row["quantity"]),
-        )
-        for row in nearby.stores
+        (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
+        for near in nearby.stores
     )
     return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
 

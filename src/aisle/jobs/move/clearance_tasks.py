@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import refusals
 from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write
@@ -12,9 +12,11 @@ from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep, reply
 from aisle.jobs.page_job import Page, PageJob, refuse
 from aisle.jobs.quantities import distinct_labels, to_decimal
-from aisle.jobs.row_types.supervisor import AssignmentsRow
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Command, CursorKey, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.supervisor import AssignmentsRow
 
 
 class TaskRow(NamedTuple):
