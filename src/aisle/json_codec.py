@@ -24,7 +24,7 @@ def dump(value: Any) -> Any:
     if isinstance(value, Decimal):
         return {"@": "n", "v": str(value)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        defaults: dict[str, Any] = getattr(value, "_field_defaults", {})
+        defaults: dict[str, object] = getattr(value, "_field_defaults", {})
         fields = zip(value._fields, value, strict=True)
         content = {name: dump(item) for name, item in fields if name not in defaults or defaults[name] != item}
         return {"@": type(value).__name__, **content}
@@ -39,7 +39,7 @@ def dump(value: Any) -> Any:
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: type) -> dict[str, object]:
     return get_type_hints(kind)
 
 
@@ -74,7 +74,7 @@ def _parse_decimal(text: Any) -> Decimal:
         raise ValueError(f"{text!r} is no number") from None
 
 
-def _load_record(hint: Any, data: dict[str, Any]) -> Any:
+def _load_record(hint: Any, data: dict[str, object]) -> Any:
     for member in _union_members(hint):
         kind = get_origin(member) or member
         if isinstance(kind, type) and kind.__name__ == data["@"] and hasattr(kind, "_fields"):
@@ -109,7 +109,7 @@ def from_text(hint: Any, text: str) -> Any:
     return _DECODER.decode(text) if '"@"' in text else json.loads(text)
 
 
-def _load_object(data: dict[str, Any]) -> Any:
+def _load_object(data: dict[str, object]) -> Any:
     """Convert an object just decoded, whose mappings have no key `@` of their own, as `load` does for Any."""
     return load(Any, data) if "@" in data else data
 

@@ -24,7 +24,7 @@ from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Tran
 from aisle.service.db.fair_reads import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.statements import access
 from aisle.service.http import docs_pages
-from aisle.service.http.json_logging import AccessLog
+from aisle.service.http.json_logging import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
 from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
@@ -206,7 +206,13 @@ def test_unauthorised_requests_do_not_fill_access_log(tmp_path: Path) -> None:
 def test_access_log_grows_by_less_than_a_megabyte_a_minute(tmp_path: Path) -> None:
     now, file = [0.0], tmp_path / "access.log"
     log = AccessLog(file, lambda: now[0])
-    many = {"status": 200, "client": "10.0.0.1", "request": "r" * 64, "user": "é" * 100, "store": "s" * 100}
+    many: RequestRecord = {
+        "status": 200,
+        "client": "10.0.0.1",
+        "request": "r" * 64,
+        "user": "é" * 100,
+        "store": "s" * 100,
+    }
     for number in range(4_000):
         log({"token": "busy", "operation": f"o{number % 3}", **many})
         log({"token": f"t{number % 500}", "operation": f"o{number % 3}", **many})
@@ -232,7 +238,7 @@ def test_access_log_on_a_full_disk_is_said_once(
     log = AccessLog(file, on_change=metrics.set_access_log_up)
     assert figures(metrics.render().decode())[up] == 1
     for number in range(300):
-        log({"token": "t", "status": 200, "request": number})
+        log({"token": "t", "status": 200, "request": str(number)})
     assert [record.getMessage() for record in caplog.records] == ["access log lost: OSError"]
     assert figures(metrics.render().decode())[up] == 0
     file.unlink()

@@ -10,10 +10,11 @@ import types
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
 import apsw
 import pytest
+from typing_extensions import is_typeddict
 
 import aisle.jobs.row_types
 from aisle.cache import query_registry, supervisor_queries
@@ -61,8 +62,10 @@ def interface_fields(kind: Any) -> set[str]:
     """Further fields that rows of a type may have: those of the service's object that it is built on."""
     bases = [base for base in INTERFACE_MODELS if base.__annotations__.keys() <= kind.__annotations__.keys()]
     models: list[Any] = [model for base in bases for model in INTERFACE_MODELS[base]]
-    fields = [(name, info.alias) for model in models for name, info in model.model_fields.items()]
-    return {name for names in fields for name in names if name}
+    bodies = {name for model in models if is_typeddict(model) for name in get_type_hints(model)}
+    responses = [model for model in models if not is_typeddict(model)]
+    fields = [(name, info.alias) for model in responses for name, info in model.model_fields.items()]
+    return bodies | {name for names in fields for name in names if name}
 
 
 def faults(value: Any, hint: Any, path: str) -> Iterator[str]:

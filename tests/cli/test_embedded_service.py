@@ -12,9 +12,8 @@ import apsw
 import pytest
 
 from aisle.cli.service_client import service_client, store_folder_of
-from aisle.service import factory
 from aisle.service.db import sqlite
-from aisle.service.factory import Service
+from aisle.service.factory import Service, open_service
 from aisle.settings import load_settings
 
 
@@ -43,7 +42,7 @@ async def test_while_another_holds_the_file_the_loop_goes_on(
 
 
 async def test_cancelled_open_leaves_nothing_open(held: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, closed, open_, close = Event(), Event(), factory.open_service, Service.close
+    begun, closed, open_, close = Event(), Event(), open_service, Service.close
 
     def begins(path: Path, **options: Any) -> Service:
         begun.set()
@@ -53,7 +52,7 @@ async def test_cancelled_open_leaves_nothing_open(held: apsw.Connection, monkeyp
         close(service)
         closed.set()
 
-    monkeypatch.setattr(factory, "open_service", begins)
+    monkeypatch.setattr("aisle.cli.embedded_service.open_service", begins)
     monkeypatch.setattr(Service, "close", ends)
 
     async def wait() -> None:

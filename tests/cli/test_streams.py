@@ -58,7 +58,7 @@ def test_unencodable_characters_are_escaped(home: Path) -> None:
 def test_file_of_another_account_is_named(
     aisle_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def shut(_arguments: object) -> int:
+    def shut(*_arguments: object) -> int:
         raise PermissionError(13, "Permission denied", "/var/lib/aisle/f9f0/outbox.db")
 
     monkeypatch.setattr(app, "run", shut)

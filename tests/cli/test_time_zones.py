@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.settings.time_zone import host_zone, set_process_zone
+from aisle.settings.host_zone import host_zone
+from aisle.settings.time_zone import set_process_zone
 
 InZone = Callable[[str], None]
 

@@ -179,7 +179,7 @@ CASES: dict[str, Case] = {
     "create-movement": Case(
         lambda c: c.create_movement(
             ODD,
-            [MovementItem(quantity=Decimal("1.50"), to_location=MovementEnd(stock_pool=1)), {"reason_code": "9"}],
+            [MovementItem(to_location=MovementEnd(stock_pool=1), quantity=Decimal("1.50")), {"reason_code": "9"}],
             app_user_name="Zoë",
         ),
         "POST", f"{API}/stores/{ODD_ENCODED}/storeproductlocation/movement?AppUserName=Zo%C3%AB",

@@ -7,21 +7,14 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from aisle.contract.models import body_adapter, result_adapter, result_model
-from aisle.contract.models.orders import (
-    CustomerOrder,
-    CustomerOrderLineUpdate,
-    CustomerOrderUpdate,
-    CustomerOrderUpdateRequest,
-)
+from aisle.contract.models.orders import CustomerOrder
 from aisle.contract.models.stock import (
     Location,
     LocationStock,
-    MovementEnd,
     MovementItem,
-    StoreProductLogCreate,
     StoreProductStock,
 )
 from aisle.contract.models.stores import Store, StoreCreate
@@ -119,8 +112,6 @@ def test_pools_are_read_alike_in_every_spelling() -> None:
     )
     place = LocationStock.model_validate({"mostlikelypool1": 1, "mostlikelypool3": 3, "mostlikelypool10": 10})
     assert place.pools == expected
-    log = StoreProductLogCreate(stock_pool_1=1, stock_pool_3=3, stock_pool_10=10)
-    assert log.pools == expected
     names = Store.model_validate({"storeName": "N", "storeNo": "1", "storeStockPool2": "Web"})
     assert names.pools[:3] == (None, "Web", None)
 
@@ -133,17 +124,14 @@ def test_the_store_list_is_camel_case_with_its_odd_spelling() -> None:
 
 
 def test_a_request_sends_only_what_was_set_and_null_only_when_it_was_set() -> None:
-    line = CustomerOrderLineUpdate(line_number=1, product_number="P", picked_quantity=Decimal("2.50"), barcode=None)
-    body = CustomerOrderUpdateRequest(orders=CustomerOrderUpdate(order_number="O1", is_picked=True, order_lines=[line]))
-    assert encode_body(get_operation("update-customer-order"), body.wire()) == (
+    operation = get_operation("update-customer-order")
+    line = {"line_number": 1, "product_number": "P", "barcode": None, "picked_quantity": Decimal("2.50")}
+    body = {"orders": {"order_number": "O1", "is_picked": True, "order_lines": [line]}}
+    assert body_adapter(operation).validate_python(body) == body
+    assert encode_body(operation, body) == (
         b'{"orders":{"order_number":"O1","is_picked":true,'
         b'"order_lines":[{"line_number":1,"product_number":"P","barcode":null,"picked_quantity":2.50}]}}'
     )
-
-
-def test_a_decimal_stays_a_number_when_pydantic_writes_the_json() -> None:
-    item = MovementItem(quantity=Decimal("1.5"), from_location=MovementEnd(stock_pool=1))
-    assert item.model_dump_json(exclude_unset=True) == '{"from_location":{"stock_pool":1},"quantity":1.5}'
 
 
 @pytest.mark.parametrize(
@@ -159,6 +147,6 @@ def test_a_decimal_stays_a_number_when_pydantic_writes_the_json() -> None:
         (StoreCreate, {"store_name": "N", "store_number": "1"}),
     ],
 )
-def test_a_request_that_does_not_fit_is_refused(model: type[BaseModel], values: dict[str, Any]) -> None:
+def test_a_request_that_does_not_fit_is_refused(model: Any, values: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        model.model_validate(values)
+        TypeAdapter(model).validate_python(values)

@@ -13,7 +13,7 @@ from aisle import json_codec
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
 from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
-from aisle.jobs.view import ListView, Verdict, msg
+from aisle.jobs.view import ListView, Step, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -26,6 +26,7 @@ from aisle.scan.meaning import (
     Scan,
     UnknownCode,
 )
+from aisle.tui.message_text import MessageWriter
 from tests.run_length import tries
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
@@ -53,6 +54,10 @@ PRODUCTS = {
     "P3": product("P3", {"": 4}, allow_decimal=True, unit="kg"),
     "P4": {"product_number": "P4"},
     "P5": product("P5", {"A-5": 150}),
+    "P6": {
+        **product("P6", {}),
+        "locations": [{"location_code": "A-1", "quantity": 5, "pools": {"1": 2, "3": 3}}],
+    },
 }
 
 
@@ -301,6 +306,28 @@ def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
     assert hand.effects[-1] == Start("count", {"location_code": "A-3", "product_number": "P1", "label": "Product P1"})
     assert hand.feed(Closed("count")) == "adjust.how_many"
     assert (hand.state.quantity, hand.state.location) == (Decimal(2), "A-3")
+
+
+def test_pool_of_a_loss_is_named_until_its_undo() -> None:
+    hand = Hand()
+    assert hand.scan("P6") == "adjust.which_location"
+    hand.feed(Choice(1))
+    writer = MessageWriter()
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert writer.write(view.lines[0].text) == "A-1 (Web)"
+    hand.feed(Quantity(Decimal(4)))
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
+    assert hand.verdict
+    assert writer.write(hand.verdict.text).startswith("A-1 (Web): the books say 2")
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert "A-1 (Web)" in writer.write(view.choices[-1])
+    hand.feed(Choice(2))
+    assert hand.entries[-1]["stock_pool_1"] == -4
+    hand.feed(Command("u"))
+    assert hand.verdict
+    assert writer.write(hand.verdict.text) == "Undone: stock +4 of Product P6, A-1 (Web)"
 
 
 def test_adjust_from_count_starts_with_location_and_product_and_returns() -> None:

@@ -10,12 +10,14 @@ from aisle.jobs.product_page import (
     ExpectedDelivery,
     LocationStock,
     NearbyStock,
+    NearbyStore,
+    PoolStock,
     Product,
     Unit,
 )
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
-from aisle.jobs.row_types.products import NearbyStoreRow, PoolStockRow, SearchRow
+from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import ASK, INFO, Frame, LinkState, Verdict, msg
 
 NAMES = (
@@ -52,25 +54,6 @@ def look_up_nothing(text: str) -> Frame:
     return Frame(LookUpJob().view(LookUpState(search=text)), LinkState("offline", 3600.0), None, "", "0042", "Anna")
 
 
-def product_pools(text: str) -> tuple[PoolStockRow, ...]:
-    """Two pools, one without a name."""
-    return (
-        {"pool": 1, "name": text or "Shop floor", "quantity": Decimal(18)},
-        {"pool": 2, "name": "", "quantity": Decimal(6)},
-    )
-
-
-def nearby_store(name: str, quantity: int, is_warehouse: bool = False) -> NearbyStoreRow:
-    """Stock in one nearby store."""
-    return {
-        "store_number": "",
-        "store_name": name,
-        "is_warehouse": is_warehouse,
-        "quantity": Decimal(quantity),
-        "pools": {},
-    }
-
-
 def _product_data(text: str) -> Product:
     return Product(
         name=text or NAMES[0],
@@ -89,7 +72,7 @@ def _product_data(text: str) -> Product:
         is_discontinued=True,
         discontinued_since="2026-11-01",
         referral=text or "4005",
-        pools=product_pools(text),
+        pools=(PoolStock(1, text or "Shop floor", Decimal(18)), PoolStock(2, "", Decimal(6))),
         locations=(
             LocationStock(text or "A-03-12", Decimal(18), text or "Shop floor"),
             LocationStock(text or "BR-02", Decimal(6), text or "Backroom 4, Promotion 2"),
@@ -101,10 +84,10 @@ def _product_data(text: str) -> Product:
 
 def _product(text: str) -> LookUpState:
     stores = (
-        nearby_store(text or "Millbrook Station", 12),
-        nearby_store(text or "Fernhill", 3),
-        nearby_store(text or "Millbrook Depot", 480, is_warehouse=True),
-        nearby_store(text or "Weirside", 0),
+        NearbyStore(text or "Millbrook Station", Decimal(12)),
+        NearbyStore(text or "Fernhill", Decimal(3)),
+        NearbyStore(text or "Millbrook Depot", Decimal(480), True),
+        NearbyStore(text or "Weirside", Decimal(0)),
     )
     who = ("J. Jansen", "De Vries", "Öztürk & Sons", "Bakery The Little Corner", "M. Okafor")
     holders: tuple[OrdersWithProductRow, ...] = tuple(

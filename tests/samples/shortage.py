@@ -7,10 +7,9 @@ from decimal import Decimal
 
 from aisle.jobs.pick.shortage import OrderShortage, ShortageJob, ShortageState
 from aisle.jobs.pick.shortage_choices import OtherLocation, ShortageChoice, list_choices, parse_reasons
-from aisle.jobs.product_page import ExpectedDelivery, NearbyStock, Product
+from aisle.jobs.product_page import ExpectedDelivery, NearbyStock, NearbyStore, PoolStock, Product
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.settings import SHORTAGE_REASONS
-from tests.samples.look_up import nearby_store, product_pools
 
 LABEL = "Cola Zero 33 cl can, tray of 24"
 
@@ -31,8 +30,8 @@ def _state(text: str, locations: int, orders: int = 1) -> ShortageState:
         )
         for n in range(locations)
     )
-    stores = (nearby_store(text or "Millbrook Station", 12), nearby_store(text or "Fernhill", 3))
-    warehouse = (nearby_store(text or "Millbrook Depot", 480, True),)
+    stores = (NearbyStore(text or "Millbrook Station", Decimal(12)), NearbyStore(text or "Fernhill", Decimal(3)))
+    warehouse = (NearbyStore(text or "Millbrook Depot", Decimal(480), True),)
     state = ShortageState(
         needs=needs,
         product="4001",
@@ -49,7 +48,7 @@ def _state(text: str, locations: int, orders: int = 1) -> ShortageState:
             estimate_age_s=Decimal(180),
             next_delivery="2026-11-21T07:00:00",
             next_ordering="2026-11-20T15:00:00",
-            pools=product_pools(text),
+            pools=(PoolStock(1, text or "Shop floor", Decimal(18)), PoolStock(2, "", Decimal(6))),
         ),
         nearby=NearbyStock((*stores, *warehouse), Decimal(7300)),
         deliveries=(ExpectedDelivery(text or "7005", Decimal(6), msg("moment", at="2026-11-26T08:00:00")),),

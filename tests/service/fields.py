@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import json
-import types
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
-from pydantic import BaseModel
+from typing_extensions import is_typeddict
 
-from aisle.contract.models import body_model
+from aisle.contract.models import body_type
 from aisle.contract.wire import OPERATIONS
 from aisle.service.db import Transaction
 from tests.service.world import World
 
 
-def model_of(annotation: Any) -> type[BaseModel] | None:
-    """The model inside a field's type, if there is one."""
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
-        return annotation if issubclass(annotation, BaseModel) else None
-    found = (model_of(argument) for argument in get_args(annotation))
-    return next((model for model in found if model), None)
+def object_type_of(annotation: Any) -> Any:
+    """The type of the objects inside a field's type, if there is one."""
+    if is_typeddict(annotation):
+        return annotation
+    found = (object_type_of(argument) for argument in get_args(annotation))
+    return next((kind for kind in found if kind), None)
 
 
-def leaves(model: type[BaseModel], where: str = "") -> Iterator[str]:
+def leaves(body: Any, where: str = "") -> Iterator[str]:
     """Every field that holds a value, by its path."""
-    model.model_rebuild()
-    for name, field in model.model_fields.items():
-        inner = model_of(field.annotation)
+    for name, kind in get_type_hints(body).items():
+        inner = object_type_of(kind)
         if inner:
             yield from leaves(inner, f"{where}{name}.")
         else:
@@ -36,7 +34,7 @@ def leaves(model: type[BaseModel], where: str = "") -> Iterator[str]:
 
 def documented(name: str) -> set[str]:
     """The fields of an operation's body, without the arrays that they stand in."""
-    found = set(leaves(body_model(OPERATIONS[name])))
+    found = set(leaves(body_type(OPERATIONS[name])))
     return {leaf.removeprefix("orders.").removeprefix("products.").removeprefix("stores.") for leaf in found}
 
 

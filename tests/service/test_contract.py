@@ -1,14 +1,18 @@
 """The service and the contract: routes, answers and the OpenAPI page come from one table."""
 
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter
 
 from aisle.contract.models import ResponseModel, result_adapter
+from aisle.contract.models.extensions import request_body_adapter
 from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.list_response import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS
+from aisle.service.http.request_parsing import parse_body
 from aisle.service.http.routes import list_operations
+from aisle.service.query_values import HeaderValues, QueryValues
 from tests.service.world import World, line_end
 
 
@@ -18,6 +22,24 @@ async def test_every_operation_is_served(world: World) -> None:
     expected = {(name, OPERATIONS[name].method, OPERATIONS[name].path) for name in HANDLERS}
     expected |= {(one.name, one.method, one.path) for one in EXTENSIONS}
     assert routes == expected
+
+
+def test_values_of_parameters_have_the_declared_types() -> None:
+    kinds: dict[str, type] = {"string": str, "number": int, "boolean": bool}
+    found: dict[str, dict[str, set[type]]] = {"query": {}, "header": {}}
+    params = [param for operation in OPERATIONS.values() for param in operation.params]
+    params += [param for extension in EXTENSIONS for param in extension.params]
+    for param in (*params, SCROLL_PARAM):
+        if param.where in found:
+            found[param.where].setdefault(param.name, set()).add(kinds[param.type])
+    for where, kind in (("query", QueryValues), ("header", HeaderValues)):
+        assert {name: set(get_args(hint)) or {hint} for name, hint in get_type_hints(kind).items()} == found[where]
+
+
+def test_null_counts_as_not_given_at_any_depth() -> None:
+    body = b'{"products":[{"product_number":"1","price":null,"free_fields":[{"sort_order":1,"key":null}]}]}'
+    adapter = request_body_adapter(OPERATIONS["create-or-update-products"])
+    assert parse_body(body, adapter, 9) == {"products": [{"product_number": "1", "free_fields": [{"sort_order": 1}]}]}
 
 
 def _unknown(value: Any, where: str = "") -> list[str]:

@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from aisle.barcode_keys import check_digit
 from aisle.contract.models.deliveries import StoreDeliveryCreate
@@ -210,7 +212,7 @@ def test_demo_store_is_reproducible_and_moves_with_date(demo: DemoStore) -> None
 
 
 def test_every_body_fits_the_contract(demo: DemoStore) -> None:
-    for model, rows in (
+    kinds: tuple[tuple[Any, list[Any]], ...] = (
         (StoreCreate, demo.stores),
         (ProductWrite, demo.products),
         (StoreProductLogCreate, [entry for entries in demo.counts.values() for entry in entries]),
@@ -223,10 +225,10 @@ def test_every_body_fits_the_contract(demo: DemoStore) -> None:
             [documented(deed.body) for deed in demo.requests if deed.operation == UPDATE_ORDER],
         ),
         (MovementItem, [item for deed in demo.requests if deed.operation == MOVEMENT for item in deed.body]),
-    ):
+    )
+    for kind, rows in kinds:
         assert rows
-        for row in rows:
-            assert model.model_validate(row).wire() == row
+        assert TypeAdapter(list[kind]).validate_python(rows) == rows  # type: ignore[valid-type]
 
 
 def documented(body: Body) -> Body:

@@ -23,9 +23,9 @@ def row(day: Any = 5, time: Any = "10:00", offset: Any = 1, **more: Any) -> dict
     return {"day": day, "time": time, "delivery_offset": offset, **more}
 
 
-def days(rows: list[dict[str, Any]], category: str = "") -> tuple[list[str], list[str]]:
+def days(rows: list[Any], category: str = "") -> tuple[list[str], list[str]]:
     """The days on which is ordered, and delivered."""
-    found = upcoming_dates(rows, category, START)
+    found: Any = upcoming_dates(rows, category, START)
     ordering, delivery = (
         [one[5:10] for one in found.get(f"{name}_datetimes", [])] for name in ("ordering", "delivery")
     )

@@ -270,21 +270,20 @@ async def test_a_part_that_fails_is_undone_alone_whatever_came_before_it(far: Wo
     assert await far.service.database.read(lambda tx: tx.all(gone, names)) == [("a",), ("ours",)]
 
 
-ODD: list[Any] = [None, {}, [], "x", 1, Decimal("1.5"), True, {"product_number": None}, [None], [{}], [[]]]
-
-
-@pytest.mark.parametrize(
-    "operation", ["update-customer-order", "create-movement", "create-store-product-logs", "other"]
-)
-@pytest.mark.parametrize("odd", ODD)
-def test_bodies_that_say_little_are_left_to_the_rules(operation: str, odd: Any) -> None:
-    rows = [{"line_number": odd, "product_number": odd, "from_location": odd, "customer_order_number": odd}]
-    bodies: list[Any] = (
-        [[], rows]
-        if operation == "create-movement"
-        else [{}, {"orders": None}, {"orders": {"order_number": odd, "order_lines": rows}}, {"storeproductlog": rows}]
-    )
-    for body in bodies:
+@pytest.mark.parametrize("text", ["", "x"])
+@pytest.mark.parametrize("number", [None, 1, Decimal("1.5")])
+def test_bodies_that_say_little_are_left_to_the_rules(text: str, number: int | Decimal | None) -> None:
+    line = {} if number is None else {"customer_order_line_number": number}
+    end: dict[str, Any] = {"location_code": text, "customer_order_number": text, **line}
+    order_line = {"line_number": number or 1, "product_number": text, "preferred_location_code": text}
+    order = {"order_number": text, "order_lines": [order_line]}
+    bodies: dict[str, list[Any]] = {
+        "update-customer-order": [{}, {"orders": {"order_number": text}}, {"orders": order}],
+        "create-movement": [[], [{}], [{"product_number": text, "from_location": {}, "to_location": end}]],
+        "create-store-product-logs": [{}, {"storeproductlog": [{}, {"product_number": text, **end}]}],
+        "other": [{}],
+    }
+    for operation, body in ((name, body) for name, each in bodies.items() for body in each):
         asked = list(prefetch_statements(operation, "S1", OperationCall({}, {}, body), "1", "2"))
         assert all(_fits(one) for one in asked)
 

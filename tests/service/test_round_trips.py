@@ -6,14 +6,14 @@ The fields are the contract's; a field that is in no table makes a test fail. Go
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
-from aisle.contract.models import body_model
+from aisle.contract.models import body_type
 from aisle.contract.wire import OPERATIONS
 from aisle.service.domain.quantities import INT32_FIELDS
-from tests.service.fields import documented, given, in_it, model_of
+from tests.service.fields import documented, given, in_it, object_type_of
 from tests.service.world import World
 
 STOCK = "/storeproducts/stock"
@@ -202,12 +202,10 @@ async def test_stores(world: World) -> None:
 
 
 async def test_products(world: World) -> None:
-    model = body_model(OPERATIONS["create-or-update-products"]).model_fields["products"]
-    item = model_of(model.annotation)
-    assert item is not None
+    item = object_type_of(get_type_hints(body_type(OPERATIONS["create-or-update-products"]))["products"])
     body: dict[str, Any] = {}
-    for name, field in item.model_fields.items():
-        kind = str(field.annotation)
+    for name, hint in get_type_hints(item).items():
+        kind = str(hint)
         number = 2 if name in INT32_FIELDS else 2.5
         body[name] = (
             ["S1"] if "list[str]" in kind else True if "bool" in kind else number if "Decimal" in kind else name

@@ -9,6 +9,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from aisle.contract.models.stores import OrderingSchema
 from aisle.service.domain.ordering_schedule import upcoming_dates
 from aisle.service.domain.timestamps import TimeZones
 from aisle.service.factory import Service
@@ -173,9 +174,9 @@ async def test_scans_without_a_zone_happened_at_the_stores_time(here: Here) -> N
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("now", ["2026-03-05", "2026-10-22", "2026-05-28", "2026-09-24"])
 def test_a_schema_says_times_of_the_store_also_where_its_clocks_change(zone: str, now: str) -> None:
-    schema = [{"day": 1, "time": "09:00", "ordering_offset": 1, "delivery_offset": 2}]
+    schema: list[OrderingSchema] = [{"day": 1, "time": "09:00", "ordering_offset": 1, "delivery_offset": 2}]
     at = datetime.fromisoformat(f"{now}T12:00:00+00:00").timestamp()
-    found = upcoming_dates(schema, "", at, ZoneInfo(zone))
+    found: Any = upcoming_dates(schema, "", at, ZoneInfo(zone))
     for name, weekday in (("ordering", 7), ("delivery", 3)):
         moments = [datetime.fromisoformat(one).astimezone(ZoneInfo(zone)) for one in found[f"{name}_datetimes"]]
         assert moments

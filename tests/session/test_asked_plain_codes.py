@@ -12,6 +12,7 @@ from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK
 from aisle.messages.loader import message_lengths
+from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
 from tests.session.scanner import Scanner
@@ -154,3 +155,39 @@ def test_goods_are_asked_for_on_a_page_over_the_job(home: StoreFolder, job: str,
 def test_no_text_speaks_of_a_label_where_only_a_code_was_read(language: str, text_id: str) -> None:
     texts = " ".join(message_lengths(text_id, language)).replace("{label, text, cut}", "").casefold()
     assert not any(word in texts for word in ("label", "net ", "net:", "netto", "etik", "étiq")), texts
+
+
+@pytest.mark.parametrize("job", ["count", "adjust", "move", "receive", "pick"])
+@pytest.mark.parametrize("end", ["(10)830(30)7", "10830\x1d307", "108307", "10ABC307", "10830"])
+def test_a_count_on_a_label_of_goods_by_weight_is_neither_their_weight_nor_denied(
+    home: StoreFolder, job: str, end: str
+) -> None:
+    code = f"(01)0{NUTS_CODE}{end}" if end.startswith("(") else f"010{NUTS_CODE}{end}"
+    with at(home, user="U1") as session:
+        begun(session, job)
+        frame = say(session, code)
+        assert not quantities(session)
+        assert frame.verdict
+        told_text = MessageWriter().write(frame.verdict.text)
+        assert "Bulk nuts" in told_text
+        assert "pieces" not in told_text
+        assert "No quantity" not in told_text
+        say(session, "0.5")
+        assert quantities(session) == {NUTS: Decimal("0.5")}
+
+
+@pytest.mark.parametrize("job", ["count", "adjust", "move", "receive", "pick"])
+@pytest.mark.parametrize(("typed", "quantity"), [("2,0", 2), ("3.0", 3), ("3.00", 3), ("4,", 4)])
+def test_whole_number_with_a_decimal_point_is_taken_for_pieces(
+    home: StoreFolder, job: str, typed: str, quantity: int
+) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        say(session, TEA)
+        say(session, typed)
+        assert quantities(session) == {"P4": Decimal(quantity)}
+        if job == "adjust":
+            return  # it goes on to the reasons
+        assert told(say(session, "1.000"))[1] == "input.whole_number_only", "may be a thousand"
+        assert told(say(session, "2,5"))[1] == "input.whole_number_only"
+        assert quantities(session) == {"P4": Decimal(quantity)}

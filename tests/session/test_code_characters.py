@@ -308,7 +308,7 @@ def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: StoreFolder
             assert told(before)[0] == GOOD
 
 
-CONTROLS = "\x01\x05\x06\x07\x0b\x0c\x0e\x11\x13\x15\x1a\x1c\x1f"
+CONTROLS = "\x01\x05\x06\x07\x0b\x0c\x0e\x11\x13\x15\x1a\x1c\x1f\x80\x85\x9b\x9f"
 
 
 @pytest.mark.sampled(2)
@@ -334,3 +334,4 @@ def test_a_control_that_a_person_types_is_none_of_the_number(home: StoreFolder) 
         open_count(session, Scanner(session))
         Scanner(session)(EAN)
         assert counted(Scanner(session, 300)("1\x012")) == 12
+        assert counted(Scanner(session, 300)("1\x852")) == 12

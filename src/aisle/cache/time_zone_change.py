@@ -6,6 +6,8 @@ Rows with unchanged text are never written again, so no later read would correct
 from __future__ import annotations
 
 import json
+import os
+from hashlib import sha256
 
 import apsw
 
@@ -13,7 +15,7 @@ from aisle.cache.delivery_writer import recompute_due_times
 from aisle.cache.log_writer import recompute_log_times
 from aisle.cache.order_writer import recompute_pickup_times
 from aisle.host.database import fetch_one, transaction
-from aisle.settings.time_zone import zone_identity
+from aisle.settings.time_zone import LOCALTIME
 
 ZONE_TOPIC = "zone"
 """Row of `sync` with the zone."""
@@ -24,7 +26,7 @@ def recompute_times(connection: apsw.Connection) -> tuple[str, ...]:
 
     Return the topics in which anything changed.
     """
-    zone = json.dumps(zone_identity())
+    zone = json.dumps(_zone_identity())
     stored = fetch_one(connection, "SELECT cursor FROM sync WHERE topic = ?", ZONE_TOPIC)
     if stored is not None and stored[0] == zone:
         return ()
@@ -38,3 +40,15 @@ def recompute_times(connection: apsw.Connection) -> tuple[str, ...]:
         connection.executemany("INSERT INTO change (topic, key) VALUES (?, '')", [(topic,) for topic in changed])
         connection.execute("INSERT OR REPLACE INTO sync (topic, cursor) VALUES (?, ?)", (ZONE_TOPIC, zone))
     return changed
+
+
+def _zone_identity() -> str:
+    """Return a text that identifies the zone of this process: its name, or a hash of the host's zone file."""
+    variable = os.environ.get("TZ")
+    if variable is not None:
+        return variable
+    try:
+        with open(LOCALTIME, "rb") as stream:
+            return f"{LOCALTIME} {sha256(stream.read()).hexdigest()}"
+    except OSError:
+        return LOCALTIME

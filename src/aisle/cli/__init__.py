@@ -9,10 +9,19 @@ It holds no rules of jobs, cache or service. Start in `commands.py` (all command
 from __future__ import annotations
 
 import codecs
+import gc
+import json
 import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+from aisle.errors import AisleError, SettingsError, StorageError, UsageError
+from aisle.safe_text import clean
+
+if TYPE_CHECKING:
+    from aisle.cli.options import SettingValues
 
 COMPLETE_VARIABLE = "_AISLE_COMPLETE"
 """Variable by which a shell asks for completions."""
@@ -20,15 +29,11 @@ COMPLETE_VARIABLE = "_AISLE_COMPLETE"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return the exit status."""
-    from aisle.errors import AisleError, SettingsError, StorageError, UsageError
-
     _repair_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if not arguments and COMPLETE_VARIABLE not in os.environ:  # nothing to parse, so the app starts without click
-            from aisle.cli import app
-
-            return app.run({})
+            return start_app({})
         from aisle.cli.commands import aisle_command, run_command
 
         return run_command(aisle_command, arguments)
@@ -53,10 +58,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return print_error(StorageError(f"{error.filename} cannot be used: {error.strerror}. {advice}"), 1)
 
 
+def start_app(setting_values: SettingValues, home: str | None = None) -> int:
+    """Import and run the app; `home` is the folder of settings and data."""
+    gc.disable()  # starting creates almost no garbage
+    try:
+        from aisle.cli import app
+
+        return app.run(setting_values, home)
+    finally:
+        gc.enable()
+
+
 def print_error(error: Exception, status: int) -> int:
     """Print an error on stderr without control characters, and return the exit status."""
-    from aisle.safe_text import clean
-
     print(f"aisle: {clean(str(error))}", file=sys.stderr)
     return status
 
@@ -74,7 +88,5 @@ def _repair_streams() -> None:
 
 def _escape_unencodable(error: UnicodeError) -> tuple[str, int]:
     """Return characters that cannot be encoded as JSON escapes, which are equivalent in JSON output."""
-    import json
-
     assert isinstance(error, UnicodeEncodeError)
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end

@@ -12,34 +12,36 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
+from aisle.host.processes import start_courier
 from aisle.host.store_folder import TERMINALS_FOLDER, VISITED_FOLDER, StoreFolder
+from aisle.jobs.job import SignIn
 from aisle.safe_text import supports_utf8
+from aisle.session.session import open_session
 from aisle.settings import LoadedSettings, load_settings, service_url
+from aisle.tui import prepare_environment
+from aisle.tui.layout.screen import fits_whole, visible_row_count
+from aisle.tui.message_text import MessageWriter, length_count
 
 if TYPE_CHECKING:
     from aisle.cli.options import SettingValues
-    from aisle.jobs.job import SignIn
     from aisle.jobs.view import Frame, Msg
+    from aisle.session.session import Session
     from aisle.session.terminal_settings import OpenedStore, OpenStore
 
 
 def run(setting_values: SettingValues, home: str | None = None) -> int:
     """Run the app until the user leaves it, and return the exit status; `home` is the folder of settings and data."""
-    gc.disable()  # starting creates almost no garbage
-    try:
-        if setting_values.get("kiosk"):
-            enter_kiosk(home or "")
-        elif home:
-            os.environ["AISLE_HOME"] = home
-        return open_app(_app_settings(setting_values))
-    finally:
-        gc.enable()
+    if setting_values.get("kiosk"):
+        enter_kiosk(home or "")
+    elif home:
+        os.environ["AISLE_HOME"] = home
+    return open_app(_app_settings(setting_values))
 
 
 class BrowserView(NamedTuple):
-    """Signed-in person of a browser session, and its columns and rows."""
+    """Name of the person of a browser session, and its columns and rows."""
 
-    person: SignIn
+    called: str
     size: tuple[int, int]
 
 
@@ -53,16 +55,12 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     store_folder = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
     if not (view or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UsageError("The app needs a terminal. From a script use 'aisle api', 'aisle load' or 'aisle sync'.")
-    from aisle.tui import prepare_environment
-
     colourless = bool(os.environ.get("NO_COLOR"))
     prepare_environment(loaded.settings.rich)
-    from aisle.session.session import open_session
-    from aisle.tui.app import run_app
+    from aisle.tui.app import run_app  # reads the environment
 
-    session = open_session(
-        store_folder, loaded.settings, _courier_starter(loaded), loaded, view.person if view else None
-    )
+    person = SignIn(loaded.settings.user, view.called) if view else None
+    session = open_session(store_folder, loaded.settings, _courier_starter(loaded), loaded, person)
 
     if not view:
         session.open_store = _store_opener(configured)
@@ -71,22 +69,29 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     session.terminal.fits_screen = partial(_fits_screen, plain=not (view or supports_utf8()))
     session.terminal.has_themes = not colourless and (view is not None or has_256_colours(os.environ))
 
-    def painted() -> None:
-        gc.collect()
-        gc.freeze()  # objects that exist now are kept, so that no scan waits while they are collected
-        gc.enable()
-        session.keep_courier()
-        from aisle.settings.files import save_last_valid
-
-        save_last_valid(configured)
-        if os.path.exists(loaded.data_folder / VISITED_FOLDER):  # otherwise its module is not loaded
-            from aisle.cli.switch_store import start_couriers_of_left_stores
-
-            start_couriers_of_left_stores(configured, loaded.settings.store, _courier_starter)
-
     size = view.size if view else None
-    rich = loaded.settings.rich
-    return run_app(session, has_themes=rich, is_colourless=colourless, on_first_paint=painted, browser_size=size)
+    return run_app(
+        session,
+        has_themes=loaded.settings.rich,
+        is_colourless=colourless,
+        on_first_paint=partial(_complete_start, session, configured, loaded),
+        browser_size=size,
+    )
+
+
+def _complete_start(session: Session, configured: LoadedSettings, loaded: LoadedSettings) -> None:
+    """Do after the first paint what no start should pay for."""
+    gc.collect()
+    gc.freeze()  # objects that exist now are kept, so that no scan waits while they are collected
+    gc.enable()
+    session.keep_courier()
+    from aisle.settings.files import save_last_valid
+
+    save_last_valid(configured)
+    if os.path.exists(loaded.data_folder / VISITED_FOLDER):  # otherwise its module is not loaded
+        from aisle.cli.switch_store import start_couriers_of_left_stores
+
+        start_couriers_of_left_stores(configured, loaded.settings.store, _courier_starter)
 
 
 def has_256_colours(environ: Mapping[str, str]) -> bool:
@@ -96,23 +101,17 @@ def has_256_colours(environ: Mapping[str, str]) -> bool:
 
 def _message_text(message: Msg, language: str) -> str:
     """Return all length variants of a message, so that a search for a command matches any of them."""
-    from aisle.tui.message_text import MessageWriter, length_count
-
     writer = MessageWriter(language=language)
     return " ".join(writer.write(message, level) for level in range(length_count(message, language)))
 
 
 def _visible_rows(frame: Frame, columns: int, rows: int, size: int, *, plain: bool) -> int:
-    """Return the number of list rows that the terminal shows; imported late, to keep the start fast."""
-    from aisle.tui.layout.screen import visible_row_count
-
+    """Return the number of list rows that the terminal shows."""
     return visible_row_count(frame, columns, rows, size, plain)
 
 
 def _fits_screen(frame: Frame, columns: int, rows: int, *, plain: bool) -> bool:
-    """Return True if the terminal shows a page completely; imported late, to keep the start fast."""
-    from aisle.tui.layout.screen import fits_whole
-
+    """Return True if the terminal shows a page completely."""
     return fits_whole(frame, columns, rows, plain)
 
 
@@ -128,33 +127,30 @@ def _app_settings(setting_values: SettingValues) -> LoadedSettings:
 def _store_opener(configured: LoadedSettings) -> OpenStore:
     """Return a function that opens another store on this terminal."""
 
-    def open_store(store: str) -> OpenedStore:
-        from aisle.cli.switch_store import store_opener
+    return partial(_open_store, configured)
 
-        return store_opener(configured, _courier_starter)(store)
 
-    return open_store
+def _open_store(configured: LoadedSettings, store: str) -> OpenedStore:
+    from aisle.cli.switch_store import store_opener  # rarely needed
+
+    return store_opener(configured, _courier_starter)(store)
 
 
 def _courier_starter(loaded: LoadedSettings) -> Callable[[], None]:
     """Return a function that starts a courier, called after the first screen and whenever none runs."""
-    if loaded.settings.in_process:
+    return partial(_start_in_process if loaded.settings.in_process else _start_detached, loaded)
 
-        def inside() -> None:
-            from aisle.cli.sync import start_courier_in_process
 
-            start_courier_in_process(loaded)
+def _start_in_process(loaded: LoadedSettings) -> None:
+    from aisle.cli.sync import start_courier_in_process  # imports the service
 
-        return inside
+    start_courier_in_process(loaded)
 
-    def outside() -> None:
-        from aisle.host.processes import start_courier
 
-        if "AISLE_HOME" in os.environ:
-            os.environ["AISLE_HOME"] = str(loaded.data_folder)  # the courier has another working directory
-        start_courier(courier_command(loaded))
-
-    return outside
+def _start_detached(loaded: LoadedSettings) -> None:
+    if "AISLE_HOME" in os.environ:
+        os.environ["AISLE_HOME"] = str(loaded.data_folder)  # the courier has another working directory
+    start_courier(courier_command(loaded))
 
 
 def courier_command(loaded: LoadedSettings) -> list[str]:

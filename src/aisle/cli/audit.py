@@ -65,12 +65,12 @@ def audit(
 
 async def _fetch(loaded: LoadedSettings, path: str, filters: Mapping[str, str | None]) -> list[Row] | None:
     """Return all entries, read page by page; None if the service has no audit log. Raise ClientError."""
-    query: dict[str, Any] = {"limit": _PAGE_SIZE, "after": 0}
-    query |= {name: value for name, value in filters.items() if value}
+    query = {name: value for name, value in filters.items() if value}
     entries: list[Row] = []
+    after = 0
     async with service_client(loaded) as client:
         while True:
-            answer = await client.request_extension("GET", path, query=query)
+            answer = await client.request_extension("GET", path, query={**query, "limit": _PAGE_SIZE, "after": after})
             if answer.status == 404:
                 return None
             if not answer.is_success:
@@ -78,13 +78,13 @@ async def _fetch(loaded: LoadedSettings, path: str, filters: Mapping[str, str | 
             try:
                 page = answer.json()
                 rows, more = page["audit"], page["more"]
-                after = rows[-1]["number"] if rows else query["after"]
+                last = rows[-1]["number"] if rows else after
             except (ValueError, TypeError, KeyError) as error:
                 raise InvalidResponse("The answer to list-audit holds no audit.") from error
             entries += rows
-            if not more or after <= query["after"]:
+            if not more or last <= after:
                 return entries
-            query["after"] = after
+            after = last
 
 
 def _entry_lines(entry: Row) -> Iterator[tuple[Any, ...]]:

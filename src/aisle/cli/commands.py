@@ -8,16 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from aisle import __version__
+from aisle.cli import start_app
 from aisle.cli.options import FOLDER, SettingValues, app_options
 from aisle.safe_text import clean
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "serve": "serve:serve",
@@ -97,8 +95,6 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin so, without importing a command."""
-        from click.shell_completion import CompletionItem
-
         names = [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
@@ -118,9 +114,7 @@ class LazyGroup(click.Group):
 def aisle_command(context: click.Context, setting_values: SettingValues, home: str | None) -> int | None:
     """Open the app on this terminal: scan anything, anywhere; nothing is ever lost."""
     if context.invoked_subcommand is None:
-        from aisle.cli import app
-
-        return app.run(setting_values, home)
+        return start_app(setting_values, home)
     if any(value is not None for value in (home, *setting_values.values())):
         raise click.UsageError("Options before a command belong to the app. Write those of the command after its name.")
     return None

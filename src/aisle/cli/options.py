@@ -12,6 +12,7 @@ import click
 from aisle.errors import SettingsError
 from aisle.safe_text import clean
 from aisle.settings import LANGUAGES, THEMES, LoadedSettings, load_settings
+from aisle.settings.time_zone import set_process_zone
 
 SettingValues = Mapping[str, str | bool | None]
 """Values of settings on the command line; None where an option is absent."""
@@ -129,8 +130,6 @@ def settings_from_options(
     if is_write and loaded.problems:
         raise SettingsError(loaded.problems[0])
     if loaded.settings.time_zone:
-        from aisle.settings.time_zone import set_process_zone
-
         set_process_zone(loaded.settings.time_zone)
     for problem in loaded.problems if print_problems else ():
         print(f"aisle: {clean(problem)} Until then what it said before is in force.", file=sys.stderr)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from aisle.client import Client, Response, RetryPolicy
@@ -20,7 +17,6 @@ from aisle.settings import EMBEDDED, LoadedSettings, effective_language, load_se
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row
-    from aisle.service.factory import Service
 
 COURIER_TERMINAL = "courier"
 """Terminal name for processes without a terminal; no device section matches it."""
@@ -36,8 +32,7 @@ def store_folder_of(loaded: LoadedSettings) -> StoreFolder:
 def preload_client(loaded: LoadedSettings) -> None:
     """Import what `service_client` and its first request would import."""
     if service_url(loaded.settings) == EMBEDDED:
-        import aisle.service.factory
-        import aisle.service.http.app  # noqa: F401
+        import aisle.cli.embedded_service  # noqa: F401
     else:
         from aisle.client.transport import preload
 
@@ -98,59 +93,12 @@ async def service_client(
         ) as client:
             yield client
         return
-    from aisle.cli.time_zones import service_zones
-    from aisle.client.transport import asgi_transport
-    from aisle.service.factory import open_service
-    from aisle.service.rate_limits import keys_kept
+    from aisle.cli.embedded_service import open_embedded
 
-    store_folder = store_folder_of(loaded)
-    zones, keys_days = service_zones(loaded), keys_kept(settings.keep_answers_days)
-
-    def opened() -> tuple[Service, str]:
-        service = open_service(store_folder.service_db, demo=demo, time_zones=zones, keys_days=keys_days)
-        try:
-            return service, service.ensure_admin_token(store_folder.embedded_token)
-        except BaseException:
-            service.close()
-            raise
-
-    service, token = await _open_on_thread(opened)
-    try:
-        transport = asgi_transport(service.app)
-        async with Client(
-            EMBEDDED_URL, token, transport=transport, on_response=on_response, language=language
-        ) as client:
+    async with open_embedded(loaded, store_folder_of(loaded), demo=demo) as (transport, token):
+        client = Client(EMBEDDED_URL, token, transport=transport, on_response=on_response, language=language)
+        async with client:
             yield client
-    finally:
-        service.close()
-
-
-async def _open_on_thread(open_function: Callable[[], tuple[Service, str]]) -> tuple[Service, str]:
-    """Open the service on a thread, because another process may hold its database for a minute.
-
-    If the caller is cancelled, the service is closed as soon as it is open.
-    """
-    answer: Future[tuple[Service, str]] = Future()
-
-    def work() -> None:
-        if not answer.set_running_or_notify_cancel():
-            return
-        try:
-            answer.set_result(open_function())
-        except BaseException as problem:
-            answer.set_exception(problem)
-
-    Thread(target=work, name="aisle-open", daemon=True).start()
-    try:
-        return await asyncio.wrap_future(answer)
-    except asyncio.CancelledError:
-        answer.add_done_callback(_close_late)
-        raise
-
-
-def _close_late(late: Future[tuple[Service, str]]) -> None:
-    if not late.cancelled() and late.exception() is None:
-        late.result()[0].close()
 
 
 def extension_path(loaded: LoadedSettings, array: str) -> str:

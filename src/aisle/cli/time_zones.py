@@ -9,7 +9,8 @@ from aisle.errors import SettingsError
 from aisle.service.domain.timestamps import TimeZones
 from aisle.settings import LoadedSettings, file_stamps, load_settings
 from aisle.settings.files import read_settings_file
-from aisle.settings.time_zone import host_zone, parse_zone, set_process_zone
+from aisle.settings.host_zone import host_zone
+from aisle.settings.time_zone import parse_zone, set_process_zone
 
 if TYPE_CHECKING:
     from aisle.service.domain.timestamps import TimeZones

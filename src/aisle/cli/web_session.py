@@ -8,7 +8,10 @@ from collections.abc import Sequence
 
 import click
 
+from aisle.cli import print_error
+from aisle.cli.commands import run_command
 from aisle.cli.options import SettingValues, app_options, settings_from_options
+from aisle.errors import AisleError, UsageError
 
 TERM = "xterm-256color"
 """TERM of the terminal in the page."""
@@ -21,10 +24,6 @@ def session_command(options: Sequence[str]) -> list[str]:
 
 def main() -> int:
     """Run one session and return the exit status."""
-    from aisle.cli import print_error
-    from aisle.cli.commands import run_command
-    from aisle.errors import AisleError, UsageError
-
     try:
         return run_command(run_session, sys.argv[1:])
     except UsageError as error:
@@ -41,12 +40,11 @@ def main() -> int:
 def run_session(setting_values: SettingValues, called: str, columns: int, rows: int) -> int:
     """Run the app on a screen of this size, for the user of the options, who has the name `called`."""
     from aisle.cli import app
-    from aisle.jobs.job import SignIn
 
     # a browser user must not name files of this host
     loaded = settings_from_options({**setting_values, "kiosk": True}, print_problems=False)
     os.environ["TERM"] = TERM
-    return app.open_app(loaded, app.BrowserView(SignIn(loaded.settings.user, called), (columns, rows)))
+    return app.open_app(loaded, app.BrowserView(called, (columns, rows)))
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ class BaseClient:
             raise ContractError(f"{path!r} is no path of an extension.")
         pairs = [f"{quote(key, safe='')}={quote(_query_text(value), safe='')}" for key, value in (query or {}).items()]
         target = f"{path}?{'&'.join(pairs)}" if pairs else path
-        data = body if body is None or isinstance(body, bytes) else encode_json(to_plain(body))
+        data = body if body is None or isinstance(body, bytes) else encode_json(body)
         return await self._send(method, target, headers or {}, data, method != "GET", token)
 
     # --- Pages
@@ -332,7 +332,7 @@ class BaseClient:
     ) -> Any:
         op = get_operation(name)
         target = _request_target(op, path, query)
-        data = encode_body(op, to_plain(body))
+        data = encode_body(op, body)
         response = await self._send(op.method, target, encode_headers(op, headers or {}), data, True, None)
         return _parse_result(op, self._check_response(op.name, response))
 
@@ -402,16 +402,6 @@ class BaseClient:
         if not (value.isascii() and value.isprintable()):
             raise SettingsError("The token cannot be sent: it holds characters other than printable ASCII.")
         return {"Authorization": value}
-
-
-def to_plain(value: object) -> object:
-    """Return a body with models replaced by the fields that were set in them."""
-    if isinstance(value, Mapping):
-        return {key: to_plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_plain(item) for item in value]
-    wire = getattr(value, "wire", None)  # of aisle.contract.models.RequestModel, without importing it
-    return wire() if wire else value
 
 
 def _request_target(op: Operation, path: Mapping[str, str], query: Query) -> str:

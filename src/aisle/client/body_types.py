@@ -1,4 +1,4 @@
-"""Types of bodies of typed calls: models, or plain data that is sent unchanged."""
+"""Types of bodies of typed calls: the type of the contract, or other data that is sent unchanged."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TypeAlias, TypeVar
 
-from aisle.contract.models import RequestModel
+from aisle.contract.models import RequestBody
 
-R = TypeVar("R", bound=RequestModel)
+R = TypeVar("R", bound=RequestBody)
 
 Body: TypeAlias = Mapping[str, object] | R
 Items: TypeAlias = Sequence[Mapping[str, object] | R]

@@ -27,7 +27,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
 
 from aisle.client.response import Response
 from aisle.errors import AisleError, ContractError
@@ -122,7 +121,7 @@ class TooManyRows(InvalidResponse):
 class PagingLoop(InvalidResponse):
     """Pages that repeat or do not advance. The last page could be read: its `rows` have been yielded."""
 
-    def __init__(self, message: str, rows: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, message: str, rows: Sequence[dict[str, object]]) -> None:
         super().__init__(message)
         self.rows = rows
 

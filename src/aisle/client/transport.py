@@ -218,7 +218,7 @@ class _HeadTimeout:
         except TimeoutError:
             raise TimeoutError(f"only interim responses, or part of one, in {self._seconds:g} s") from None
 
-    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+    async def trace(self, event: str, info: Mapping[str, object]) -> None:
         """Start and stop the timeout. See the extension `trace` of httpx."""
         if event.endswith("receive_response_headers.started"):
             self._timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)

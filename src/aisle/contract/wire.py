@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from difflib import get_close_matches
 from math import isfinite
 from urllib.parse import quote
 
@@ -211,8 +212,6 @@ def _refuse_unknown(op: Operation, noun: str, values: Mapping[str, object], para
 
 
 def _suggest_nearest(name: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # imported only for an error
-
     close = get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; the nearest is {close[0]}" if close else ""
 

@@ -15,6 +15,7 @@ import re
 import secrets
 import socket
 import stat
+import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
@@ -84,8 +85,6 @@ def _temporary_folder(store_folder: StoreFolder) -> Path:
 
     Another account may take the name of a folder that is gone; then another name is used. Raise StorageError.
     """
-    import tempfile
-
     make_private_folder(store_folder.folder)
     record = store_folder.folder / _FOLDER_RECORD
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Any
 
 from aisle.parent_pipe import parent_pipe_fd
@@ -63,8 +64,6 @@ def start_courier(argv: Sequence[str]) -> None:
     `argv[0]` is the path of the program. This process is never forked, because a copy could wait forever for a lock of
     another thread. A courier that finds another one leading exits. Raise OSError if no process can be created.
     """
-    from subprocess import DEVNULL, Popen
-
     _unreaped_shells[:] = [shell for shell in _unreaped_shells if shell.poll() is None]
     kept_fd = parent_pipe_fd()
     shell = Popen(  # noqa: S603 - a command line of our own; the shell sees it as arguments alone
@@ -85,8 +84,6 @@ def start_courier(argv: Sequence[str]) -> None:
 
 
 def _reap(shell: Any) -> None:
-    from subprocess import TimeoutExpired
-
     try:
         shell.wait(SHELL_TIMEOUT_S)
     except TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Job that records lost and found goods with a reason, and its screens."""
+"""Job that records lost and found goods with a reason."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities, refusals, stored_message
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
-from aisle.jobs.choice_letters import assign_letters
+from aisle.jobs.adjust_view import (
+    adjust_view,
+    choice_letters,
+    exceeded_choices,
+    fill_last_page,
+    location_name,
+    name_of_pool,
+    next_page_start,
+    number_choices,
+    question_choices,
+    visible_rows,
+)
 from aisle.jobs.count import count_state
-from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
+from aisle.jobs.count.count_state import CountLine
 from aisle.jobs.job import (
     Args,
     Close,
@@ -27,27 +38,7 @@ from aisle.jobs.job import (
     Turn,
 )
 from aisle.jobs.quantities import name_of
-from aisle.jobs.view import (
-    ASK,
-    BACK,
-    GOOD,
-    INFO,
-    NEXT_PAGE,
-    WRONG,
-    KeyHint,
-    LabelledValue,
-    Line,
-    ListView,
-    Msg,
-    Row,
-    Step,
-    Verdict,
-    View,
-    msg,
-    raw,
-    signed_message,
-    undo_verdict,
-)
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed_message, undo_verdict
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -67,163 +58,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
     from aisle.jobs.row_types.operations import RefusedOperationsRow
     from aisle.operation_bodies import LogEntry
-
-COLUMN_HEADS = {
-    "location": (msg("head.location"), msg("head.expected")),
-    "reason": (msg("head.reason"), msg("head.stock")),
-}
-"""Column heads of each question."""
-
-COMMAND_LETTERS = "d"
-"""Letter that confirms the quantity."""
-
-PROMPTS = {
-    "product": "adjust.prompt_product",
-    "location": "adjust.prompt_location",
-    "quantity": "adjust.prompt_quantity",
-    "reason": "adjust.prompt_reason",
-}
-"""Prompt of each phase."""
-
-
-def adjust_view(state: AdjustState) -> View:
-    """Return the screen of the current phase."""
-    if state.phase in ("location", "reason"):
-        return _question(state)
-    item = state.line
-    place = item.location if item else state.location
-    lines = [Line("location", msg("count.location", place=place) if place else msg("count.without_location"))]
-    if item is None:
-        hints = (KeyHint("u", msg("hint.undo")),) if state.sent else ()
-        lines = [*lines[: bool(place)], Line("note", msg("adjust.note"))]
-    else:
-        hints = (KeyHint("d", msg("hint.reason")),)
-        lines.append(Line("product", raw(item.label)))
-        lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
-    return Step(
-        name=f"adjust.{state.phase}",
-        title=msg("adjust.title"),
-        prompt=_prompt(state),
-        lines=tuple(lines),
-        labelled_values=(LabelledValue(msg("label.product_number"), raw(item.product)),) if item else (),
-        choices=question_choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=(*hints, BACK),
-    )
-
-
-def _prompt(state: AdjustState) -> Msg:
-    if not question_choices(state):
-        return msg(PROMPTS[state.phase])
-    return quantities.quantity_prompt(choice_letters(state), scans=not number_choices(state))
-
-
-def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
-    """Return kinds and texts of the choices when more is lost than expected; empty if that is not asked."""
-    if state.line is None or state.chosen_reason is None:
-        return ()
-    expected, quantity = state.line.expected, state.quantity
-    fit = (("fit", msg("adjust.choice_expected_quantity", quantity=expected)),) if expected > 0 else ()
-    where = _location_name(state.line)
-    return (
-        *fit,
-        ("over", msg("adjust.choice_whole_quantity", quantity=quantity)),
-        ("count", msg("adjust.choice_count", place=where)),
-    )
-
-
-def _location_name(line: CountLine) -> Msg:
-    return msg("count.location", place=line.location) if line.location else msg("count.without_location")
-
-
-def question_choices(state: AdjustState) -> tuple[Msg, ...]:
-    """Return the choices of the open question: what a number means, or how many were lost."""
-    return number_choices(state) or tuple(text for _, text in exceeded_choices(state))
-
-
-def choice_letters(state: AdjustState) -> str:
-    """Return the letters of the choices. A typed number always is the quantity."""
-    if not number_choices(state):
-        return assign_letters((kind for kind, _ in exceeded_choices(state)), COMMAND_LETTERS)
-    return assign_letters(
-        ("quantity", f"is_{state.number_match.kind}" if state.number_match else quantities.DROP_QUANTITY),
-        COMMAND_LETTERS,
-    )
-
-
-def number_choices(state: AdjustState) -> tuple[Msg, ...]:
-    """Return the two meanings of the digits typed last: a quantity, or a record with that number."""
-    if state.asked_quantity is None or not (state.number_match or state.is_implausible):
-        return ()
-    other = _number_choice(state.number_match) if state.number_match else msg("count.choice_not_so_many")
-    return msg("count.choice_quantity", quantity=state.asked_quantity), other
-
-
-def _number_choice(match: Match) -> Msg:
-    """Return the text of the choice that reads the digits as a number of something."""
-    if match.kind in UNCOUNTABLE_KINDS:
-        return quantities.other_choice_text(match)
-    label = match.label or match.key
-    return msg("count.choice_location" if match.kind == LOCATION else "count.choice_product", label=label)
-
-
-def _question(state: AdjustState) -> ListView:
-    """Return the numbered list of locations or reasons."""
-    assert state.line is not None
-    total = len(state.candidates if state.phase == "location" else state.reasons)
-    more = (NEXT_PAGE,) if total > state.page_size else ()
-    return ListView(
-        name=f"adjust.{state.phase}",
-        title=msg("adjust.title_of", label=state.line.label, quantity=state.quantity),
-        prompt=msg(PROMPTS[state.phase]),
-        column_heads=COLUMN_HEADS[state.phase],
-        rows=visible_rows(state),
-        first=state.first_row,
-        total=total,
-        numbered_rows=len(visible_rows(state)),
-        key_hints=(*more, BACK),
-    )
-
-
-def visible_rows(state: AdjustState) -> tuple[Row, ...]:
-    """Return the rows of the question that fit on the screen."""
-    if state.phase == "location":
-        rows = tuple(_location_row(state, line) for line in state.candidates)
-    elif state.phase == "reason":
-        rows = tuple(_reason_row(reason) for reason in state.reasons)
-    else:
-        return ()
-    return rows[state.first_row : state.first_row + state.page_size]
-
-
-def _location_row(state: AdjustState, line: CountLine) -> Row:
-    """Return a row with the location. Name its stock pool if the product lies there in several pools."""
-    place = _location_name(line)
-    if sum(other.location == line.location for other in state.candidates) > 1:
-        place = msg("count.in_pool", label=place, pool=count_state.pool_name(state.pools, line.pool))
-    return Row(
-        f"{line.location}/{line.pool}",
-        (place, raw("?") if line.is_expected_unknown else msg("estimate", value=line.expected)),
-    )
-
-
-def _reason_row(reason: Reason) -> Row:
-    return Row(str(reason.code), (raw(reason.text), msg("adjust.increases" if reason.sign > 0 else "adjust.decreases")))
-
-
-def next_page_start(state: AdjustState) -> int:
-    """Return the first row of the next page; 0 after the last page."""
-    first = state.first_row + state.page_size
-    return first if first < _row_count(state) else 0
-
-
-def fill_last_page(state: AdjustState) -> AdjustState:
-    """Move the first row up until the last page is full."""
-    return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - state.page_size)))
-
-
-def _row_count(state: AdjustState) -> int:
-    return len(state.candidates if state.phase == "location" else state.reasons)
 
 
 Result = Turn[AdjustState]
@@ -580,7 +414,7 @@ def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Resul
     """Send the adjustment with this reason. Ask first if more is lost than expected."""
     if reason.sign < 0 and (_exceeds_expected(state) or _is_unexpected_there(state)):
         assert state.line is not None
-        place, expected = _location_name(state.line), state.line.expected
+        place, expected = location_name(state.line, name_of_pool(state, state.line)), state.line.expected
         asking = state._replace(chosen_reason=reason, phase="quantity")
         args: dict[str, str | Decimal | Msg] = {"place": place, "label": state.line.label, "quantity": state.quantity}
         if not state.has_expected:
@@ -623,7 +457,8 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
 
 def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Result:
     assert state.line is not None
-    sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
+    pool_name = name_of_pool(state, state.line)
+    sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now, pool_name)
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
     more: LogEntry = {"reason_code": reason.code, "loss_comment": reason.text}
@@ -657,7 +492,10 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     if refused := refusals.refused_entry(rows, sent.line.product, sent.at):
         return Turn(undone, (), refusals.refused_entry_verdict(refused))
     write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
-    change, where = signed_message(-sent.quantity), stored_message.at_location(sent.line.location)
+    change, where = (
+        signed_message(-sent.quantity),
+        stored_message.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else ""),
+    )
     text = msg("adjust.undone", label=sent.line.label, change=change, where=where)
     return Turn(undone, (write,), undo_verdict(text))
 

@@ -39,6 +39,8 @@ class SentAdjustment(NamedTuple):
     """Quantity as it was sent, with its sign."""
     at: str
     """Time of its entry in the log."""
+    pool_name: str = ""
+    """Name of its stock pool, if the product lies there in several."""
 
 
 class AdjustState(NamedTuple):

@@ -125,7 +125,8 @@ class ListPage(Page[W], Generic[W, R]):
 
     def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
         """Show the rows of the window. Query again if it is beyond the end."""
-        return pages.handle_rows(state, answer, self.parse_rows(answer, context), context, self.query)
+        fresh = pages.with_rows(state, self.parse_rows(answer, context), answer.total)
+        return Turn(fresh, (self.query(fresh, context),) if pages.is_past_end(state, answer) else ())
 
     def handle_other_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Search, open a row, or move the cursor or the window."""
@@ -171,6 +172,10 @@ class SearchPage(ListPage[H, R]):
     """List in which words search. Ended with Enter, a search opens its only hit."""
 
     follows_typing = True
+
+    def may_have_more(self, state: H) -> bool:
+        """Return True if more rows may match than are counted."""
+        return state.may_have_more
 
     def single_hit(self, state: H) -> R | None:
         """Return the only row found."""

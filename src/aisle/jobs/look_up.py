@@ -33,6 +33,7 @@ from aisle.jobs.product_page import (
     parse_nearby,
     parse_product,
 )
+from aisle.jobs.quantities import name_of
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import (
@@ -342,7 +343,7 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
     return (
         Block(msg("look_up.locations"), _location_rows(product)),
         Block(msg("look_up.pools"), tuple(
-            (raw(pool["name"]) if pool["name"] else msg("look_up.pool", pool=pool["pool"]), estimate(pool["quantity"]))
+            (raw(pool.name) if pool.name else msg("look_up.pool", pool=pool.number), estimate(pool.quantity))
             for pool in product.pools
         )),
     )  # fmt: skip
@@ -428,11 +429,8 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     if nearby.age_s < 0:
         return Block(msg("look_up.nearby"), ((msg("look_up.nearby_loading"),),))
     rows: tuple[Cells, ...] = tuple(
-        (
-            msg("look_up.warehouse" if row["is_warehouse"] else "look_up.store", name=row["store_name"]),
-            estimate(row["quantity"]),
-        )
-        for row in nearby.stores
+        (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
+        for near in nearby.stores
     )
     return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
 
@@ -525,6 +523,8 @@ class LookUpJob(PageJob[LookUpState]):
         if match.kind in (ORDER, REFERENCE):
             text = msg("look_up.is_order", order=match.key, who=label)
             return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
+        if match.kind != PERSON:
+            return Turn(state, (), Verdict(INFO, msg("my_entries.not_this", what=name_of(match))))
         return Turn(state, (), Verdict(INFO, msg("look_up.is_person", name=label)))
 
 

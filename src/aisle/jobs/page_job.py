@@ -225,7 +225,7 @@ class PageJob(Job[S]):
         """Query what the open page shows."""
         return Turn(state, self.queries(state, context))
 
-    def handle_changed(self, state: S, context: Context) -> Turn[S]:
+    def handle_changed(self, state: S, event: Changed, context: Context) -> Turn[S]:
         """Handle a change in the cache of one of the topics."""
         return self.query_again(state, context)
 
@@ -269,7 +269,7 @@ class PageJob(Job[S]):
             case Changed(topic) if self.topics and topic not in self.topics:
                 return Turn(state)
             case Changed():
-                return self.handle_changed(state, context)
+                return self.handle_changed(state, event, context)
             case Resumed():
                 return self.handle_resumed(state, context)
             case Scan(matches):

@@ -25,8 +25,6 @@ from aisle.scan.meaning import (
 JOB_BY_LETTER = {"c": "count", "t": "move"}
 """Job of each letter, the same on every page."""
 
-JOB_LETTERS = "".join(JOB_BY_LETTER)
-
 JOB_KEY_HINTS = (KeyHint("c", msg("hint.count_this")), KeyHint("t", msg("hint.move_this")))
 
 
@@ -164,14 +162,6 @@ def is_past_end(state: ListState, answer: Rows) -> bool:
     A window at the start never is, whatever the answer says; otherwise it would be queried without end.
     """
     return state.first > 0 and answer.total > 0 and not answer.rows
-
-
-def handle_rows(
-    state: W, answer: Rows, rows: tuple[Any, ...], context: Context, query: Callable[[W, Context], Query]
-) -> Turn[W]:
-    """Return the window with these parsed rows. Query again if it was beyond the end."""
-    fresh = with_rows(state, rows, answer.total)
-    return Turn(fresh, (query(fresh, context),) if is_past_end(state, answer) else ())
 
 
 def handle_list_input(

@@ -8,18 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.barcode_keys import split_codes
 from aisle.jobs import quantities, store_time
 from aisle.jobs.job import Json, format_number
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.row_types.orders import LocationStockRow
-from aisle.jobs.row_types.products import NearbyStoreRow, NextDeliveriesRow, PoolStockRow, ProductRow, SurroundingRow
 from aisle.jobs.view import Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.orders import LocationStockRow
+    from aisle.jobs.row_types.products import NextDeliveriesRow, ProductRow, SurroundingRow
 
 UNKNOWN_AGE = Decimal(-1)
 """Age for unknown times."""
+
+
+class PoolStock(NamedTuple):
+    """Stock pool with the store's name for it, and its estimated quantity."""
+
+    number: int
+    name: str
+    quantity: Decimal
 
 
 class LocationStock(NamedTuple):
@@ -39,10 +49,18 @@ class Unit(NamedTuple):
     code: str
 
 
+class NearbyStore(NamedTuple):
+    """Nearby store or warehouse."""
+
+    name: str
+    quantity: Decimal
+    is_warehouse: bool = False
+
+
 class NearbyStock(NamedTuple):
     """Stock in nearby stores, with the age of the data in seconds."""
 
-    stores: tuple[NearbyStoreRow, ...] = ()
+    stores: tuple[NearbyStore, ...] = ()
     age_s: Decimal = UNKNOWN_AGE
     is_refused: bool = False
 
@@ -85,7 +103,7 @@ class Product(NamedTuple):
     discontinued_since: str = ""
     referral: str = ""
     """Product that replaces it."""
-    pools: tuple[PoolStockRow, ...] = ()
+    pools: tuple[PoolStock, ...] = ()
     locations: tuple[LocationStock, ...] = ()
     codes: tuple[str, ...] = ()
     units: tuple[Unit, ...] = ()
@@ -93,8 +111,11 @@ class Product(NamedTuple):
 
 def parse_product(row: ProductRow, now: str) -> Product:
     """Parse a row of the query `product`."""
-    pools = tuple(row.get("pools") or ())
-    names = {str(pool["pool"]): pool["name"] for pool in pools}
+    named = tuple(
+        PoolStock(int(pool["pool"]), str(pool["name"] or ""), to_decimal(pool["quantity"]))
+        for pool in row.get("pools") or ()
+    )
+    names = {str(pool.number): pool.name for pool in named}
     deprecated = str(row.get("deprecation_date") or "")
     is_past = bool(deprecated) and _format_day(deprecated) <= store_day(now)
     stock = row.get("most_likely_quantity")
@@ -118,7 +139,7 @@ def parse_product(row: ProductRow, now: str) -> Product:
         is_discontinued=row.get("is_active") is False or is_past,
         discontinued_since=_format_day(deprecated),
         referral=str(row.get("referral_product") or row.get("referral_product_id") or ""),
-        pools=pools,
+        pools=named,
         locations=tuple(_parse_location_stock(place, names) for place in row.get("locations") or ()),
         codes=_parse_codes(row),
         units=tuple(_parse_units(row)),
@@ -169,7 +190,12 @@ def parse_nearby(rows: tuple[SurroundingRow, ...], now: str) -> NearbyStock:
     """Parse the answer of the query `surrounding`. No row means unknown."""
     if not rows:
         return NearbyStock()
-    return NearbyStock(tuple(rows[0]["stores"]), seconds_since(rows[0]["read_at"], now), bool(rows[0]["refused"]))
+    row = rows[0]
+    stores = tuple(
+        NearbyStore(str(store["store_name"]), to_decimal(store["quantity"]), bool(store["is_warehouse"]))
+        for store in row["stores"]
+    )
+    return NearbyStock(stores, seconds_since(row.get("read_at"), now), bool(row.get("refused")))
 
 
 def parse_expected_deliveries(rows: Iterable[NextDeliveriesRow], now: str) -> tuple[ExpectedDelivery, ...]:

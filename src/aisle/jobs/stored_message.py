@@ -57,7 +57,7 @@ def list_goods(goods: Iterable[GoodsAmount]) -> Msg:
     return msg("goods.many", count=len(given), list=whole)
 
 
-def at_location(location: str) -> Msg:
+def at_location(location: str | Msg) -> Msg:
     """Return the end of a sentence that names a location; empty for no location."""
     return msg("goods.at", place=location) if location else raw("")
 

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import Json, Write
@@ -156,8 +157,6 @@ class Intent(NamedTuple):
 
 def sha256_hex(content: bytes) -> str:
     """Return the SHA-256 of a request's bytes in hexadecimal."""
-    from hashlib import sha256
-
     return sha256(content).hexdigest()
 
 
@@ -220,12 +219,12 @@ EXPECTED = BASE_VALUES
 __all__ = ["EXPECTED", "apply_settings", "parse_entry_values", "parse_update_values", "without_expected"]
 
 
-def without_expected(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def without_expected(items: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
     """Return the items without the expected values, as they are sent."""
     return [{name: item[name] for name in item if name != EXPECTED} for item in items]
 
 
-def apply_settings(stock: dict[str, Any], item: Mapping[str, Any]) -> None:
+def apply_settings(stock: dict[str, object], item: Mapping[str, object]) -> None:
     """Apply the settings of an item to a stock entry, in place."""
     for field in FIELDS:
         if field.name in item:

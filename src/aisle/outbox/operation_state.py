@@ -103,7 +103,7 @@ UPDATE operation SET
 WHERE op_id = :op_id
 """
 
-_UNCHANGED_COLUMNS: dict[str, Any] = {
+_UNCHANGED_COLUMNS: dict[str, object] = {
     "why": None,
     "not_before": 0,
     "sent_body": None,

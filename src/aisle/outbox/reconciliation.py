@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from aisle.cache.order_overlay import to_decimal
 from aisle.host.database import fetch_one, transaction
@@ -66,7 +65,7 @@ def _count_as_difference(op: Operation, user: str) -> Write | None:
     return write_of_operation(op)._replace(query=query, body={**op.body, "storeproductlog": entries})
 
 
-def _entry_as_difference(entry: Mapping[str, Any], user: str) -> dict[str, Any]:
+def _entry_as_difference(entry: Mapping[str, object], user: str) -> dict[str, object]:
     """Return one entry as a difference; empty if its expected quantity is unknown."""
     name = next((name for name in _COUNTED_FIELDS if entry.get(name) is not None), "")
     if not name or entry.get("expected_quantity") is None:

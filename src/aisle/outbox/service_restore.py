@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apsw
 
@@ -205,7 +205,7 @@ class RestoreReplay(Reconciliation):
             self._apply_event(op.op_id, REPLAY_AFTER_RESTORE, why=NO_MESSAGE)
             self._db.execute(_RESET_FOR_REPLAY, {"now": now, "lost": lost, "n": op.n})
         else:
-            times: dict[str, Any] = {"absence_final_at": now, "not_before": now}
+            times: dict[str, object] = {"absence_final_at": now, "not_before": now}
             self._apply_event(op.op_id, LOSE_BY_RESTORE, why=store_message("stored_reason.restored"), **times)
             self._db.execute("UPDATE operation SET read_back_at = NULL, replayed_at = ? WHERE n = ?", (now, op.n))
         lanes: Sequence[tuple[str, int]] = [(lane, op.n) for lane in set(op.lanes)]

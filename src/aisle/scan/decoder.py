@@ -211,8 +211,13 @@ class Decoder:
 
     def _append(self, text: str) -> None:
         mark = KEY_MARK if begins_gs1_message(self._text) else ""
-        cleaned = "".join(mark if "\x80" <= char <= "\x9f" else char for char in text)
-        self._text = (self._text + cleaned)[:MAX_LINE]
+        for char in text:
+            if not "\x80" <= char <= "\x9f":
+                self._text = (self._text + char)[:MAX_LINE]
+            elif mark:
+                self._text = (self._text + mark)[:MAX_LINE]
+            elif self._text[-1:].isascii() and self._text and len(self._controls) < MAX_DROPPED:
+                self._controls.append(len(self._text))  # after another character it is a part of damaged UTF-8
 
     def _read_control(self, byte: int, t: float) -> None:
         is_ignored = byte in _IGNORED

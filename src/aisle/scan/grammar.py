@@ -98,6 +98,9 @@ MAX_QUANTITY_DIGITS: Final = 7
 MAX_FACTOR_DIGITS: Final = 4
 """Greatest number of digits before the point of a multiplier; more are a code, known or not."""
 
+_DECIMALS_OF_THOUSANDS: Final = 3
+"""Digits after a point that may separate thousands: `1.000` may be a thousand, `1.00` is one."""
+
 _AIM_PREFIX: Final = re.compile(
     r"(?P<typed>\d{0,4})\](?P<symbol>[A-Za-z][0-9A-Za-z])(?P<code>.+)", re.DOTALL | re.ASCII
 )
@@ -268,6 +271,8 @@ def multiply(text: str, allows_decimals: bool) -> Meaning | None:
 def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str = "") -> Meaning:
     exponent = value.as_tuple().exponent
     decimal_places = -exponent if isinstance(exponent, int) else 0
+    if 0 < decimal_places < _DECIMALS_OF_THOUSANDS and value == value.to_integral_value():
+        value, decimal_places = value.to_integral_value(), 0
     if decimal_places > 0 and not allows_decimals:
         return RefusedInput("input.whole_number_only", text)
     if decimal_places > MAX_DECIMALS:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 from aisle.service.db import Statement, Transaction
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
+from aisle.service.query_values import HeaderValues, QueryValues
 
 Role = Literal["staff", "supervisor", "integration", "admin", "metrics"]
 Topic = Literal["order", "product", "location", "store", "delivery", "recount", "person"]
@@ -73,9 +74,9 @@ class OperationCall(NamedTuple):
     """Request that was validated against the contract: plain values under the names of the document."""
 
     path: dict[str, str]
-    query: dict[str, Any]
+    query: QueryValues
     body: Any = None
-    header: Mapping[str, Any] = MappingProxyType({})
+    header: HeaderValues = HeaderValues()
 
 
 @dataclass(slots=True)

@@ -55,7 +55,7 @@ class Refusal(AisleError):
     def body(self) -> bytes:
         """Return the standard result with the members of RFC 9457."""
         where = f"{self.field}: " if self.field else ""
-        answer: dict[str, Any] = {
+        answer: dict[str, object] = {
             "success": False,
             "message": f"{where}{self.message}",
             "type": "about:blank",

@@ -156,7 +156,7 @@ class MeaningHandler:
             jobs, opens_only = self._page.stack.jobs, self._opens_only
             meaning = ask_measured_quantity.ask_if_measured(self._store.reader, jobs, meaning, opens_only)
             if not self._are_lots_certain:
-                meaning = ask_measured_quantity.ask_if_count_hidden(jobs, meaning, opens_only)
+                meaning = ask_measured_quantity.ask_if_count_hidden(self._store.reader, jobs, meaning, opens_only)
             self._apply_unasked(question, meaning, raw)
 
     def _note_lot(self, question: PendingQuestion, meaning: Meaning) -> None:

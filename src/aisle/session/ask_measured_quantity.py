@@ -51,7 +51,7 @@ def ask_if_measured(
     known = _find_product(reader, first.key) if is_plain else None
     if known is None or not known.allow_decimal or opens_only(scan):
         return meaning
-    asked = first._replace(needs_quantity=True, unit=known.unit, label=first.label or known.label)
+    asked = first._replace(needs_quantity=True, may_hide_count=False, unit=known.unit, label=first.label or known.label)
     return scan._replace(matches=(asked, *scan.matches[1:]))
 
 
@@ -76,14 +76,21 @@ def _find_product(reader: CacheReader, number: str) -> Candidate | None:
 
 
 def ask_if_count_hidden(
-    stacked_jobs: Sequence[StackedJob], meaning: Meaning, opens_only: Callable[[Scan], bool]
+    reader: CacheReader, stacked_jobs: Sequence[StackedJob], meaning: Meaning, opens_only: Callable[[Scan], bool]
 ) -> Meaning:
-    """Mark a scan as needing a quantity if its lot may end in one."""
+    """Mark a scan as needing a quantity if its lot may end in one.
+
+    No number of pieces is the quantity of goods sold by measure.
+    """
     if not isinstance(meaning, Scan) or meaning.is_look_up or not meaning.matches[0].may_hide_count:
         return meaning
     if receiving_job(stacked_jobs, meaning).job.name not in COUNTS_SCANS or opens_only(meaning):
         return meaning
-    return meaning._replace(matches=(meaning.matches[0]._replace(needs_quantity=True), *meaning.matches[1:]))
+    first, *others = meaning.matches
+    known = _find_product(reader, first.key)
+    is_measured = known is not None and known.allow_decimal
+    asked = first._replace(may_hide_count=False) if is_measured else first._replace(needs_quantity=True)
+    return meaning._replace(matches=(asked, *others))
 
 
 def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning | None:

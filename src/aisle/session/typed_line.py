@@ -36,7 +36,7 @@ def _choice_key(keys: str, number: int) -> str:
     return keys[number - 1 : number] if keys else str(number)
 
 
-def _choices_by_key(keys: str, choices: tuple[Any, ...]) -> dict[str, Any]:
+def _choices_by_key(keys: str, choices: tuple[Any, ...]) -> dict[str, object]:
     """Return the choices by what is typed for them."""
     return {_choice_key(keys, number): each for number, each in enumerate(choices, 1)}
 

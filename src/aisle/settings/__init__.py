@@ -15,10 +15,12 @@ import stat
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError, UsageError
 from aisle.file_ownership import untrusted_error
+from aisle.settings.time_zone import parse_zone
 
 EMBEDDED = "embedded"
 """Base URL of the service that is part of aisle."""
@@ -192,7 +194,7 @@ class LoadedSettings(NamedTuple):
     """Settings files, present or not, in ascending precedence."""
     stamps: FileStamps = ()
     """State of the files before they were read."""
-    command_line_values: Mapping[str, Any] = {}
+    command_line_values: Mapping[str, object] = {}
     """Values from the command line."""
     problems: tuple[str, ...] = ()
     """Errors in the files; for those files the last valid version is in force."""
@@ -207,9 +209,13 @@ def find_data_folder(environ: Mapping[str, str]) -> Path:
             return Path(home).expanduser().absolute()
         except (RuntimeError, OSError) as error:  # unknown user in the path, or the working directory was deleted
             raise SettingsError(f"AISLE_HOME is {home!r}, and nobody knows where that is. {_HOME_ADVICE}") from error
-    from platformdirs import user_data_path
+    return _account_folder(_platform_folders().user_data_path)
 
-    return _account_folder(user_data_path)
+
+def _platform_folders() -> ModuleType:
+    import platformdirs  # loads much, and AISLE_HOME or a command may do without
+
+    return platformdirs
 
 
 def _account_folder(find: Callable[..., Path]) -> Path:
@@ -230,9 +236,8 @@ def settings_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the settings files in ascending precedence."""
     if environ.get("AISLE_HOME"):
         return (find_data_folder(environ) / "settings.toml",)
-    from platformdirs import site_config_path, user_config_path
-
-    folders = (site_config_path("aisle", appauthor=False), _account_folder(user_config_path))
+    platform = _platform_folders()
+    folders = (platform.site_config_path("aisle", appauthor=False), _account_folder(platform.user_config_path))
     return tuple(folder / "settings.toml" for folder in folders)
 
 
@@ -251,7 +256,7 @@ def _file_stamp(path: Path) -> tuple[int, int, int]:
 
 
 def load_settings(
-    command_line_values: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, strict: bool = True
+    command_line_values: Mapping[str, object], environ: Mapping[str, str] = os.environ, *, strict: bool = True
 ) -> LoadedSettings:
     """Return the settings in force; `command_line_values` has the values of the command line.
 
@@ -268,7 +273,7 @@ def load_settings(
         validate_setting("store", given["store"], "the command line")
     from_command_line = {"the command line": given}
     variables = _settings_from_environ(environ)
-    levels: dict[str, Mapping[str, Any]] = {}
+    levels: dict[str, Mapping[str, object]] = {}
     problems: tuple[str, ...] = ()
     if any(found != MISSING_FILE for found in stamps):
         from aisle.settings.files import read_valid_files, setting_levels
@@ -276,16 +281,23 @@ def load_settings(
         valid_files, problems = read_valid_files(files, find_data_folder(environ), strict=strict)
         levels = setting_levels(valid_files, {**variables, **given}, environ)
     levels |= {_variable_name(key): {key: value} for key, value in variables.items()} | from_command_line
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     sources: dict[str, str] = {}
     for source, level in levels.items():
         values.update(level)
         sources.update(dict.fromkeys(level, source))
-    return LoadedSettings(Settings(**values), find_data_folder(environ), sources, files, stamps, given, problems)
+    return LoadedSettings(
+        settings_from_values(values), find_data_folder(environ), sources, files, stamps, given, problems
+    )
 
 
-def _settings_from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def settings_from_values(values: Mapping[str, object]) -> Settings:
+    """Return settings with these valid values, and the defaults of the others."""
+    return Settings._make({**Settings._field_defaults, **values}.values())
+
+
+def _settings_from_environ(environ: Mapping[str, str]) -> dict[str, object]:
+    values: dict[str, object] = {}
     for key in Settings._fields:
         name = _variable_name(key)
         text = environ.get(name)
@@ -331,8 +343,6 @@ def validate_setting(key: str, value: Any, where: str) -> Any:
     if key == "store" and type(value) is str and not value.strip():
         raise SettingsError(f"store in {where} is empty; it takes the number of a store.")
     if key == "time_zone" and value and type(value) is str:
-        from aisle.settings.time_zone import parse_zone
-
         try:
             parse_zone(value)
         except SettingsError as error:

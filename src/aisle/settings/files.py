@@ -21,6 +21,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,9 +64,9 @@ class SettingsFile(NamedTuple):
     """One settings file, parsed and checked. Sections by name, in the order of the file."""
 
     path: Path
-    top: Mapping[str, Any] = {}
-    stores: Mapping[str, Mapping[str, Any]] = {}
-    devices: Mapping[str, Mapping[str, Any]] = {}
+    top: Mapping[str, object] = {}
+    stores: Mapping[str, Mapping[str, object]] = {}
+    devices: Mapping[str, Mapping[str, object]] = {}
     terminals: Mapping[str, str] = {}
     problems: tuple[str, ...] = ()
     """Errors in the file, one or two sentences each; valid values are kept."""
@@ -148,18 +149,18 @@ def _repeated_key_advice(text: str, error: str) -> str:
 
 
 def setting_levels(
-    files: Sequence[SettingsFile], stronger: Mapping[str, Any], environ: Mapping[str, str]
-) -> dict[str, Mapping[str, Any]]:
+    files: Sequence[SettingsFile], stronger: Mapping[str, object], environ: Mapping[str, str]
+) -> dict[str, Mapping[str, object]]:
     """Return the values of the files for this store and device, by source, in ascending precedence.
 
     `stronger` has the values that override them.
     """
-    top: dict[str, Any] = {key: value for file in files for key, value in file.top.items()}
+    top = {key: value for file in files for key, value in file.top.items()}
     named = _terminal_levels(files, environ)
     terminal = stronger.get("terminal") or top.get("terminal") or next(iter(named.values()), {}).get("terminal", "")
     devices = _device_levels(files, str(terminal), environ)
     of_devices = {key: value for level in devices.values() for key, value in level.items()}
-    store = stronger.get("store") or of_devices.get("store") or top.get("store") or DEMO_STORE
+    store = str(stronger.get("store") or of_devices.get("store") or top.get("store") or DEMO_STORE)
     return {
         **named,
         **{str(file.path): file.top for file in files},
@@ -168,7 +169,7 @@ def setting_levels(
     }
 
 
-def _terminal_levels(files: Iterable[SettingsFile], environ: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
+def _terminal_levels(files: Iterable[SettingsFile], environ: Mapping[str, str]) -> dict[str, Mapping[str, object]]:
     """Return the terminal name that a file assigns to the address of the SSH client."""
     client = environ.get("SSH_CLIENT", "").split(" ")[0]
     found = [file for file in files if client in file.terminals]
@@ -177,9 +178,9 @@ def _terminal_levels(files: Iterable[SettingsFile], environ: Mapping[str, str]) 
 
 def _device_levels(
     files: Iterable[SettingsFile], terminal: str, environ: Mapping[str, str]
-) -> dict[str, Mapping[str, Any]]:
+) -> dict[str, Mapping[str, object]]:
     """Return the sections of this device in ascending precedence; in each file the exact name after the patterns."""
-    levels: dict[str, Mapping[str, Any]] = {}
+    levels: dict[str, Mapping[str, object]] = {}
     for file in files:
         if not file.devices:
             continue
@@ -198,7 +199,7 @@ def _section_name(path: Path, table: str, name: str) -> str:
 # Checks of one file
 
 
-def _check_file(path: Path, table: Mapping[str, Any]) -> SettingsFile:
+def _check_file(path: Path, table: Mapping[str, object]) -> SettingsFile:
     problems: list[str] = []
     plain = {key: value for key, value in table.items() if not (key in _TABLES and isinstance(value, dict))}
     stores, devices, terminals = (table.get(name) for name in _TABLES)
@@ -216,8 +217,8 @@ def _check_file(path: Path, table: Mapping[str, Any]) -> SettingsFile:
     )
 
 
-def _check_sections(path: Path, table: str, sections: Any, problems: list[str]) -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
+def _check_sections(path: Path, table: str, sections: Any, problems: list[str]) -> dict[str, Mapping[str, object]]:
+    found: dict[str, Mapping[str, object]] = {}
     for name, section in (sections if isinstance(sections, dict) else {}).items():
         if not isinstance(section, dict):
             problems.append(
@@ -240,10 +241,10 @@ def _check_terminals(path: Path, names: Any, problems: list[str]) -> dict[str, s
 
 
 def _check_keys(
-    table: Mapping[str, Any], where: str, forbidden: tuple[str, ...], problems: list[str]
-) -> dict[str, Any]:
+    table: Mapping[str, object], where: str, forbidden: tuple[str, ...], problems: list[str]
+) -> dict[str, object]:
     """Return the known keys of a table with valid values; add a problem for each of the others."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for key, value in table.items():
         if key in COMMAND_LINE_ONLY:
             problems.append(f"{key} cannot be set in {where}; it is said on the command line: aisle --{key}")
@@ -270,8 +271,6 @@ def _value_kind(value: Any) -> str:
 
 
 def _nearest(key: str, forbidden: tuple[str, ...]) -> str:
-    from difflib import get_close_matches
-
     known = [field for field in Settings._fields if field not in (*forbidden, *COMMAND_LINE_ONLY)]
     known += () if forbidden else _TABLES[1:]
     near = get_close_matches(key, known, n=1)

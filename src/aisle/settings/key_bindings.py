@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from aisle.errors import SettingsError
@@ -64,8 +65,6 @@ def validate_keys(value: Any, where: str) -> tuple[str, ...]:
 
 
 def _validate_command(key: str, command: Any, where: str) -> str:
-    from difflib import get_close_matches
-
     if isinstance(command, str) and (command in COMMAND_LETTERS or (len(command) == 1 and command in BINDABLE_LETTERS)):
         return command
     near = get_close_matches(str(command), COMMAND_LETTERS, n=1)

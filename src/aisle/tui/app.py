@@ -19,6 +19,7 @@ from textual.screen import Screen
 from aisle.jobs.view import Frame
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
+from aisle.tui.driver import AisleDriver
 from aisle.tui.screen_widget import ScreenWidget
 from aisle.tui.themes import style_sheet, style_sheets
 
@@ -334,8 +335,6 @@ def run_app(
     `browser_size` is given in columns and rows if a browser is behind the two pipes. Call
     `aisle.tui.prepare_environment` before importing this module. Raise the exception of the session.
     """
-    from aisle.tui.driver import AisleDriver
-
     kind = AisleDriver
     if browser_size:
         from aisle.tui.web_driver import WebDriver

@@ -7,7 +7,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from aisle.terminal_packets import HEADER_BYTES, MAX_PACKET_BYTES, PRELUDE, encode_packet
 
@@ -103,7 +103,7 @@ class AppProcess:
             if done:
                 return
 
-    async def tell(self, message: Mapping[str, Any]) -> None:
+    async def tell(self, message: Mapping[str, object]) -> None:
         """Send a message to the app."""
         await self._send(b"M", json.dumps(message).encode())
 

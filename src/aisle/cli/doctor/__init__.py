@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
+from aisle.cli.doctor import host, service, settings, sizes, store
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
-from aisle.settings import LoadedSettings, Settings, find_data_folder, load_settings, settings_files
+from aisle.service.db import parse_database_url
+from aisle.settings import LoadedSettings, find_data_folder, load_settings, settings_files, settings_from_values
 
 Check = Callable[[LoadedSettings], Iterable[Finding]]
 
@@ -36,13 +37,10 @@ def doctor(
     """
     loaded, findings = _load_settings({**setting_values, "terminal": terminal})
     if show_settings:
-        from aisle.cli.doctor import settings
-        from aisle.cli.doctor.settings import print_settings
-
         findings += [
             finding for finding in _run_check("settings", settings.check_settings, loaded) if finding.verdict == WRONG
         ]
-        print_settings(loaded, findings, as_json=as_json)
+        settings.print_settings(loaded, findings, as_json=as_json)
         return int(bool(findings))
     for name, check in checks(_named(database) if database else None):
         findings += _run_check(name, check, loaded)
@@ -51,15 +49,11 @@ def doctor(
 
 
 def _named(database: str) -> Path | str:
-    from aisle.service.db import parse_database_url
-
     return parse_database_url(database)
 
 
 def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
     """Return the checks in order, with their names; with `database`, also the sizes of that service database."""
-    from aisle.cli.doctor import host, service, settings, sizes, store
-
     return (
         ("python", host.check_python),
         ("sqlite", host.check_sqlite),
@@ -86,10 +80,13 @@ def _load_settings(setting_values: SettingValues) -> tuple[LoadedSettings, list[
     try:
         return load_settings(setting_values, strict=False), []
     except SettingsError as error:
-        command_line_values: dict[str, Any] = {key: value for key, value in setting_values.items() if value is not None}
+        command_line_values = {key: value for key, value in setting_values.items() if value is not None}
         sources = dict.fromkeys(command_line_values, "the command line")
         loaded = LoadedSettings(
-            Settings(**command_line_values), find_data_folder(os.environ), sources, settings_files(os.environ)
+            settings_from_values(command_line_values),
+            find_data_folder(os.environ),
+            sources,
+            settings_files(os.environ),
         )
         return loaded, [wrong("settings", str(error), "Variables and files are left out of all that follows.")]
 

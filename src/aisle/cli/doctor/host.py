@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import apsw
 
@@ -46,13 +46,19 @@ def check_sqlite(_: LoadedSettings) -> Iterable[Finding]:
     yield ok("sqlite", f"{engine} (apsw {apsw.apsw_version()})", version=engine)
 
 
+class _FolderFacts(TypedDict):
+    folder: str
+    filesystem: str
+    exists: bool
+
+
 def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
     """Check that databases can be stored in the data folder."""
     folder = store_folder_of(loaded).folder
     existing = file_system.nearest_existing(folder)
     kind = _filesystem_of(existing)
     filesystem_text = f" on {kind}" if kind else ""
-    facts: dict[str, Any] = {"folder": str(folder), "filesystem": kind, "exists": os.path.exists(folder)}
+    facts: _FolderFacts = {"folder": str(folder), "filesystem": kind, "exists": os.path.exists(folder)}
     if not os.path.isdir(existing):
         yield wrong(
             "home", f"{folder} cannot be made", f"{existing} is no folder.", "Set AISLE_HOME to a folder.", **facts
@@ -71,9 +77,7 @@ def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
         )
 
 
-def _check_folder(
-    folder: Path, existing_folder: Path, filesystem_text: str, facts: dict[str, Any]
-) -> Iterable[Finding]:
+def _check_folder(folder: Path, existing_folder: Path, filesystem_text: str, facts: _FolderFacts) -> Iterable[Finding]:
     try:
         file_system.check_disk(existing_folder / "outbox.db", guarded=True)
     except StorageError as error:
@@ -123,7 +127,12 @@ def check_terminal(loaded: LoadedSettings) -> Iterable[Finding]:
     name = terminal_name(loaded.settings)
     kind = os.environ.get("TERM", "")
     encoding = "UTF-8" if supports_utf8() else "ASCII"
-    facts: dict[str, Any] = {"terminal": name, "term": kind, "encoding": encoding, "colours": colour_count(os.environ)}
+    facts: dict[str, object] = {
+        "terminal": name,
+        "term": kind,
+        "encoding": encoding,
+        "colours": colour_count(os.environ),
+    }
     text = f"{name}: TERM {kind or 'not set'}, {facts['colours'] or 'no'} colours, {encoding}"
     if not sys.stdout.isatty():
         yield ok("terminal", f"{text}; this is printed to no screen", **facts)

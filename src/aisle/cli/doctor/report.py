@@ -23,7 +23,7 @@ class Finding(NamedTuple):
     what: str
     why: str = ""
     todo: str = ""
-    facts: Mapping[str, Any] = {}
+    facts: Mapping[str, object] = {}
     """Machine-readable values."""
 
 

@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+import apsw
+
 from aisle.cli.doctor.report import Finding, format_bytes, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
+from aisle.outbox.archive import archive_path
+from aisle.service.db.database import GROWING_TABLES
 from aisle.settings import EMBEDDED, LoadedSettings, service_url
 
 _SHOWN = 4
@@ -16,8 +20,6 @@ _SHOWN = 4
 
 def sizes(loaded: LoadedSettings) -> Iterable[Finding]:
     """Report the sizes of this host's databases, and the rows of the embedded service that `aisle purge` can delete."""
-    from aisle.outbox.archive import archive_path
-
     store_folder = store_folder_of(loaded)
     named = {"cache": store_folder.cache, "outbox": store_folder.outbox, "archive": archive_path(store_folder.folder)}
     sizes_by_name = {name: _bytes(path) for name, path in named.items() if path.exists()}
@@ -49,10 +51,6 @@ def database(named: Path | str) -> Iterable[Finding]:
 
 
 def _rows(path: Path) -> dict[str, int]:
-    import apsw
-
-    from aisle.service.db.database import GROWING_TABLES
-
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as found:
         existing = {str(row[0]) for row in found.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         return {

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -353,7 +352,7 @@ def check_sessions(loaded: LoadedSettings) -> Iterable[Finding]:
     for row in running:
         sign_in = signed_in[row.terminal]
         user = sign_in.user if sign_in else row.user
-        facts: dict[str, Any] = {"terminal": row.terminal, "user": user, "since": row.started, "pid": row.pid}
+        facts: dict[str, object] = {"terminal": row.terminal, "user": user, "since": row.started, "pid": row.pid}
         yield ok(
             "sessions", f"{row.terminal}: {user or 'nobody signed in'}, began {format_age(now - row.started)}", **facts
         )

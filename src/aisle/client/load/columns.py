@@ -10,9 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args, get_origin
-
-from pydantic import BaseModel
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from aisle.client.load import cell_cleaning
 from aisle.client.load.number_and_date_format import Notation, no_number_reason
@@ -256,21 +254,21 @@ def _create_column(name: str, parse: Parser, required: bool = False) -> Column:
 _OBJECT_PARSERS: dict[str, Parser] = {"free_fields": parse_free_fields, "units": parse_units}
 
 
-def _model_columns(model: type[BaseModel], required: Iterable[str], *more: Column) -> dict[str, Column]:
+def _body_columns(body: type, required: Iterable[str], *more: Column) -> dict[str, Column]:
+    """Return a column for each field of a body."""
     needed = set(required)
     columns = {
-        name: _create_column(name, _parser_for(field.annotation), name in needed)
-        for name, field in model.model_fields.items()
+        name: _create_column(name, _parser_for(kind), name in needed) for name, kind in get_type_hints(body).items()
     }
     return columns | {column.name: column for column in more}
 
 
 def _layout_with_lines(
-    file: str, array: str, head: dict[str, Column], line: type[BaseModel], required: Iterable[str], *key: str
+    file: str, array: str, head: dict[str, Column], line: type, required: Iterable[str], *key: str
 ) -> FileLayout:
     """Create a layout with fields of the head and of a line in each row. A name that both have is the head's."""
     columns = {name: column for name, column in head.items() if name != array}
-    of_line = _model_columns(line, required)
+    of_line = _body_columns(line, required)
     names = {f"{array}.{field}" if field in columns else field: field for field in of_line}
     lines = {name: of_line[field]._replace(name=name) for name, field in names.items()}
     return FileLayout(file, columns | lines, key, names, array)
@@ -281,10 +279,10 @@ _PRODUCT_KEY = ("product_number",)
 _STORE_PRODUCT_KEY = ("store_number", "product_number")
 
 STORES = FileLayout(
-    "stores.csv", _model_columns(StoreCreate, ("store_number", "store_name", "is_warehouse")), unique=("store_number",)
+    "stores.csv", _body_columns(StoreCreate, ("store_number", "store_name", "is_warehouse")), unique=("store_number",)
 )
-PRODUCTS = FileLayout("products.csv", _model_columns(ProductWrite, ("product_number",)), unique=_PRODUCT_KEY)
-ATTRIBUTES = FileLayout("attributes.csv", _model_columns(ProductAttributes, ("product_number",)), unique=_PRODUCT_KEY)
+PRODUCTS = FileLayout("products.csv", _body_columns(ProductWrite, ("product_number",)), unique=_PRODUCT_KEY)
+ATTRIBUTES = FileLayout("attributes.csv", _body_columns(ProductAttributes, ("product_number",)), unique=_PRODUCT_KEY)
 FREE_FIELDS = _layout_with_lines(
     "free_fields.csv",
     "free_fields",
@@ -293,10 +291,10 @@ FREE_FIELDS = _layout_with_lines(
     ("sort_order", "key"),
     "product_number",
 )
-PRICES = FileLayout("prices.csv", _model_columns(ProductPrice, ("product_number", "price")), unique=_STORE_PRODUCT_KEY)
+PRICES = FileLayout("prices.csv", _body_columns(ProductPrice, ("product_number", "price")), unique=_STORE_PRODUCT_KEY)
 DISCOUNT_PRICES = FileLayout(
     "discount_prices.csv",
-    _model_columns(ProductDiscountPrice, ("product_number", "discount_price")),
+    _body_columns(ProductDiscountPrice, ("product_number", "discount_price")),
     unique=_STORE_PRODUCT_KEY,
 )
 LOCATIONS = FileLayout(
@@ -330,7 +328,7 @@ PEOPLE = FileLayout(
 )
 STORE_PRODUCTS = FileLayout(
     "store_products.csv",
-    _model_columns(StoreProductCreate, ("product_number",), _STORE_COLUMN),
+    _body_columns(StoreProductCreate, ("product_number",), _STORE_COLUMN),
     unique=_STORE_PRODUCT_KEY,
 )
 STOCK = FileLayout(
@@ -350,7 +348,7 @@ STOCK = FileLayout(
 ORDERS = _layout_with_lines(
     "orders.csv",
     "order_lines",
-    _model_columns(CustomerOrderCreate, ("order_number",), _STORE_COLUMN),
+    _body_columns(CustomerOrderCreate, ("order_number",), _STORE_COLUMN),
     CustomerOrderLineCreate,
     ("line_number", "product_number", "quantity"),
     "store_number",
@@ -359,7 +357,7 @@ ORDERS = _layout_with_lines(
 DELIVERIES = _layout_with_lines(
     "deliveries.csv",
     "order_lines",
-    _model_columns(StoreDeliveryCreate, ("order_number", "no_of_containers"), _STORE_COLUMN),
+    _body_columns(StoreDeliveryCreate, ("order_number", "no_of_containers"), _STORE_COLUMN),
     StoreDeliveryLineCreate,
     ("line_number", "product_number", "quantity"),
     "store_number",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 _WORDS = """
 totaal subtotaal aantal bron einde stand afgedrukt pagina som regels artikelen
@@ -54,7 +53,7 @@ def _total_text(cell: str) -> str:
     return f"looks like a total ({cell!r}), and is no row of the table; delete it"
 
 
-def footer_reason(values: Mapping[str, Any], key: str) -> str:
+def footer_reason(values: Mapping[str, object], key: str) -> str:
     """Return why a row counts as a footer; empty if it is none.
 
     A word for a total has no name beside it; other words below a table have nothing beside them at all.

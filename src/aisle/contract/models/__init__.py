@@ -1,6 +1,6 @@
-"""Resources and bodies of the interface as pydantic models, one module an area.
+"""Resources of the interface as pydantic models and bodies as TypedDicts, one module an area.
 
-Import a model from its area: `from aisle.contract.models.stores import StoreCreate`. Areas are imported and models
+Import a type from its area: `from aisle.contract.models.stores import StoreCreate`. Areas are imported and validators
 built on first use, so reading one resource does not cost all. A session imports none of them.
 """
 
@@ -12,17 +12,18 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from aisle.contract.models.base import ExactNumber, RequestModel, ResponseModel, StrictBool
+from aisle.contract.models.base import ExactNumber, OrNull, RequestBody, ResponseModel, StrictBool
 from aisle.contract.operations import Operation
 from aisle.errors import ContractError
 
 __all__ = [
     "ExactNumber",
-    "RequestModel",
+    "OrNull",
+    "RequestBody",
     "ResponseModel",
     "StrictBool",
     "body_adapter",
-    "body_model",
+    "body_type",
     "result_adapter",
     "result_model",
 ]
@@ -43,14 +44,15 @@ _MODULES = {
 
 def result_model(op: Operation) -> type[BaseModel]:
     """Return the model of the operation's result, or of its items if the result is a bare array."""
-    return _find_model(op.area, op.result)
+    model: type[BaseModel] = _find_type(op.area, op.result)
+    return model
 
 
-def body_model(op: Operation) -> type[BaseModel]:
-    """Return the model of the operation's body, or of its items. Raise ContractError if it has no body."""
+def body_type(op: Operation) -> Any:
+    """Return the TypedDict of the operation's body, or of its items. Raise ContractError if it has no body."""
     if op.body is None:
         raise ContractError(f"{op.name} has no body.")
-    return _find_model(op.area, op.body)
+    return _find_type(op.area, op.body)
 
 
 @cache
@@ -62,16 +64,16 @@ def result_adapter(op: Operation) -> TypeAdapter[Any]:
 @cache
 def body_adapter(op: Operation) -> TypeAdapter[Any]:
     """Return the adapter for the operation's whole body. Raise ContractError if it has no body."""
-    return _adapter(body_model(op), op.body_array)
+    return _adapter(body_type(op), op.body_array)
 
 
-def _adapter(model: Any, array: bool) -> TypeAdapter[Any]:
-    return TypeAdapter(list[model] if array else model)
+def _adapter(kind: Any, array: bool) -> TypeAdapter[Any]:
+    return TypeAdapter(list[kind] if array else kind)
 
 
-def _find_model(area: str, name: str) -> type[BaseModel]:
+def _find_type(area: str, name: str) -> Any:
     for module in _MODULES[area]:
         found = getattr(import_module(f"{__name__}.{module}"), name, None)
-        if isinstance(found, type) and issubclass(found, BaseModel):
+        if found is not None:
             return found
     raise ContractError(f"The contract has no model {name!r} for {area}.")

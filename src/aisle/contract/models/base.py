@@ -1,8 +1,8 @@
-"""Base of all models: responses are read tolerantly, requests are written strictly.
+"""Base of all types: responses are read tolerantly, requests are written strictly.
 
-* Responses keep fields that the interface does not list, accept "12" for a number, and require only what the
-  interface requires. They are never changed, so a dump equals the input.
-* Requests refuse unknown fields and dump only what was set; a None that was set is sent as null.
+* Responses are models. They keep fields that the interface does not list, accept "12" for a number, and require only
+  what the interface requires. They are never changed, so a dump equals the input.
+* Requests are TypedDicts. Unknown fields are refused; null counts as not given.
 
 "number" covers integers and decimals (interface: Conventions): an integer stays one, and a boolean is never a number.
 Times stay strings, because the interface mostly does not state their format.
@@ -11,10 +11,12 @@ Times stay strings, because the interface mostly does not state their format.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict, with_config
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
+from typing_extensions import TypedDict
 
 from aisle.contract.wire import pool_fields
 
@@ -39,10 +41,6 @@ def _number_union(*choices: CoreSchema) -> CoreSchema:
     )
 
 
-def _json_number(value: Any) -> Any:
-    return float(value) if isinstance(value, Decimal) else value
-
-
 class _NumberSchema:
     """Schema of a number: responses accept text and have no Decimal; requests accept Decimal and no text."""
 
@@ -61,13 +59,11 @@ class _NumberSchema:
             return core_schema.json_or_python_schema(
                 _number_union(integer, decimal),
                 _number_union(exact, integer, decimal),
-                # JSON written by pydantic has a number too; only `wire.encode_body` keeps every digit.
-                serialization=core_schema.plain_serializer_function_ser_schema(_json_number, when_used="json"),
             )
         text = core_schema.str_schema(strict=True, strip_whitespace=True)
         return _number_union(integer, decimal, core_schema.no_info_after_validator_function(_parse_number, text))
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"type": "number"} if self.format is None else {"type": "number", "format": self.format}
 
 
@@ -81,6 +77,27 @@ ExactNumber = Annotated[int | float | Decimal, _NumberSchema(lax=False)]
 StrictBool = Annotated[bool, Strict()]
 
 
+class _OrNull:
+    """Schema that accepts null, too."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.nullable_schema(handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        found = handler(schema)  # a number has its own schema, without null
+        return found if "anyOf" in found else {"anyOf": [found, {"type": "null"}]}
+
+
+_T = TypeVar("_T")
+OrNull = Annotated[_T, _OrNull()]
+"""Field of a request that may be null, which counts as not given."""
+
+
+@with_config(ConfigDict(extra="forbid"))
+class RequestBody(TypedDict):
+    """Base of everything that a client sends."""
+
+
 class ResponseModel(BaseModel):
     """Base of everything that the service sends."""
 
@@ -92,16 +109,6 @@ class ResponseModel(BaseModel):
         serialize_by_alias=True,
         defer_build=True,
     )
-
-
-class RequestModel(BaseModel):
-    """Base of everything that a client sends."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-    def wire(self) -> dict[str, Any]:
-        """Return the fields that were set, under their wire names and with Decimals, for `wire.encode_body`."""
-        return self.model_dump(exclude_unset=True, by_alias=True)
 
 
 def _pool_values(model: BaseModel, prefix: str) -> tuple[Any, ...]:
@@ -188,44 +195,34 @@ class PoolNames(ResponseModel):
         return _pool_values(self, "store_stock_pool_")
 
 
-class StockPoolsRequest(RequestModel):
+class StockPoolsRequest(RequestBody, total=False):
     """Quantities of each pool in a log entry to create: `stock_pool_n`."""
 
-    stock_pool_1: ExactNumber | None = None
-    stock_pool_2: ExactNumber | None = None
-    stock_pool_3: ExactNumber | None = None
-    stock_pool_4: ExactNumber | None = None
-    stock_pool_5: ExactNumber | None = None
-    stock_pool_6: ExactNumber | None = None
-    stock_pool_7: ExactNumber | None = None
-    stock_pool_8: ExactNumber | None = None
-    stock_pool_9: ExactNumber | None = None
-    stock_pool_10: ExactNumber | None = None
-
-    @property
-    def pools(self) -> tuple[int | float | Decimal | None, ...]:
-        """Value of each pool, pool 1 first; None if it was not given."""
-        return _pool_values(self, "stock_pool_")
+    stock_pool_1: OrNull[ExactNumber]
+    stock_pool_2: OrNull[ExactNumber]
+    stock_pool_3: OrNull[ExactNumber]
+    stock_pool_4: OrNull[ExactNumber]
+    stock_pool_5: OrNull[ExactNumber]
+    stock_pool_6: OrNull[ExactNumber]
+    stock_pool_7: OrNull[ExactNumber]
+    stock_pool_8: OrNull[ExactNumber]
+    stock_pool_9: OrNull[ExactNumber]
+    stock_pool_10: OrNull[ExactNumber]
 
 
-class PoolNamesRequest(RequestModel):
+class PoolNamesRequest(RequestBody, total=False):
     """Names of a store's pools on a store to create: `store_stock_pool_n`."""
 
-    store_stock_pool_1: str | None = None
-    store_stock_pool_2: str | None = None
-    store_stock_pool_3: str | None = None
-    store_stock_pool_4: str | None = None
-    store_stock_pool_5: str | None = None
-    store_stock_pool_6: str | None = None
-    store_stock_pool_7: str | None = None
-    store_stock_pool_8: str | None = None
-    store_stock_pool_9: str | None = None
-    store_stock_pool_10: str | None = None
-
-    @property
-    def pools(self) -> tuple[str | None, ...]:
-        """Value of each pool, pool 1 first; None if it was not given."""
-        return _pool_values(self, "store_stock_pool_")
+    store_stock_pool_1: OrNull[str]
+    store_stock_pool_2: OrNull[str]
+    store_stock_pool_3: OrNull[str]
+    store_stock_pool_4: OrNull[str]
+    store_stock_pool_5: OrNull[str]
+    store_stock_pool_6: OrNull[str]
+    store_stock_pool_7: OrNull[str]
+    store_stock_pool_8: OrNull[str]
+    store_stock_pool_9: OrNull[str]
+    store_stock_pool_10: OrNull[str]
 
 
 class StandardResult(ResponseModel):

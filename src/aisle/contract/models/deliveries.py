@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Required
+
 from pydantic import Field
 
-from aisle.contract.models.base import ExactNumber, Number, PageCounts, PageEnvelope, RequestModel, ResponseModel
+from aisle.contract.models.base import (
+    ExactNumber,
+    Number,
+    OrNull,
+    PageCounts,
+    PageEnvelope,
+    RequestBody,
+    ResponseModel,
+)
 
 
 class DeliveryLine(ResponseModel):
@@ -57,87 +67,87 @@ class DeliveryList(PageEnvelope):
     rows: list[Delivery] = Field(alias="list")
 
 
-class StoreDeliveryLineCreate(RequestModel):
+class StoreDeliveryLineCreate(RequestBody, total=False):
     """Line of a delivery to create for one store (interface: Create store deliveries)."""
 
-    product_number: str
-    quantity: ExactNumber
-    barcode: str | None = None
-    container_barcode: str | None = None
-    customer_order_line_number: ExactNumber | None = None
-    customer_order_number: str | None = None
-    customer_order_shipment_number: str | None = None
-    customer_order_shipment_number_line_number: ExactNumber | None = None
-    description: str | None = None
-    line_number: ExactNumber | None = None
-    purchase_price: ExactNumber | None = None
-    secondary_order_line_number: ExactNumber | None = None
-    secondary_order_number: str | None = None
-    target_stock_pool: ExactNumber | None = None
+    product_number: Required[str]
+    quantity: Required[ExactNumber]
+    barcode: OrNull[str]
+    container_barcode: OrNull[str]
+    customer_order_line_number: OrNull[ExactNumber]
+    customer_order_number: OrNull[str]
+    customer_order_shipment_number: OrNull[str]
+    customer_order_shipment_number_line_number: OrNull[ExactNumber]
+    description: OrNull[str]
+    line_number: OrNull[ExactNumber]
+    purchase_price: OrNull[ExactNumber]
+    secondary_order_line_number: OrNull[ExactNumber]
+    secondary_order_number: OrNull[str]
+    target_stock_pool: OrNull[ExactNumber]
 
 
-class StoreDeliveryCreate(RequestModel):
+class StoreDeliveryCreate(RequestBody, total=False):
     """Delivery to create for one store (interface: Create store deliveries)."""
 
-    no_of_containers: ExactNumber
-    order_number: str
-    datetime_created: str | None = None
-    datetime_expected: str | None = None
-    description: str | None = None
-    order_lines: list[StoreDeliveryLineCreate] | None = None
-    order_type: ExactNumber | None = None
-    reason_code: ExactNumber | None = None
-    store_origin: ExactNumber | None = None
-    supplier_code: str | None = None
-    supplier_name: str | None = None
-    tracing_url: str | None = None
+    no_of_containers: Required[ExactNumber]
+    order_number: Required[str]
+    datetime_created: OrNull[str]
+    datetime_expected: OrNull[str]
+    description: OrNull[str]
+    order_lines: OrNull[list[StoreDeliveryLineCreate]]
+    order_type: OrNull[ExactNumber]
+    reason_code: OrNull[ExactNumber]
+    store_origin: OrNull[ExactNumber]
+    supplier_code: OrNull[str]
+    supplier_name: OrNull[str]
+    tracing_url: OrNull[str]
 
 
-class StoreDeliveriesRequest(RequestModel):
+class StoreDeliveriesRequest(RequestBody, total=False):
     """Body that creates deliveries for one store."""
 
-    orders: list[StoreDeliveryCreate] | None = None
+    orders: OrNull[list[StoreDeliveryCreate]]
 
 
-class MultiStoreDeliveryLineCreate(RequestModel):
+class MultiStoreDeliveryLineCreate(RequestBody, total=False):
     """Line of a delivery to create for any store (interface: Create multi store deliveries)."""
 
-    quantity: ExactNumber
-    barcode: str | None = None
-    container_barcode: str | None = None
-    customer_order_line_number: ExactNumber | None = None
-    customer_order_number: str | None = None
-    customer_order_shipment_number: str | None = None
-    customer_order_shipment_number_line_number: ExactNumber | None = None
-    description: str | None = None
-    line_number: ExactNumber | None = None
-    product_number: str | None = None
-    secondary_order_line_number: ExactNumber | None = None
-    secondary_order_number: str | None = None
-    target_stock_pool: ExactNumber | None = None
+    quantity: Required[ExactNumber]
+    barcode: OrNull[str]
+    container_barcode: OrNull[str]
+    customer_order_line_number: OrNull[ExactNumber]
+    customer_order_number: OrNull[str]
+    customer_order_shipment_number: OrNull[str]
+    customer_order_shipment_number_line_number: OrNull[ExactNumber]
+    description: OrNull[str]
+    line_number: OrNull[ExactNumber]
+    product_number: OrNull[str]
+    secondary_order_line_number: OrNull[ExactNumber]
+    secondary_order_number: OrNull[str]
+    target_stock_pool: OrNull[ExactNumber]
 
 
-class MultiStoreDeliveryCreate(RequestModel):
+class MultiStoreDeliveryCreate(RequestBody, total=False):
     """Delivery that names its own store (interface: Create multi store deliveries)."""
 
-    no_of_containers: ExactNumber
-    order_number: str
-    store_number: str
-    supplier_name: str
-    datetime_created: str | None = None
-    datetime_expected: str | None = None
-    description: str | None = None
-    order_lines: list[MultiStoreDeliveryLineCreate] | None = None
-    order_type: ExactNumber | None = None
-    reason_code: ExactNumber | None = None
-    supplier_code: str | None = None
-    tracing_url: str | None = None
+    no_of_containers: Required[ExactNumber]
+    order_number: Required[str]
+    store_number: Required[str]
+    supplier_name: Required[str]
+    datetime_created: OrNull[str]
+    datetime_expected: OrNull[str]
+    description: OrNull[str]
+    order_lines: OrNull[list[MultiStoreDeliveryLineCreate]]
+    order_type: OrNull[ExactNumber]
+    reason_code: OrNull[ExactNumber]
+    supplier_code: OrNull[str]
+    tracing_url: OrNull[str]
 
 
-class MultiStoreDeliveriesRequest(RequestModel):
+class MultiStoreDeliveriesRequest(RequestBody, total=False):
     """Body that creates deliveries for several stores."""
 
-    orders: list[MultiStoreDeliveryCreate] | None = None
+    orders: OrNull[list[MultiStoreDeliveryCreate]]
 
 
 class ReceiptLine(ResponseModel):

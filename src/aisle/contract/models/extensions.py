@@ -2,245 +2,252 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal, Required
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from aisle.contract.models import ExactNumber, RequestModel, StrictBool, body_adapter
+from aisle.contract.models import (
+    ExactNumber,
+    OrNull,
+    RequestBody,
+    StrictBool,
+    body_adapter,
+)
 from aisle.contract.models.deliveries import (
-    MultiStoreDeliveriesRequest,
     MultiStoreDeliveryCreate,
-    StoreDeliveriesRequest,
     StoreDeliveryCreate,
 )
-from aisle.contract.models.orders import CustomerOrderLineUpdate, CustomerOrderUpdate, CustomerOrderUpdateRequest
-from aisle.contract.models.products import ProductsRequest, ProductWrite
-from aisle.contract.models.stock import StoreProductLogCreate, StoreProductLogsRequest
-from aisle.contract.models.stores import StoreCreate, StoresRequest
+from aisle.contract.models.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
+from aisle.contract.models.products import ProductWrite
+from aisle.contract.models.stock import StoreProductLogCreate
+from aisle.contract.models.stores import StoreCreate
 from aisle.contract.operations import Operation
 
 
-class LocationWrite(RequestModel):
+class LocationWrite(RequestBody, total=False):
     """Location to create, or fields of one to change."""
 
-    store_number: str
-    location_code: str
-    location_order: ExactNumber | None = None
-    default_stock_pool: str | ExactNumber | None = None
-    tags: list[str] | None = None
-    carrier_code: str | None = None
+    store_number: Required[str]
+    location_code: Required[str]
+    location_order: OrNull[ExactNumber]
+    default_stock_pool: OrNull[str | ExactNumber]
+    tags: OrNull[list[str]]
+    carrier_code: OrNull[str]
 
 
-class LocationsRequest(RequestModel):
+class LocationsRequest(RequestBody, total=False):
     """Body that creates or updates locations."""
 
-    locations: list[LocationWrite]
+    locations: Required[list[LocationWrite]]
 
 
-class DeliveryMark(RequestModel):
+class DeliveryMark(RequestBody, total=False):
     """Announced delivery with fields set since."""
 
-    order_number: str
-    external_reference_number: str | None = None
-    is_downloaded: StrictBool | None = None
+    order_number: Required[str]
+    external_reference_number: OrNull[str]
+    is_downloaded: OrNull[StrictBool]
 
 
-class DeliveryMarksRequest(RequestModel):
+class DeliveryMarksRequest(RequestBody, total=False):
     """Body that sets fields of deliveries."""
 
-    deliveries: list[DeliveryMark]
+    deliveries: Required[list[DeliveryMark]]
 
 
-class PersonWrite(RequestModel):
+class PersonWrite(RequestBody, total=False):
     """Person of the store. Without `pin` the present one stays; '' removes it."""
 
-    badge: str
-    name: str
-    user: str
-    role: Literal["staff", "supervisor"] = "staff"
-    pin: str | None = None
-    is_active: StrictBool | None = True
+    badge: Required[str]
+    name: Required[str]
+    user: Required[str]
+    role: Annotated[Literal["staff", "supervisor"], Field(json_schema_extra={"default": "staff"})]
+    pin: OrNull[str]
+    is_active: Annotated[OrNull[StrictBool], Field(json_schema_extra={"default": True})]
     """False if the person no longer works here."""
 
 
-class PeopleRequest(RequestModel):
+class PeopleRequest(RequestBody, total=False):
     """Body that adds, changes or removes people."""
 
-    people: list[PersonWrite]
+    people: Required[list[PersonWrite]]
 
 
-class SignInRequest(RequestModel):
+class SignInRequest(RequestBody, total=False):
     """Sign-in for a user token: by badge or user name, and PIN."""
 
-    store_number: str
-    badge: str | None = None
-    user: str | None = None
-    pin: str
+    store_number: Required[str]
+    badge: OrNull[str]
+    user: OrNull[str]
+    pin: Required[str]
 
 
-class TokenRequest(RequestModel):
+class TokenRequest(RequestBody, total=False):
     """Token to create: its name, role and stores; `["*"]` is all stores."""
 
-    name: str
-    role: Literal["staff", "supervisor", "integration", "admin", "metrics"]
-    stores: list[str]
-    days: ExactNumber | None = None
+    name: Required[str]
+    role: Required[Literal["staff", "supervisor", "integration", "admin", "metrics"]]
+    stores: Required[list[str]]
+    days: OrNull[ExactNumber]
     """Days until it expires; without it the token never does."""
 
 
-class TokenRevokeRequest(RequestModel):
+class TokenRevokeRequest(RequestBody, total=False):
     """Token to revoke, by its name or id."""
 
-    name: str
+    name: Required[str]
 
 
-class ReviewWrite(RequestModel):
+class ReviewWrite(RequestBody, total=False):
     """Log entry that was reviewed."""
 
-    id: ExactNumber
-    review_status: ExactNumber = 2
+    id: Required[ExactNumber]
+    review_status: Annotated[ExactNumber, Field(json_schema_extra={"default": 2})]
 
 
-class ReviewsRequest(RequestModel):
+class ReviewsRequest(RequestBody, total=False):
     """Body that reviews entries of the log."""
 
-    reviews: list[ReviewWrite]
+    reviews: Required[list[ReviewWrite]]
 
 
-class RecountWrite(RequestModel):
+class RecountWrite(RequestBody, total=False):
     """Count to order: of a log entry (`log_id`), or of a product at a location or in the whole store.
 
     With `id`: an ordered count to withdraw.
     """
 
-    id: ExactNumber | None = None
-    state: str | None = None
-    log_id: ExactNumber | None = None
-    product_number: str | None = None
-    location_code: str | None = None
-    note: str | None = None
+    id: OrNull[ExactNumber]
+    state: OrNull[str]
+    log_id: OrNull[ExactNumber]
+    product_number: OrNull[str]
+    location_code: OrNull[str]
+    note: OrNull[str]
 
 
-class RecountsRequest(RequestModel):
+class RecountsRequest(RequestBody, total=False):
     """Body that orders counts, or withdraws them."""
 
-    recounts: list[RecountWrite]
+    recounts: Required[list[RecountWrite]]
 
 
-class LineRejection(RequestModel):
+class LineRejection(RequestBody, total=False):
     """Line to reject with a reason, or to reopen."""
 
-    line_number: ExactNumber
-    is_rejected: StrictBool | None = True
-    rejection_reason_code: str | None = None
-    rejection_reason_code_description: str | None = None
+    line_number: Required[ExactNumber]
+    is_rejected: Annotated[OrNull[StrictBool], Field(json_schema_extra={"default": True})]
+    rejection_reason_code: OrNull[str]
+    rejection_reason_code_description: OrNull[str]
 
 
-class LineRejectionsRequest(RequestModel):
+class LineRejectionsRequest(RequestBody, total=False):
     """Body that rejects lines of an order."""
 
-    order_number: str
-    lines: list[LineRejection]
+    order_number: Required[str]
+    lines: Required[list[LineRejection]]
 
 
-class ExtendedLineUpdate(CustomerOrderLineUpdate):
+class ExtendedLineUpdate(CustomerOrderLineUpdate, total=False):
     """Line with the picked quantity that its sender started from (`pick-base`) and a reason (`line-reasons`)."""
 
-    base_picked_quantity: ExactNumber | None = None
-    rejection_reason_code: str | None = None
-    rejection_reason_code_description: str | None = None
+    base_picked_quantity: OrNull[ExactNumber]
+    rejection_reason_code: OrNull[str]
+    rejection_reason_code_description: OrNull[str]
 
 
-class ExtendedOrderUpdate(CustomerOrderUpdate):
+class ExtendedOrderUpdate(CustomerOrderUpdate, total=False):
     """Order with extended lines."""
 
-    order_lines: list[ExtendedLineUpdate] | None = None  # type: ignore[assignment]
+    order_lines: OrNull[list[ExtendedLineUpdate]]  # type: ignore[misc]
 
 
-class ExtendedOrderUpdateRequest(CustomerOrderUpdateRequest):
+class ExtendedOrderUpdateRequest(RequestBody, total=False):
     """Body that updates an order."""
 
-    orders: ExtendedOrderUpdate | None = None
+    orders: OrNull[ExtendedOrderUpdate]
 
 
-class ExtendedLogEntry(StoreProductLogCreate):
+class ExtendedLogEntry(StoreProductLogCreate, total=False):
     """Log entry with the line of its delivery (`receipt-line`)."""
 
-    line_number: ExactNumber | None = None
+    line_number: OrNull[ExactNumber]
 
 
-class ExtendedLogsRequest(StoreProductLogsRequest):
+class ExtendedLogsRequest(RequestBody, total=False):
     """Body that writes log entries."""
 
-    storeproductlog: list[ExtendedLogEntry] | None = None  # type: ignore[assignment]
+    storeproductlog: OrNull[list[ExtendedLogEntry]]
 
 
-class ExtendedProduct(ProductWrite):
+class ExtendedProduct(ProductWrite, total=False):
     """Product with the fields of its category that the stock list shows and filters by."""
 
-    category_name: str | None = None
-    category_order: ExactNumber | None = None
-    group_code: str | None = None
-    parent_category_code: str | None = None
+    category_name: OrNull[str]
+    category_order: OrNull[ExactNumber]
+    group_code: OrNull[str]
+    parent_category_code: OrNull[str]
 
 
-class ExtendedProductsRequest(ProductsRequest):
+class ExtendedProductsRequest(RequestBody, total=False):
     """Body that creates or updates products."""
 
-    products: list[ExtendedProduct] | None = None  # type: ignore[assignment]
+    products: OrNull[list[ExtendedProduct]]
 
 
-class ExtendedStore(StoreCreate):
+class ExtendedStore(StoreCreate, total=False):
     """Store with fields that the list has and its creation has not."""
 
-    invent_location: str | None = None
-    legal_entity: str | None = None
-    last_order_line_exported_on: str | None = None
+    invent_location: OrNull[str]
+    legal_entity: OrNull[str]
+    last_order_line_exported_on: OrNull[str]
 
 
-class ExtendedStoresRequest(StoresRequest):
+class ExtendedStoresRequest(RequestBody, total=False):
     """Body that creates or updates stores."""
 
-    stores: list[ExtendedStore] | None = None  # type: ignore[assignment]
+    stores: OrNull[list[ExtendedStore]]
 
 
-class ExtendedDelivery(StoreDeliveryCreate):
+class ExtendedDelivery(StoreDeliveryCreate, total=False):
     """Delivery with its external number."""
 
-    external_reference_number: str | None = None
+    external_reference_number: OrNull[str]
 
 
-class ExtendedDeliveriesRequest(StoreDeliveriesRequest):
+class ExtendedDeliveriesRequest(RequestBody, total=False):
     """Body that announces deliveries to a store."""
 
-    orders: list[ExtendedDelivery] | None = None  # type: ignore[assignment]
+    orders: OrNull[list[ExtendedDelivery]]
 
 
-class ExtendedMultiStoreDelivery(MultiStoreDeliveryCreate):
+class ExtendedMultiStoreDelivery(MultiStoreDeliveryCreate, total=False):
     """Delivery that names its store, with its external number."""
 
-    external_reference_number: str | None = None
+    external_reference_number: OrNull[str]
 
 
-class ExtendedMultiStoreDeliveriesRequest(MultiStoreDeliveriesRequest):
+class ExtendedMultiStoreDeliveriesRequest(RequestBody, total=False):
     """Body that announces deliveries to several stores."""
 
-    orders: list[ExtendedMultiStoreDelivery] | None = None  # type: ignore[assignment]
+    orders: OrNull[list[ExtendedMultiStoreDelivery]]
 
 
-_EXTENDED_BODIES: dict[str, TypeAdapter[Any]] = {
-    "update-customer-order": TypeAdapter(ExtendedOrderUpdateRequest),
-    "create-or-update-products": TypeAdapter(ExtendedProductsRequest),
-    "create-store-product-logs": TypeAdapter(ExtendedLogsRequest),
-    "create-store-deliveries": TypeAdapter(ExtendedDeliveriesRequest),
-    "create-multi-store-deliveries": TypeAdapter(ExtendedMultiStoreDeliveriesRequest),
-    "create-stores": TypeAdapter(ExtendedStoresRequest),
+_EXTENDED_BODIES: dict[str, Any] = {
+    "update-customer-order": ExtendedOrderUpdateRequest,
+    "create-or-update-products": ExtendedProductsRequest,
+    "create-store-product-logs": ExtendedLogsRequest,
+    "create-store-deliveries": ExtendedDeliveriesRequest,
+    "create-multi-store-deliveries": ExtendedMultiStoreDeliveriesRequest,
+    "create-stores": ExtendedStoresRequest,
 }
 
 
+@cache
 def request_body_adapter(operation: Operation) -> TypeAdapter[Any]:
-    """Return the adapter for a body of this operation: the interface's model, or its extension."""
-    return _EXTENDED_BODIES.get(operation.name) or body_adapter(operation)
+    """Return the adapter for a body of this operation: the interface's type, or its extension."""
+    extended = _EXTENDED_BODIES.get(operation.name)
+    return TypeAdapter(extended) if extended else body_adapter(operation)
 
 
 def is_optional_body(adapter: TypeAdapter[Any]) -> bool:

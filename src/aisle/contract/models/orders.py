@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Required
+
 from pydantic import Field
 
 from aisle.contract.models.base import (
     ExactNumber,
     MostLikelyPools,
     Number,
+    OrNull,
     PageEnvelope,
-    RequestModel,
+    RequestBody,
     ResponseModel,
     StrictBool,
 )
@@ -94,157 +97,157 @@ class CustomerOrderList(PageEnvelope):
     total_count: Number  # required here
 
 
-class CustomerOrderLineCreate(RequestModel):
+class CustomerOrderLineCreate(RequestBody, total=False):
     """Line of an order to create in one store (interface: Create customer orders, one store)."""
 
-    line_number: ExactNumber
-    product_number: str
-    quantity: ExactNumber
-    barcode: str | None = None
-    delivery_date: str | None = None
-    description: str | None = None
-    full_fillment_status: str | None = None
-    is_picked: StrictBool | None = None
-    is_picked_from_warehouse: StrictBool | None = None
-    ordering_datetime: str | None = None
-    picked_quantity: ExactNumber | None = None
-    picking_stock_pool_array: list[str] | None = None
-    pickup_date: str | None = None
-    preferred_location_code: str | None = None
-    price: ExactNumber | None = None
-    reference: str | None = None
-    stock_pool: ExactNumber | None = None
+    line_number: Required[ExactNumber]
+    product_number: Required[str]
+    quantity: Required[ExactNumber]
+    barcode: OrNull[str]
+    delivery_date: OrNull[str]
+    description: OrNull[str]
+    full_fillment_status: OrNull[str]
+    is_picked: OrNull[StrictBool]
+    is_picked_from_warehouse: OrNull[StrictBool]
+    ordering_datetime: OrNull[str]
+    picked_quantity: OrNull[ExactNumber]
+    picking_stock_pool_array: OrNull[list[str]]
+    pickup_date: OrNull[str]
+    preferred_location_code: OrNull[str]
+    price: OrNull[ExactNumber]
+    reference: OrNull[str]
+    stock_pool: OrNull[ExactNumber]
 
 
-class CustomerOrderCreate(RequestModel):
+class CustomerOrderCreate(RequestBody, total=False):
     """Order to create in one store (interface: Create customer orders, one store)."""
 
-    order_number: str
-    customer_city: str | None = None
-    customer_country: str | None = None
-    customer_email: str | None = None
-    customer_name: str | None = None
-    customer_number: str | None = None
-    customer_phone: str | None = None
-    customer_street: str | None = None
-    customer_zipcode: str | None = None
-    delivery_city: str | None = None
-    delivery_country: str | None = None
-    delivery_street: str | None = None
-    delivery_zipcode: str | None = None
-    description: str | None = None
-    file_name: str | None = None
-    is_active: StrictBool | None = None
-    is_picked: StrictBool | None = None
-    is_rejected: StrictBool | None = None
-    order_comment: str | None = None
-    order_lines: list[CustomerOrderLineCreate] | None = None
-    order_type: str | None = None
-    order_type_code: str | None = None
-    order_type_description: str | None = None
-    reference: str | None = None
-    sales_order_id: str | None = None
-    status_id: ExactNumber | None = None
+    order_number: Required[str]
+    customer_city: OrNull[str]
+    customer_country: OrNull[str]
+    customer_email: OrNull[str]
+    customer_name: OrNull[str]
+    customer_number: OrNull[str]
+    customer_phone: OrNull[str]
+    customer_street: OrNull[str]
+    customer_zipcode: OrNull[str]
+    delivery_city: OrNull[str]
+    delivery_country: OrNull[str]
+    delivery_street: OrNull[str]
+    delivery_zipcode: OrNull[str]
+    description: OrNull[str]
+    file_name: OrNull[str]
+    is_active: OrNull[StrictBool]
+    is_picked: OrNull[StrictBool]
+    is_rejected: OrNull[StrictBool]
+    order_comment: OrNull[str]
+    order_lines: OrNull[list[CustomerOrderLineCreate]]
+    order_type: OrNull[str]
+    order_type_code: OrNull[str]
+    order_type_description: OrNull[str]
+    reference: OrNull[str]
+    sales_order_id: OrNull[str]
+    status_id: OrNull[ExactNumber]
 
 
-class CustomerOrdersRequest(RequestModel):
+class CustomerOrdersRequest(RequestBody, total=False):
     """Body that creates orders in one store."""
 
-    orders: list[CustomerOrderCreate] | None = None
+    orders: OrNull[list[CustomerOrderCreate]]
 
 
-class MultiStoreCustomerOrderLineCreate(RequestModel):
+class MultiStoreCustomerOrderLineCreate(RequestBody, total=False):
     """Line of an order to create in any store (interface: Create customer orders, several stores)."""
 
-    line_number: ExactNumber
-    product_number: str
-    quantity: ExactNumber
-    barcode: str | None = None
-    delivery_date: str | None = None
-    description: str | None = None
-    is_picked: StrictBool | None = None
-    is_picked_from_warehouse: StrictBool | None = None
-    ordering_datetime: str | None = None
-    pickup_date: str | None = None
-    picked_quantity: ExactNumber | None = None
-    price: ExactNumber | None = None
-    stock_pool: ExactNumber | None = None
+    line_number: Required[ExactNumber]
+    product_number: Required[str]
+    quantity: Required[ExactNumber]
+    barcode: OrNull[str]
+    delivery_date: OrNull[str]
+    description: OrNull[str]
+    is_picked: OrNull[StrictBool]
+    is_picked_from_warehouse: OrNull[StrictBool]
+    ordering_datetime: OrNull[str]
+    pickup_date: OrNull[str]
+    picked_quantity: OrNull[ExactNumber]
+    price: OrNull[ExactNumber]
+    stock_pool: OrNull[ExactNumber]
 
 
-class MultiStoreCustomerOrderCreate(RequestModel):
+class MultiStoreCustomerOrderCreate(RequestBody, total=False):
     """Order that names its own store (interface: Create customer orders, several stores)."""
 
-    order_number: str
-    customer_city: str | None = None
-    customer_country: str | None = None
-    customer_email: str | None = None
-    customer_name: str | None = None
-    customer_number: str | None = None
-    customer_phone: str | None = None
-    customer_street: str | None = None
-    customer_zipcode: str | None = None
-    delivery_city: str | None = None
-    delivery_country: str | None = None
-    delivery_street: str | None = None
-    delivery_zipcode: str | None = None
-    description: str | None = None
-    is_picked: StrictBool | None = None
-    order_comment: str | None = None
-    order_lines: list[MultiStoreCustomerOrderLineCreate] | None = None
-    order_type_code: str | None = None
-    order_type_description: str | None = None
-    reference: str | None = None
-    store_number: str | None = None
-    stores_allowed: list[str] | None = None
+    order_number: Required[str]
+    customer_city: OrNull[str]
+    customer_country: OrNull[str]
+    customer_email: OrNull[str]
+    customer_name: OrNull[str]
+    customer_number: OrNull[str]
+    customer_phone: OrNull[str]
+    customer_street: OrNull[str]
+    customer_zipcode: OrNull[str]
+    delivery_city: OrNull[str]
+    delivery_country: OrNull[str]
+    delivery_street: OrNull[str]
+    delivery_zipcode: OrNull[str]
+    description: OrNull[str]
+    is_picked: OrNull[StrictBool]
+    order_comment: OrNull[str]
+    order_lines: OrNull[list[MultiStoreCustomerOrderLineCreate]]
+    order_type_code: OrNull[str]
+    order_type_description: OrNull[str]
+    reference: OrNull[str]
+    store_number: OrNull[str]
+    stores_allowed: OrNull[list[str]]
 
 
-class MultiStoreCustomerOrdersRequest(RequestModel):
+class MultiStoreCustomerOrdersRequest(RequestBody, total=False):
     """Body that creates orders in several stores."""
 
-    orders: list[MultiStoreCustomerOrderCreate] | None = None
+    orders: OrNull[list[MultiStoreCustomerOrderCreate]]
 
 
-class CustomerOrderLineUpdate(RequestModel):
+class CustomerOrderLineUpdate(RequestBody, total=False):
     """New values of a line; omitted fields are not sent (interface: Update customer order)."""
 
-    line_number: ExactNumber
-    product_number: str
-    barcode: str | None = None
-    delivery_date: str | None = None
-    description: str | None = None
-    is_picked: StrictBool | None = None
-    is_picked_from_warehouse: StrictBool | None = None
-    ordering_datetime: str | None = None
-    picked_quantity: ExactNumber | None = None
-    pickup_date: str | None = None
-    preferred_location_code: str | None = None
-    price: ExactNumber | None = None
-    quantity: ExactNumber | None = None
-    stock_pool: ExactNumber | None = None
+    line_number: Required[ExactNumber]
+    product_number: Required[str]
+    barcode: OrNull[str]
+    delivery_date: OrNull[str]
+    description: OrNull[str]
+    is_picked: OrNull[StrictBool]
+    is_picked_from_warehouse: OrNull[StrictBool]
+    ordering_datetime: OrNull[str]
+    picked_quantity: OrNull[ExactNumber]
+    pickup_date: OrNull[str]
+    preferred_location_code: OrNull[str]
+    price: OrNull[ExactNumber]
+    quantity: OrNull[ExactNumber]
+    stock_pool: OrNull[ExactNumber]
 
 
-class CustomerOrderUpdate(RequestModel):
+class CustomerOrderUpdate(RequestBody, total=False):
     """New values of an order (interface: Update customer order)."""
 
-    order_number: str
-    is_active: StrictBool | None = None
-    is_claimed: StrictBool | None = None
-    is_picked: StrictBool | None = None
-    is_rejected: StrictBool | None = None
-    order_lines: list[CustomerOrderLineUpdate] | None = None
-    rejection_reason_code: str | None = None
-    rejection_reason_code_description: str | None = None
+    order_number: Required[str]
+    is_active: OrNull[StrictBool]
+    is_claimed: OrNull[StrictBool]
+    is_picked: OrNull[StrictBool]
+    is_rejected: OrNull[StrictBool]
+    order_lines: OrNull[list[CustomerOrderLineUpdate]]
+    rejection_reason_code: OrNull[str]
+    rejection_reason_code_description: OrNull[str]
 
 
-class CustomerOrderUpdateRequest(RequestModel):
+class CustomerOrderUpdateRequest(RequestBody, total=False):
     """Body that updates an order: `orders` is one object, not an array."""
 
-    orders: CustomerOrderUpdate | None = None
+    orders: OrNull[CustomerOrderUpdate]
 
 
-class ClearanceRequest(RequestModel):
+class ClearanceRequest(RequestBody, total=False):
     """Body of a clearance; without category codes it clears every category (interface: Create customer order
     clearance).
     """
 
-    category_codes: list[str] | None = None
+    category_codes: OrNull[list[str]]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Required
+
 from aisle.contract.models.base import (
     DateTime,
     Double,
     ExactNumber,
     Int32,
     Int64,
-    RequestModel,
+    OrNull,
+    RequestBody,
     ResponseModel,
     StrictBool,
 )
@@ -137,196 +140,196 @@ class AttributeResult(ResponseModel):
     status: str | None = None
 
 
-class ProductFreeFieldCreate(RequestModel):
+class ProductFreeFieldCreate(RequestBody, total=False):
     """Free key and value of a product to write."""
 
-    sort_order: ExactNumber
-    key: str | None = None
-    value: str | None = None
+    sort_order: Required[ExactNumber]
+    key: OrNull[str]
+    value: OrNull[str]
 
 
-class SetProductCreate(RequestModel):
+class SetProductCreate(RequestBody, total=False):
     """Component of a set to write."""
 
-    set_item_quantity: str | None = None
-    set_product_number: str | None = None
+    set_item_quantity: OrNull[str]
+    set_product_number: OrNull[str]
 
 
-class ProductUnitCreate(RequestModel):
+class ProductUnitCreate(RequestBody, total=False):
     """Handling unit to write."""
 
-    unit_quantity: ExactNumber
-    unit_barcode: str | None = None
-    unit_name: str | None = None
+    unit_quantity: Required[ExactNumber]
+    unit_barcode: OrNull[str]
+    unit_name: OrNull[str]
 
 
-class ProductWrite(RequestModel):
+class ProductWrite(RequestBody, total=False):
     """Product to create or update, with the catalogue's fields; an update needs only the number."""
 
-    product_number: str
-    barcode: str | None = None
-    carrier_item_quantity: ExactNumber | None = None
-    edit_min_max_percentage: ExactNumber | None = None
-    price_compare_multiplier: ExactNumber | None = None
-    product_name: str | None = None
-    shelf_label_quantity: ExactNumber | None = None
-    allow_decimal: StrictBool | None = None
-    attention_code: str | None = None
-    average_weight: ExactNumber | None = None
-    barcodes_array: str | None = None
-    base_unit_name: str | None = None
-    brand_code: str | None = None
-    brand_description: str | None = None
-    category_code: str | None = None
-    color: str | None = None
-    color_code: str | None = None
-    size: str | None = None
-    size_code: str | None = None
-    variant_code: str | None = None
-    variant_family: str | None = None
-    variant_factor: ExactNumber | None = None
-    countries_allowed: list[str] | None = None
-    countries_not_allowed: list[str] | None = None
-    country_code: str | None = None
-    deprecation_date: str | None = None
-    expiration_min_range: ExactNumber | None = None
-    free_fields: list[ProductFreeFieldCreate] | None = None
-    general_ledger: str | None = None
-    image_url: str | None = None
-    product_url: str | None = None
-    is_active: StrictBool | None = None
-    is_counted: StrictBool | None = None
-    is_edit_min_max: StrictBool | None = None
-    is_edit_replenishment: StrictBool | None = None
-    is_expiration: StrictBool | None = None
-    is_order_manually: StrictBool | None = None
-    is_promotion: StrictBool | None = None
-    is_set: StrictBool | None = None
-    is_stock: StrictBool | None = None
-    is_store_product: StrictBool | None = None
-    is_template: StrictBool | None = None
-    margin_category: str | None = None
-    moq: ExactNumber | None = None
-    old_price: ExactNumber | None = None
-    price: ExactNumber | None = None
-    special_price: ExactNumber | None = None
-    promotion_price: ExactNumber | None = None
-    purchase_price: ExactNumber | None = None
-    price_compare_unit: str | None = None
-    price_lines: str | None = None
-    product_details: str | None = None
-    product_type: str | None = None
-    promo_stores_allowed: list[str] | None = None
-    promo_stores_not_allowed: list[str] | None = None
-    promotion: str | None = None
-    promotion_week: str | None = None
-    purchase_unit_barcode: str | None = None
-    purchase_unit_name: str | None = None
-    purchase_unit_product_number: str | None = None
-    purchase_unit_quantity: ExactNumber | None = None
-    referral_product_id: str | None = None
-    reset_store_stock: StrictBool | None = None
-    set_product: list[SetProductCreate] | None = None
-    shelf_label: StrictBool | None = None
-    shelf_label_barcode: StrictBool | None = None
-    shelf_label_price: StrictBool | None = None
-    shelf_label_layout: ExactNumber | None = None
-    smallest_product_number: str | None = None
-    smallest_quantity: ExactNumber | None = None
-    stores_allowed: list[str] | None = None
-    stores_not_allowed: list[str] | None = None
-    supplier_id: str | None = None
-    supplier_name: str | None = None
-    supplier_product_number: str | None = None
-    units: list[ProductUnitCreate] | None = None
-    volume: str | None = None
+    product_number: Required[str]
+    barcode: OrNull[str]
+    carrier_item_quantity: OrNull[ExactNumber]
+    edit_min_max_percentage: OrNull[ExactNumber]
+    price_compare_multiplier: OrNull[ExactNumber]
+    product_name: OrNull[str]
+    shelf_label_quantity: OrNull[ExactNumber]
+    allow_decimal: OrNull[StrictBool]
+    attention_code: OrNull[str]
+    average_weight: OrNull[ExactNumber]
+    barcodes_array: OrNull[str]
+    base_unit_name: OrNull[str]
+    brand_code: OrNull[str]
+    brand_description: OrNull[str]
+    category_code: OrNull[str]
+    color: OrNull[str]
+    color_code: OrNull[str]
+    size: OrNull[str]
+    size_code: OrNull[str]
+    variant_code: OrNull[str]
+    variant_family: OrNull[str]
+    variant_factor: OrNull[ExactNumber]
+    countries_allowed: OrNull[list[str]]
+    countries_not_allowed: OrNull[list[str]]
+    country_code: OrNull[str]
+    deprecation_date: OrNull[str]
+    expiration_min_range: OrNull[ExactNumber]
+    free_fields: OrNull[list[ProductFreeFieldCreate]]
+    general_ledger: OrNull[str]
+    image_url: OrNull[str]
+    product_url: OrNull[str]
+    is_active: OrNull[StrictBool]
+    is_counted: OrNull[StrictBool]
+    is_edit_min_max: OrNull[StrictBool]
+    is_edit_replenishment: OrNull[StrictBool]
+    is_expiration: OrNull[StrictBool]
+    is_order_manually: OrNull[StrictBool]
+    is_promotion: OrNull[StrictBool]
+    is_set: OrNull[StrictBool]
+    is_stock: OrNull[StrictBool]
+    is_store_product: OrNull[StrictBool]
+    is_template: OrNull[StrictBool]
+    margin_category: OrNull[str]
+    moq: OrNull[ExactNumber]
+    old_price: OrNull[ExactNumber]
+    price: OrNull[ExactNumber]
+    special_price: OrNull[ExactNumber]
+    promotion_price: OrNull[ExactNumber]
+    purchase_price: OrNull[ExactNumber]
+    price_compare_unit: OrNull[str]
+    price_lines: OrNull[str]
+    product_details: OrNull[str]
+    product_type: OrNull[str]
+    promo_stores_allowed: OrNull[list[str]]
+    promo_stores_not_allowed: OrNull[list[str]]
+    promotion: OrNull[str]
+    promotion_week: OrNull[str]
+    purchase_unit_barcode: OrNull[str]
+    purchase_unit_name: OrNull[str]
+    purchase_unit_product_number: OrNull[str]
+    purchase_unit_quantity: OrNull[ExactNumber]
+    referral_product_id: OrNull[str]
+    reset_store_stock: OrNull[StrictBool]
+    set_product: OrNull[list[SetProductCreate]]
+    shelf_label: OrNull[StrictBool]
+    shelf_label_barcode: OrNull[StrictBool]
+    shelf_label_price: OrNull[StrictBool]
+    shelf_label_layout: OrNull[ExactNumber]
+    smallest_product_number: OrNull[str]
+    smallest_quantity: OrNull[ExactNumber]
+    stores_allowed: OrNull[list[str]]
+    stores_not_allowed: OrNull[list[str]]
+    supplier_id: OrNull[str]
+    supplier_name: OrNull[str]
+    supplier_product_number: OrNull[str]
+    units: OrNull[list[ProductUnitCreate]]
+    volume: OrNull[str]
 
 
-class ProductsRequest(RequestModel):
+class ProductsRequest(RequestBody, total=False):
     """Body that creates or updates products."""
 
-    products: list[ProductWrite] | None = None
+    products: OrNull[list[ProductWrite]]
 
 
-class DeleteProductsRequest(RequestModel):
+class DeleteProductsRequest(RequestBody, total=False):
     """Body that names the products to delete."""
 
-    product_numbers: list[str]
+    product_numbers: Required[list[str]]
 
 
-class ProductAttributes(RequestModel):
+class ProductAttributes(RequestBody, total=False):
     """Descriptive fields of a product, as the catalogue names them."""
 
-    product_number: str
-    attention_code: str | None = None
-    average_weight: ExactNumber | None = None
-    brand_code: str | None = None
-    brand_description: str | None = None
-    category_code: str | None = None
-    color: str | None = None
-    color_code: str | None = None
-    country_code: str | None = None
-    margin_category: str | None = None
-    product_details: str | None = None
-    product_type: str | None = None
-    size: str | None = None
-    size_code: str | None = None
-    variant_code: str | None = None
-    variant_factor: ExactNumber | None = None
-    variant_family: str | None = None
-    volume: str | None = None
+    product_number: Required[str]
+    attention_code: OrNull[str]
+    average_weight: OrNull[ExactNumber]
+    brand_code: OrNull[str]
+    brand_description: OrNull[str]
+    category_code: OrNull[str]
+    color: OrNull[str]
+    color_code: OrNull[str]
+    country_code: OrNull[str]
+    margin_category: OrNull[str]
+    product_details: OrNull[str]
+    product_type: OrNull[str]
+    size: OrNull[str]
+    size_code: OrNull[str]
+    variant_code: OrNull[str]
+    variant_factor: OrNull[ExactNumber]
+    variant_family: OrNull[str]
+    volume: OrNull[str]
 
 
-class ProductAttributesRequest(RequestModel):
+class ProductAttributesRequest(RequestBody, total=False):
     """Body that updates attributes of products."""
 
-    products: list[ProductAttributes] | None = None
+    products: OrNull[list[ProductAttributes]]
 
 
-class ProductPrice(RequestModel):
+class ProductPrice(RequestBody, total=False):
     """Prices of a product, in the store `store_number` or in all stores without it."""
 
-    product_number: str
-    price: ExactNumber
-    store_number: str | None = None
-    old_price: ExactNumber | None = None
-    purchase_price: ExactNumber | None = None
-    special_price: ExactNumber | None = None
-    price_compare_unit: str | None = None
-    price_compare_multiplier: ExactNumber | None = None
+    product_number: Required[str]
+    price: Required[ExactNumber]
+    store_number: OrNull[str]
+    old_price: OrNull[ExactNumber]
+    purchase_price: OrNull[ExactNumber]
+    special_price: OrNull[ExactNumber]
+    price_compare_unit: OrNull[str]
+    price_compare_multiplier: OrNull[ExactNumber]
 
 
-class PricesRequest(RequestModel):
+class PricesRequest(RequestBody, total=False):
     """Body that sets prices."""
 
-    products: list[ProductPrice] | None = None
+    products: OrNull[list[ProductPrice]]
 
 
-class ProductDiscountPrice(RequestModel):
+class ProductDiscountPrice(RequestBody, total=False):
     """Discount price of a product, in the store `store_number` or in all stores without it."""
 
-    product_number: str
-    discount_price: ExactNumber
-    store_number: str | None = None
-    promotion: str | None = None
-    promotion_week: str | None = None
-    is_promotion: StrictBool | None = None
+    product_number: Required[str]
+    discount_price: Required[ExactNumber]
+    store_number: OrNull[str]
+    promotion: OrNull[str]
+    promotion_week: OrNull[str]
+    is_promotion: OrNull[StrictBool]
 
 
-class DiscountPricesRequest(RequestModel):
+class DiscountPricesRequest(RequestBody, total=False):
     """Body that sets discount prices."""
 
-    products: list[ProductDiscountPrice] | None = None
+    products: OrNull[list[ProductDiscountPrice]]
 
 
-class ProductFreeFields(RequestModel):
+class ProductFreeFields(RequestBody, total=False):
     """Free fields of one product."""
 
-    product_number: str
-    free_fields: list[ProductFreeFieldCreate]
+    product_number: Required[str]
+    free_fields: Required[list[ProductFreeFieldCreate]]
 
 
-class ProductFreeFieldsRequest(RequestModel):
+class ProductFreeFieldsRequest(RequestBody, total=False):
     """Body that sets free fields."""
 
-    products: list[ProductFreeFields] | None = None
+    products: OrNull[list[ProductFreeFields]]

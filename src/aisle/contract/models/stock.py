@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Required
+
 from pydantic import Field
 
 from aisle.contract.models.base import (
@@ -13,8 +15,9 @@ from aisle.contract.models.base import (
     LocationPools,
     MostLikelyPools,
     Number,
+    OrNull,
     PageEnvelope,
-    RequestModel,
+    RequestBody,
     ResponseModel,
     StockPools,
     StockPoolsRequest,
@@ -122,42 +125,42 @@ class SurroundingStock(MostLikelyPools):
     store_number: str | None = None
 
 
-class StoreProductUpdate(RequestModel):
+class StoreProductUpdate(RequestBody, total=False):
     """New settings of a product in a store; the body is a bare array of these (interface: Update store products)."""
 
-    product_number: str
-    attention_codes: list[str] | None = None
-    average_array: list[ExactNumber] | None = None
-    average_keys: list[str] | None = None
-    default_salesorder_type: str | None = None
-    demand_until_delivery: ExactNumber | None = None
-    discount_price: ExactNumber | None = None
-    expiry_date_time: str | None = None
-    forecast_array: list[ExactNumber] | None = None
-    forecast_keys: list[str] | None = None
-    history_array: list[ExactNumber] | None = None
-    history_keys: list[str] | None = None
-    is_promotion: StrictBool | None = None
-    is_replenishment: StrictBool | None = None
-    max: ExactNumber | None = None
-    min: ExactNumber | None = None
-    next_delivery_date: str | None = None
-    next_ordering_date: str | None = None
-    order_level: ExactNumber | None = None
-    price: ExactNumber | None = None
-    validate_expiry_date_time: str | None = None
+    product_number: Required[str]
+    attention_codes: OrNull[list[str]]
+    average_array: OrNull[list[ExactNumber]]
+    average_keys: OrNull[list[str]]
+    default_salesorder_type: OrNull[str]
+    demand_until_delivery: OrNull[ExactNumber]
+    discount_price: OrNull[ExactNumber]
+    expiry_date_time: OrNull[str]
+    forecast_array: OrNull[list[ExactNumber]]
+    forecast_keys: OrNull[list[str]]
+    history_array: OrNull[list[ExactNumber]]
+    history_keys: OrNull[list[str]]
+    is_promotion: OrNull[StrictBool]
+    is_replenishment: OrNull[StrictBool]
+    max: OrNull[ExactNumber]
+    min: OrNull[ExactNumber]
+    next_delivery_date: OrNull[str]
+    next_ordering_date: OrNull[str]
+    order_level: OrNull[ExactNumber]
+    price: OrNull[ExactNumber]
+    validate_expiry_date_time: OrNull[str]
 
 
-class StoreProductCreate(StoreProductUpdate):
+class StoreProductCreate(StoreProductUpdate, total=False):
     """Product to add to a store's range. Assumed: the interface shows no body; the fields are those of the update."""
 
-    is_stock: StrictBool | None = None
+    is_stock: OrNull[StrictBool]
 
 
-class StoreProductsRequest(RequestModel):
+class StoreProductsRequest(RequestBody, total=False):
     """Body that adds products to a store's range. Assumed."""
 
-    store_products: list[StoreProductCreate] | None = None
+    store_products: OrNull[list[StoreProductCreate]]
 
 
 class StoreProductLog(StockPools):
@@ -206,33 +209,33 @@ class StoreProductLogList(PageEnvelope):
     rows: list[StoreProductLog] = Field(alias="list")
 
 
-class StoreProductLogCreate(StockPoolsRequest):
+class StoreProductLogCreate(StockPoolsRequest, total=False):
     """Log entry to create; every field is optional (interface: Create store product logs)."""
 
-    app_user_name: str | None = None
-    customer_order_number: str | None = None
-    location_code: str | None = None
-    loss_comment: str | None = None
-    loss_image: str | None = None
-    loss_order_number: str | None = None
-    product_number: str | None = None
-    reference: str | None = None
-    source: str | None = None
-    counted_quantity: ExactNumber | None = None
-    customer_order_line_number: ExactNumber | None = None
-    expected_quantity: ExactNumber | None = None
-    pool_location: ExactNumber | None = None
-    quantity: ExactNumber | None = None
-    reason_code: ExactNumber | None = None
-    modification_datetime: str | None = None
-    order_after_date: str | None = None
-    scanned_datetime: str | None = None
+    app_user_name: OrNull[str]
+    customer_order_number: OrNull[str]
+    location_code: OrNull[str]
+    loss_comment: OrNull[str]
+    loss_image: OrNull[str]
+    loss_order_number: OrNull[str]
+    product_number: OrNull[str]
+    reference: OrNull[str]
+    source: OrNull[str]
+    counted_quantity: OrNull[ExactNumber]
+    customer_order_line_number: OrNull[ExactNumber]
+    expected_quantity: OrNull[ExactNumber]
+    pool_location: OrNull[ExactNumber]
+    quantity: OrNull[ExactNumber]
+    reason_code: OrNull[ExactNumber]
+    modification_datetime: OrNull[str]
+    order_after_date: OrNull[str]
+    scanned_datetime: OrNull[str]
 
 
-class StoreProductLogsRequest(RequestModel):
+class StoreProductLogsRequest(RequestBody, total=False):
     """Body that creates log entries; the array is called `storeproductlog`."""
 
-    storeproductlog: list[StoreProductLogCreate] | None = None
+    storeproductlog: OrNull[list[StoreProductLogCreate]]
 
 
 class LogResult(ResponseModel):
@@ -296,25 +299,25 @@ class LocationProductList(PageEnvelope):
     rows: list[LocationProduct] = Field(alias="list")
 
 
-class MovementEnd(RequestModel):
+class MovementEnd(RequestBody, total=False):
     """End of a movement: a location, a pool, or an order line."""
 
-    customer_order_line_number: ExactNumber | None = None
-    customer_order_number: str | None = None
-    customer_order_shipment_line_number: ExactNumber | None = None
-    customer_order_shipment_number: str | None = None
-    location_code: str | None = None
-    stock_pool: ExactNumber | None = None
+    customer_order_line_number: OrNull[ExactNumber]
+    customer_order_number: OrNull[str]
+    customer_order_shipment_line_number: OrNull[ExactNumber]
+    customer_order_shipment_number: OrNull[str]
+    location_code: OrNull[str]
+    stock_pool: OrNull[ExactNumber]
 
 
-class MovementItem(RequestModel):
+class MovementItem(RequestBody, total=False):
     """Goods to move; the body is a bare array of these. Here `reason_code` is a string (interface: Create movement)."""
 
-    allow_overage: StrictBool | None = None
-    from_location: MovementEnd | None = None
-    to_location: MovementEnd | None = None
-    product_number: str | None = None
-    quantity: ExactNumber | None = None
-    reason_code: str | None = None
-    reference: str | None = None
-    source: str | None = None
+    allow_overage: OrNull[StrictBool]
+    from_location: OrNull[MovementEnd]
+    to_location: OrNull[MovementEnd]
+    product_number: OrNull[str]
+    quantity: OrNull[ExactNumber]
+    reason_code: OrNull[str]
+    reference: OrNull[str]
+    source: OrNull[str]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Required
+
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from aisle.contract.models.base import (
     ExactNumber,
     Number,
+    OrNull,
     PageEnvelope,
     PoolNames,
     PoolNamesRequest,
-    RequestModel,
+    RequestBody,
     StrictBool,
 )
 
@@ -39,72 +42,72 @@ class StoreList(PageEnvelope):
     rows: list[Store] = Field(alias="list")
 
 
-class StoreFreeField(RequestModel):
+class StoreFreeField(RequestBody, total=False):
     """Free key and value of a store, also used for opening hours (interface: Create stores)."""
 
-    key: str | None = None
-    sort_order: ExactNumber | None = None
-    value: str | None = None
+    key: OrNull[str]
+    sort_order: OrNull[ExactNumber]
+    value: OrNull[str]
 
 
-class OrderingSchema(RequestModel):
+class OrderingSchema(RequestBody, total=False):
     """Ordering day of a store, with its delivery offset (interface: Create stores)."""
 
-    day: ExactNumber
-    delivery_offset: ExactNumber
-    time: str
-    category_code: str | None = None
-    ordering_offset: ExactNumber | None = None
-    week_numbers: str | None = None
+    day: Required[ExactNumber]
+    delivery_offset: Required[ExactNumber]
+    time: Required[str]
+    category_code: OrNull[str]
+    ordering_offset: OrNull[ExactNumber]
+    week_numbers: OrNull[str]
 
 
-class StorePrinter(RequestModel):
+class StorePrinter(RequestBody, total=False):
     """Printer of a store (interface: Create stores)."""
 
-    is_bluetooth: StrictBool
-    printer_ip: str | None = None
-    printer_name: str | None = None
-    printer_serial: str | None = None
-    printer_type: ExactNumber | None = None
-    vendor: str | None = None
+    is_bluetooth: Required[StrictBool]
+    printer_ip: OrNull[str]
+    printer_name: OrNull[str]
+    printer_serial: OrNull[str]
+    printer_type: OrNull[ExactNumber]
+    vendor: OrNull[str]
 
 
-class StoreCreate(PoolNamesRequest):
+class StoreCreate(PoolNamesRequest, total=False):
     """Store to create or update (interface: Create stores)."""
 
-    is_active: StrictBool
-    is_active_data_exchange: StrictBool
-    is_warehouse: StrictBool
-    store_name: str
-    store_number: str
-    address: str | None = None
-    area_description: str | None = None
-    area_id: str | None = None
-    area_manager_user_id: ExactNumber | None = None
-    city: str | None = None
-    contact_details: str | None = None
-    cost_center: str | None = None
-    country_code: str | None = None
-    country_name: str | None = None
-    esl_server_path: str | None = None
-    free_fields: list[StoreFreeField] | None = None
-    ip_range_begin: str | None = None
-    ip_range_end: str | None = None
-    local_server_path: str | None = None
-    opening_hours: list[StoreFreeField] | None = None
-    ordering_schema: list[OrderingSchema] | None = None
-    phone_number: str | None = None
-    postal_code: str | None = None
-    price_line_id: ExactNumber | None = None
-    store_gln: str | None = None
-    store_next_delivery_datetime: str | None = None
-    store_next_ordering_datetime: str | None = None
-    store_printers: list[StorePrinter] | None = None
-    store_type_code: str | None = None
-    store_type_description: str | None = None
+    is_active: Required[StrictBool]
+    is_active_data_exchange: Required[StrictBool]
+    is_warehouse: Required[StrictBool]
+    store_name: Required[str]
+    store_number: Required[str]
+    address: OrNull[str]
+    area_description: OrNull[str]
+    area_id: OrNull[str]
+    area_manager_user_id: OrNull[ExactNumber]
+    city: OrNull[str]
+    contact_details: OrNull[str]
+    cost_center: OrNull[str]
+    country_code: OrNull[str]
+    country_name: OrNull[str]
+    esl_server_path: OrNull[str]
+    free_fields: OrNull[list[StoreFreeField]]
+    ip_range_begin: OrNull[str]
+    ip_range_end: OrNull[str]
+    local_server_path: OrNull[str]
+    opening_hours: OrNull[list[StoreFreeField]]
+    ordering_schema: OrNull[list[OrderingSchema]]
+    phone_number: OrNull[str]
+    postal_code: OrNull[str]
+    price_line_id: OrNull[ExactNumber]
+    store_gln: OrNull[str]
+    store_next_delivery_datetime: OrNull[str]
+    store_next_ordering_datetime: OrNull[str]
+    store_printers: OrNull[list[StorePrinter]]
+    store_type_code: OrNull[str]
+    store_type_description: OrNull[str]
 
 
-class StoresRequest(RequestModel):
+class StoresRequest(RequestBody, total=False):
     """Body that creates or updates stores."""
 
-    stores: list[StoreCreate] | None = None
+    stores: OrNull[list[StoreCreate]]

@@ -68,7 +68,7 @@ FOUND, ABSENT, PARTLY_FOUND, UNREADABLE, CHANGED = "found", "absent", "partly", 
 MATCHES = "stands"
 """Result: all values are as sent, and may have been so before. It need not be resent, and may still arrive."""
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 
 _COUNT_FIELDS = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
 
@@ -274,8 +274,13 @@ def is_not_applied(op: Operation, order: Row) -> bool:
     return bool(changes) and all(now == before for now, _, before in changes)
 
 
-def _sent_lines(order: Row) -> Sequence[Row]:
-    return order.get("order_lines") or ()
+def _sent_lines(order: Row) -> list[Row]:
+    return _rows(order.get("order_lines"))
+
+
+def _rows(value: object) -> list[Row]:
+    """Return the objects of a list; none of another value."""
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def sent_order(op: Operation) -> OrderUpdate:
@@ -288,13 +293,11 @@ def sent_order(op: Operation) -> OrderUpdate:
 def order_state(order: Row) -> OrderState:
     """Return what updates can change: the fields of the order's head, and of each line by its number."""
     head = {name: _comparable_value(order[name]) for name in ORDER_FIELDS if order.get(name) is not None}
-    rows = order.get("lines")
     lines = {
         str(line.get("line_number")): {
             name: _comparable_value(line[name]) for name in LINE_FIELDS if line.get(name) is not None
         }
-        for line in (rows if isinstance(rows, list | tuple) else ())
-        if isinstance(line, Mapping)
+        for line in _rows(order.get("lines"))
     }
     return {"head": head, "lines": lines}
 
@@ -306,10 +309,10 @@ _DEFAULTS: Row = {"is_claimed": False, "is_picked": False, "is_rejected": False,
 """Default values of fields that a service leaves out. `is_active` has none: the service must state it."""
 
 
-def _compare_fields(sent: Row, order: Row, base: Row | None) -> list[tuple[Any, Any, Any]]:
+def _compare_fields(sent: Row, order: Row, base: OrderState | None) -> list[tuple[Any, Any, Any]]:
     """Return (current, sent, before) for each field that was sent."""
     current = order_state(order)
-    before = base or {"head": {}, "lines": {}}
+    before: OrderState = base or {"head": {}, "lines": {}}
     found = [
         (_field_value(name, current["head"]), _comparable_value(sent[name]), _field_value(name, before["head"]))
         for name in ORDER_FIELDS
@@ -360,8 +363,8 @@ def created_order(op: Operation) -> Row:
 def _comparable_lines(row: Row) -> list[tuple[str, Any]]:
     for name in ("lines", "order_lines"):
         if isinstance(row.get(name), list | tuple):
-            lines = [line for line in row[name] if isinstance(line, Mapping)]
             return sorted(
-                (str(line.get("product_number")), str(_comparable_value(line.get("quantity")))) for line in lines
+                (str(line.get("product_number")), str(_comparable_value(line.get("quantity"))))
+                for line in _rows(row[name])
             )
     return []

@@ -10,17 +10,14 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from aisle.jobs import refusals, stored_message
 from aisle.jobs.job import Context, Policy, Query, Write
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
-from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
     from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import ProductRow
     from aisle.jobs.row_types.stores import StoreRow
@@ -35,8 +32,6 @@ MAX_PRODUCTS = 200
 In a stockroom the others are read when they are scanned, and all of them at the end.
 """
 
-ENTRIES_PER_OPERATION = 20
-"""Maximum number of entries in one operation."""
 
 UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
 """Kinds of records whose number may be typed but which cannot be counted."""
@@ -500,100 +495,14 @@ def log_write(
     return Write("create-store-product-logs", lanes, {"store_number": store}, query, {"storeproductlog": entries})
 
 
-def count_writes(state: CountState, context: Context) -> tuple[Write, ...]:
-    """Return the operations that send the count; they are never merged with others."""
-    entries = [(item.product, _log_entry(state, item, context.user)) for item in _store_total_last(state.counted_lines)]
-    return tuple(
-        log_write(
-            [entry for _, entry in part], [product for product, _ in part], context.store, context.user, is_count=True
-        )
-        for part in (
-            entries[first : first + ENTRIES_PER_OPERATION] for first in range(0, len(entries), ENTRIES_PER_OPERATION)
-        )
-    )
-
-
-def sent_count(label: str, state: CountState) -> SentCount:
-    """Return the stock changes of this count, for undo after it is sent."""
-    return SentCount(label, stock_changes(state), sum(item.is_expected_unknown for item in state.counted_lines))
-
-
-def no_undo_verdict(sent: SentCount) -> Verdict:
-    """Return the verdict that explains why a sent count has nothing to undo."""
-    if sent.unknown_count:
-        return Verdict(WRONG, msg("count.cannot_undo", what=sent.label))
-    return Verdict(INFO, msg("count.nothing_sent_to_undo", what=sent.label))
-
-
-def stock_changes(state: CountState) -> tuple[StockChange, ...]:
-    """Return the stock changes that sending this count makes."""
-    return tuple(
-        StockChange(item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label)
-        for item in _store_total_last(state.counted_lines)
-        if item.difference
-    )
-
-
-def _counted_at(state: CountState, line: CountLine) -> str:
-    """Return the time of counting; for a store total that of its latest part."""
-    return line.counted_at if line.location else max([line.counted_at, *(other.counted_at for other in state.lines)])
-
-
-def without_refused(
-    sent: SentCount, rows: tuple[RefusedOperationsRow, ...]
-) -> tuple[SentCount, RefusedOperationsRow | None]:
-    """Return a sent count without the entries the service refused, and the last refusal."""
-    found = [(each, refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
-    last = next((row for _, row in reversed(found) if row), None)
-    return sent._replace(changes=tuple(each for each, row in found if row is None)), last
-
-
-def reversing_writes(sent: SentCount, context: Context) -> tuple[Write, ...]:
-    """Return the operations that reverse a sent count."""
-    parts = (
-        sent.changes[first : first + ENTRIES_PER_OPERATION]
-        for first in range(0, len(sent.changes), ENTRIES_PER_OPERATION)
-    )
-    return tuple(
-        log_write(
-            [_reversing_entry(each, context) for each in part],
-            [each.product for each in part],
-            context.store,
-            context.user,
-        )
-        for part in parts
-    )
-
-
-def undo_message(sent: SentCount) -> Msg:
-    """Return the message for a reversed count: its stock changes by product, or by location for one product."""
-    has_locations = len({each.location for each in sent.changes}) > 1
-    changes = []
-    for each in sent.changes:
-        key, label = (
-            (each.location, each.location)
-            if has_locations and each.location
-            else (each.product, each.label or each.product)
-        )
-        changes.append(stored_message.GoodsAmount(key, label, -each.quantity, is_change=True))
-    text = stored_message.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
-    return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
-
-
-def _reversing_entry(change: StockChange, context: Context) -> LogEntry:
-    entry = stock_change_entry(change.product, change.location, change.pool, -change.quantity, context)
-    entry["reference"] = UNDO_PREFIX + change.counted_at
-    return entry
-
-
 def stock_change_entry(product: str, location: str, pool: int, quantity: Decimal, context: Context) -> LogEntry:
     """Return the log entry of a change of stock, in a pool or without one."""
-    return _new_entry(
+    return new_log_entry(
         product, location, f"stock_pool_{pool}" if pool else "quantity", quantity, context.now, context.user
     )
 
 
-def _new_entry(product: str, location: str, field: str, quantity: Decimal, at: str, user: str) -> LogEntry:
+def new_log_entry(product: str, location: str, field: str, quantity: Decimal, at: str, user: str) -> LogEntry:
     """Return a log entry with the quantity in this field."""
     entry: LogEntry = {
         "product_number": product,
@@ -605,29 +514,3 @@ def _new_entry(product: str, location: str, field: str, quantity: Decimal, at: s
     if location:
         entry["location_code"] = location
     return entry
-
-
-def _store_total_last(items: tuple[CountLine, ...]) -> list[CountLine]:
-    """Return the lines with stock at no location last: it is sent as the store's total, locations included."""
-    return sorted(items, key=lambda item: not item.location)
-
-
-def _log_entry(state: CountState, line: CountLine, user: str) -> LogEntry:
-    counted, expected = line.counted or Decimal(0), line.expected
-    if not line.location:
-        others = [other for other in state.lines if other.location and _is_part_of(other, line)]
-        at_locations = sum((other.expected if other.counted is None else other.counted for other in others), Decimal(0))
-        if state.mode == "product":  # goods in hand for orders belong to the store's total
-            at_locations += line.held
-        counted, expected = counted + at_locations, expected + at_locations
-    is_default_pool = line.pool in (0, state.default_pool if state.mode == "location" and line.location else 0)
-    quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool}"
-    entry = _new_entry(line.product, line.location, quantity, counted, _counted_at(state, line), user)
-    if not line.is_expected_unknown:
-        entry["expected_quantity"] = expected
-    return entry
-
-
-def _is_part_of(line: CountLine, total: CountLine) -> bool:
-    """Return True if the line of a location is part of this total; a total without a pool includes all pools."""
-    return line.product == total.product and total.pool in (0, line.pool)

@@ -5,17 +5,32 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import refusals
+from aisle.jobs import refusals, stored_message
 from aisle.jobs.count import count_state
-from aisle.jobs.count.count_state import CountState, CountTarget, SentSummary
-from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, money_message
+from aisle.jobs.count.count_state import (
+    CountLine,
+    CountState,
+    CountTarget,
+    SentCount,
+    SentSummary,
+    StockChange,
+    log_write,
+    new_log_entry,
+    stock_change_entry,
+)
+from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, Write, money_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
     from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.operation_bodies import LogEntry
 
 Result = Turn[CountState]
+
+ENTRIES_PER_OPERATION = 20
+"""Maximum number of entries in one operation."""
 
 QUERY_ALL = "all"
 """Query of all stock lines at a location, and its id."""
@@ -231,11 +246,11 @@ def send_count(state: CountState, context: Context) -> Result:
     if not state.counted_lines:
         turn = end_count(state, Verdict(INFO, msg("count.nothing", what=label)))
         return turn if next_target is None else begin_count(reset_count(state), next_target)
-    effects = count_state.count_writes(state, context)
+    effects = count_writes(state, context)
     sent = SentSummary(label or state.counted_lines[0].label, len(state.counted_lines), len(state.differing_lines))
     id_ = "count.sent_differing" if sent.differing_count else "count.sent"
     verdict = Verdict(GOOD, msg(id_, what=sent.label, count=sent.line_count, differing=sent.differing_count))
-    changes = count_state.sent_count(sent.label, state)
+    changes = sent_count(sent.label, state)
     state = state._replace(sent=sent, last_sent=changes)
     turn = end_count(state, verdict) if next_target is None else begin_count(reset_count(state), next_target)
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
@@ -247,7 +262,7 @@ def undo_sent(state: CountState) -> Result:
     if sent is None:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
-        return Turn(state._replace(last_sent=None), (), count_state.no_undo_verdict(sent))
+        return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
     return Turn(state, (refusals.query_refused_since(change.counted_at for change in sent.changes),))
 
 
@@ -255,12 +270,124 @@ def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context
     """Reverse the changes of the count, except those that were refused."""
     if state.last_sent is None:
         return Turn(state)
-    remaining, refused = count_state.without_refused(state.last_sent, rows)
+    remaining, refused = without_refused(state.last_sent, rows)
     state = state._replace(last_sent=None)
     if refused and not remaining.changes:
         return Turn(state, (), refusals.refused_entry_verdict(refused))
-    effects: tuple[Effect, ...] = count_state.reversing_writes(remaining, context)
-    verdict = undo_verdict(count_state.undo_message(remaining))
+    effects: tuple[Effect, ...] = reversing_writes(remaining, context)
+    verdict = undo_verdict(undo_message(remaining))
     if state.closes_after_send and state.sent:  # opened for that count alone and resumed
         effects = (*effects, Close(verdict))
     return Turn(state, effects, verdict)
+
+
+def count_writes(state: CountState, context: Context) -> tuple[Write, ...]:
+    """Return the operations that send the count; they are never merged with others."""
+    entries = [(item.product, _log_entry(state, item, context.user)) for item in _store_total_last(state.counted_lines)]
+    return tuple(
+        log_write(
+            [entry for _, entry in part], [product for product, _ in part], context.store, context.user, is_count=True
+        )
+        for part in (
+            entries[first : first + ENTRIES_PER_OPERATION] for first in range(0, len(entries), ENTRIES_PER_OPERATION)
+        )
+    )
+
+
+def sent_count(label: str, state: CountState) -> SentCount:
+    """Return the stock changes of this count, for undo after it is sent."""
+    return SentCount(label, stock_changes(state), sum(item.is_expected_unknown for item in state.counted_lines))
+
+
+def no_undo_verdict(sent: SentCount) -> Verdict:
+    """Return the verdict that explains why a sent count has nothing to undo."""
+    if sent.unknown_count:
+        return Verdict(WRONG, msg("count.cannot_undo", what=sent.label))
+    return Verdict(INFO, msg("count.nothing_sent_to_undo", what=sent.label))
+
+
+def stock_changes(state: CountState) -> tuple[StockChange, ...]:
+    """Return the stock changes that sending this count makes."""
+    return tuple(
+        StockChange(item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label)
+        for item in _store_total_last(state.counted_lines)
+        if item.difference
+    )
+
+
+def _counted_at(state: CountState, line: CountLine) -> str:
+    """Return the time of counting; for a store total that of its latest part."""
+    return line.counted_at if line.location else max([line.counted_at, *(other.counted_at for other in state.lines)])
+
+
+def without_refused(
+    sent: SentCount, rows: tuple[RefusedOperationsRow, ...]
+) -> tuple[SentCount, RefusedOperationsRow | None]:
+    """Return a sent count without the entries the service refused, and the last refusal."""
+    found = [(each, refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
+    last = next((row for _, row in reversed(found) if row), None)
+    return sent._replace(changes=tuple(each for each, row in found if row is None)), last
+
+
+def reversing_writes(sent: SentCount, context: Context) -> tuple[Write, ...]:
+    """Return the operations that reverse a sent count."""
+    parts = (
+        sent.changes[first : first + ENTRIES_PER_OPERATION]
+        for first in range(0, len(sent.changes), ENTRIES_PER_OPERATION)
+    )
+    return tuple(
+        log_write(
+            [_reversing_entry(each, context) for each in part],
+            [each.product for each in part],
+            context.store,
+            context.user,
+        )
+        for part in parts
+    )
+
+
+def undo_message(sent: SentCount) -> Msg:
+    """Return the message for a reversed count: its stock changes by product, or by location for one product."""
+    has_locations = len({each.location for each in sent.changes}) > 1
+    changes = []
+    for each in sent.changes:
+        key, label = (
+            (each.location, each.location)
+            if has_locations and each.location
+            else (each.product, each.label or each.product)
+        )
+        changes.append(stored_message.GoodsAmount(key, label, -each.quantity, is_change=True))
+    text = stored_message.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
+    return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
+
+
+def _reversing_entry(change: StockChange, context: Context) -> LogEntry:
+    entry = stock_change_entry(change.product, change.location, change.pool, -change.quantity, context)
+    entry["reference"] = UNDO_PREFIX + change.counted_at
+    return entry
+
+
+def _store_total_last(items: tuple[CountLine, ...]) -> list[CountLine]:
+    """Return the lines with stock at no location last: it is sent as the store's total, locations included."""
+    return sorted(items, key=lambda item: not item.location)
+
+
+def _log_entry(state: CountState, line: CountLine, user: str) -> LogEntry:
+    counted, expected = line.counted or Decimal(0), line.expected
+    if not line.location:
+        others = [other for other in state.lines if other.location and _is_part_of(other, line)]
+        at_locations = sum((other.expected if other.counted is None else other.counted for other in others), Decimal(0))
+        if state.mode == "product":  # goods in hand for orders belong to the store's total
+            at_locations += line.held
+        counted, expected = counted + at_locations, expected + at_locations
+    is_default_pool = line.pool in (0, state.default_pool if state.mode == "location" and line.location else 0)
+    quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool}"
+    entry = new_log_entry(line.product, line.location, quantity, counted, _counted_at(state, line), user)
+    if not line.is_expected_unknown:
+        entry["expected_quantity"] = expected
+    return entry
+
+
+def _is_part_of(line: CountLine, total: CountLine) -> bool:
+    """Return True if the line of a location is part of this total; a total without a pool includes all pools."""
+    return line.product == total.product and total.pool in (0, line.pool)

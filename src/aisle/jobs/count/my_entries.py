@@ -3,56 +3,47 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from aisle.jobs import pages, stored_message
+from aisle.jobs import stored_message
 from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.count import count_state
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
-    Closed,
     Context,
+    Effect,
     Event,
-    Job,
-    Opened,
     Query,
     Refresh,
-    Resumed,
     Rows,
     Turn,
     Write,
     format_number,
 )
-from aisle.jobs.pages import page_size
+from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
+from aisle.jobs.row_types.log import MyEntriesRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import (
     ASK,
-    BACK,
     INFO,
     STATE_WORDS,
-    WRONG,
-    KeyHint,
     LabelledValue,
     Line,
-    ListView,
     Msg,
-    Row,
     Step,
     Verdict,
-    View,
     msg,
     number_message,
     raw,
     signed_message,
     undo_verdict,
 )
-from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, Scan, Text, UnknownCode
+from aisle.scan.meaning import PRODUCT, Match
 from aisle.undo_reference import UNDO_PREFIX
-
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.log import MyEntriesRow
 
 
 class Entry(NamedTuple):
@@ -101,48 +92,10 @@ class MyEntriesState(NamedTuple):
     """True while the undo of the entry has to be confirmed."""
 
 
-def view_entries(state: MyEntriesState) -> View:
-    """Return the view of the list, or of one entry."""
-    return _list_view(state) if state.entry is None else _entry_step(state, state.entry)
+Result = Turn[MyEntriesState]
+Actions = tuple[Action[MyEntriesState], ...]
 
-
-def entry_choices(state: MyEntriesState) -> tuple[Msg, ...]:
-    """Return the choices on the page of an entry."""
-    if state.entry is None or not state.entry.can_be_undone:
-        return ()
-    return (
-        (msg("my_entries.confirm_undo"), msg("my_entries.keep")) if state.is_asking_undo else (msg("my_entries.undo"),)
-    )
-
-
-def _list_view(state: MyEntriesState) -> ListView:
-    label = msg("my_entries.title_mine" if state.only_mine else "my_entries.title_all")
-    if state.product:
-        label = msg("my_entries.title_product", label=state.label)
-    text = state.typed or state.search
-    return pages.list_view(
-        state,
-        "my_entries",
-        label,
-        msg("my_entries.prompt"),
-        (msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.location"), msg("head.time")),
-        tuple(_entry_row(entry) for entry in state.rows),
-        KeyHint("e", msg("my_entries.toggle_user")),
-        empty=msg("my_entries.no_match", text=text) if text else msg("my_entries.empty"),
-    )
-
-
-def _entry_row(entry: Entry) -> Row:
-    return Row(
-        entry.key,
-        (
-            raw(entry.label),
-            _state_message(entry),
-            _format_amount(entry),
-            raw(entry.location),
-            msg("clock", at=entry.at),
-        ),
-    )
+# List
 
 
 def _format_amount(entry: Entry) -> Msg:
@@ -158,125 +111,61 @@ def _state_message(entry: Entry) -> Msg:
     return msg(STATE_WORDS[entry.state] if entry.later_count is None else "my_entries.counted_again")
 
 
-def _entry_step(state: MyEntriesState, entry: Entry) -> Step:
-    lines = [
-        Line(
-            "location", msg("count.location", place=entry.location) if entry.location else msg("count.without_location")
-        )
-    ]
-    lines += [Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
-    if entry.why:
-        lines.append(Line("note", read_message(entry.why)))
-    if entry.later_count is not None:
-        lines.append(Line("note", msg("my_entries.later_count", counted=entry.later_count)))
-    facts = [
-        LabelledValue(msg("head.state"), _state_message(entry)),
-        LabelledValue(msg("head.time"), msg("clock", at=entry.at)),
-    ]
-    facts.append(LabelledValue(msg("head.user"), raw(entry.user)))
-    if entry.reason:
-        facts.append(LabelledValue(msg("head.reason"), raw(entry.reason)))
-    if entry.pool:
-        facts.append(LabelledValue(msg("label.pool"), msg("number", value=entry.pool)))
-    facts.append(LabelledValue(msg("label.product_number"), raw(entry.product)))
-    return Step(
-        name="my_entries.undo" if state.is_asking_undo else "my_entries.entry",
-        title=msg("my_entries.title_entry"),
-        prompt=msg("count.prompt_number" if entry_choices(state) else "my_entries.prompt_entry"),
-        lines=tuple(lines),
-        labelled_values=tuple(facts),
-        choices=entry_choices(state),
-        key_hints=(BACK,),
-    )
-
-
-Result = Turn[MyEntriesState]
-
-
-class MyEntriesJob(Job[MyEntriesState]):
-    """Job for today's log."""
+class EntryList(ListPage[MyEntriesState, Entry]):
+    """List of the entries of today: the person's own, all, or those of one product."""
 
     name = "my_entries"
-    steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
-    version = 1
-    journalled = True
+    prompt_text = msg("my_entries.prompt")
+    query_name = "my_entries"
+    follows_typing = True
+    columns = (
+        Column(msg("head.product"), lambda row: raw(row.label)),
+        Column(msg("head.state"), _state_message),
+        Column(msg("head.counted"), _format_amount),
+        Column(msg("head.location"), lambda row: raw(row.location)),
+        Column(msg("head.time"), lambda row: msg("clock", at=row.at)),
+    )
 
-    def begin(self) -> MyEntriesState:
-        """Return the state with the user's own entries."""
-        return MyEntriesState()
+    def title(self, state: MyEntriesState) -> Msg:
+        if state.product:
+            return msg("my_entries.title_product", label=state.label)
+        return msg("my_entries.title_mine" if state.only_mine else "my_entries.title_all")
 
-    def accepts(self, state: MyEntriesState) -> Accepts:
-        """Return the accepted inputs: row numbers, `n` and `p` for pages, `e` for all entries or own ones."""
-        if state.entry is None:
-            return Accepts(
-                choices=pages.numbered_rows(state), command_letters=f"e{pages.page_letters(state)}", follows_typing=True
-            )
-        return Accepts(choices=len(entry_choices(state)), typed_only=state.is_asking_undo)
+    def empty_text(self, state: MyEntriesState) -> Msg:
+        text = state.typed or state.search
+        return msg("my_entries.no_match", text=text) if text else msg("my_entries.empty")
 
-    def prefers(self, state: MyEntriesState) -> tuple[str, ...]:
-        """Return products: a scan filters the list."""
-        return (PRODUCT,)
+    def key(self, row: Entry) -> str:
+        return row.key
 
-    def step_name(self, state: MyEntriesState) -> str:
-        """Return the step: the list, one entry, or the question about it."""
-        if state.entry is None:
-            return "my_entries"
-        return "my_entries.undo" if state.is_asking_undo else "my_entries.entry"
+    def arguments(self, state: MyEntriesState, context: Context) -> Args:
+        user = context.user if state.only_mine else ""
+        return {"user": user, "product_number": state.product, "now": context.now}
 
-    def handle(self, state: MyEntriesState, event: Event, context: Context) -> Result:
-        """Handle an event: scans and text filter, cursor keys mark, a number opens an entry."""
-        match event:
-            case Rows("my_entries", rows, _):
-                return pages.handle_rows(
-                    state, event, tuple(_parse_entry(row, context) for row in rows), context, _query
-                )
-            case Rows("entry", rows, _):
-                return Turn(_with_entry(state, _parse_entry(rows[0], context))) if rows else Turn(state)
-            case Opened():
-                return Turn(state, (_query(state, context), Refresh("logs")))
-            case Changed() | Closed() | Resumed():
-                return Turn(state, (*_refresh(state, context), *_request_refresh(event)))
-            case Back():
-                return _go_back(state, context)
-            case Choice(choice) if state.entry is not None and choice <= len(entry_choices(state)):
-                return _answer_undo(state, state.entry, choice, context)
-        if state.entry is not None:
-            return Turn(state)
-        return _handle_list_input(state, event, context)
+    def parse_rows(self, answer: Rows, context: Context) -> tuple[Entry, ...]:
+        return tuple(_parse_entry(row, context) for row in answer.rows)
 
-    def view(self, state: MyEntriesState) -> View:
-        """Return the view of the list, or of one entry."""
-        return view_entries(state)
+    def actions(self, state: MyEntriesState) -> Actions:
+        return (Action(msg("my_entries.toggle_user"), self._toggle_user, "e"),)
 
+    def _toggle_user(self, state: MyEntriesState, context: Context) -> Result:
+        return self.restart(state._replace(only_mine=not state.only_mine), context)
 
-def _query(state: MyEntriesState, context: Context) -> Query:
-    args = {
-        "user": context.user if state.only_mine else "",
-        "product_number": state.product,
-        "search": state.typed or state.search,
-        "now": context.now,
-        "first": state.first,
-        "size": page_size(context),
-    }
-    return Query("my_entries", "my_entries", args, is_live=True)
+    def handle_text(self, state: MyEntriesState, text: str, context: Context) -> Result:
+        return super().handle_text(state._replace(product="", label=""), text, context)
+
+    def open_row(self, state: MyEntriesState, row: Entry, context: Context) -> Result:
+        return Turn(state, (_query_entry(row, context),))
+
+    def go_back(self, state: MyEntriesState, context: Context) -> Result:
+        if state.product or state.search:
+            return self.restart(state._replace(product="", label="", search=""), context)
+        return Turn(state, (Close(),))
 
 
 def _query_entry(entry: Entry, context: Context) -> Query:
     """Return the query for the open entry; it is part of the journal, so the page is open after a restart."""
     return Query("entry", "my_entries", {"key": entry.key, "now": context.now})
-
-
-def _refresh(state: MyEntriesState, context: Context) -> tuple[Query, ...]:
-    return (_query(state, context), *((_query_entry(state.entry, context),) if state.entry else ()))
-
-
-def _request_refresh(event: Event) -> tuple[Refresh, ...]:
-    """Return the refresh of the log, unless the log itself changed."""
-    return () if isinstance(event, Changed) and event.topic in ("log", "outbox") else (Refresh("logs"),)
-
-
-def _with_entry(state: MyEntriesState, entry: Entry) -> MyEntriesState:
-    return state._replace(entry=entry, is_asking_undo=state.is_asking_undo and entry.can_be_undone)
 
 
 def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
@@ -304,49 +193,83 @@ def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
     )
 
 
-def _handle_list_input(state: MyEntriesState, event: Event, context: Context) -> Result:
-    match event:
-        case Scan(matches) if matches[0].kind == PRODUCT:
-            match = matches[0]
-            state = MyEntriesState(state.only_mine, match.key, match.label or match.key)
-        case Scan(matches):
-            return Turn(state, (), Verdict(WRONG, msg("my_entries.not_this", what=name_of(matches[0]))))
-        case Text(text) | UnknownCode(text):
-            state = MyEntriesState(state.only_mine, search=text)
-        case Command("e"):
-            state = MyEntriesState(not state.only_mine, state.product, state.label, state.search)
-        case _:
-            return pages.handle_list_input(state, event, context, _query, _open_entry, "e")
-    return Turn(state, (_query(state, context),))
+# Entry
 
 
-def _open_entry(state: MyEntriesState, entry: Entry, context: Context) -> Result:
-    return Turn(state, (_query_entry(entry, context),))
+class EntryPage(FormPage[MyEntriesState]):
+    """Page of one entry."""
 
+    name = "my_entries.entry"
+    title_text = msg("my_entries.title_entry")
 
-def _go_back(state: MyEntriesState, context: Context) -> Result:
-    if state.is_asking_undo:
-        return Turn(state._replace(is_asking_undo=False), (), Verdict(INFO, msg("count.dropped")))
-    if state.entry is not None:
+    def prompt(self, state: MyEntriesState) -> Msg:
+        return msg("count.prompt_number" if self.choices(state) else "my_entries.prompt_entry")
+
+    def lines(self, state: MyEntriesState) -> tuple[Line, ...]:
+        entry = _entry_of(state)
+        place = msg("count.location", place=entry.location) if entry.location else msg("count.without_location")
+        lines = [Line("location", place), Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
+        if entry.why:
+            lines.append(Line("note", read_message(entry.why)))
+        if entry.later_count is not None:
+            lines.append(Line("note", msg("my_entries.later_count", counted=entry.later_count)))
+        return tuple(lines)
+
+    def view(self, state: MyEntriesState) -> Step:
+        entry = _entry_of(state)
+        facts = (
+            (msg("head.state"), _state_message(entry)),
+            (msg("head.time"), msg("clock", at=entry.at)),
+            (msg("head.user"), raw(entry.user)),
+            *(((msg("head.reason"), raw(entry.reason)),) if entry.reason else ()),
+            *(((msg("label.pool"), msg("number", value=entry.pool)),) if entry.pool else ()),
+            (msg("label.product_number"), raw(entry.product)),
+        )
+        return super().view(state)._replace(labelled_values=tuple(LabelledValue(*fact) for fact in facts))
+
+    def actions(self, state: MyEntriesState) -> Actions:
+        return (Action(msg("my_entries.undo"), _ask_undo),) if _entry_of(state).can_be_undone else ()
+
+    def handle_other_input(self, state: MyEntriesState, event: Event, context: Context) -> Result:
+        return Turn(state)
+
+    def go_back(self, state: MyEntriesState, context: Context) -> Result:
         return Turn(state._replace(entry=None))
-    if state.product or state.search:
-        state = MyEntriesState(state.only_mine)
-        return Turn(state, (_query(state, context),))
-    return Turn(state, (Close(),))
 
 
-def _answer_undo(state: MyEntriesState, entry: Entry, choice: int, context: Context) -> Result:
-    if not state.is_asking_undo:
-        verdict = Verdict(ASK, msg("my_entries.ask_undo", label=entry.label, quantity=-_stock_change(entry)))
-        return Turn(state._replace(is_asking_undo=True), (), verdict)
-    if choice == 2:
+class UndoPage(EntryPage):
+    """Question whether to undo the entry."""
+
+    name = "my_entries.undo"
+    typed_only = True
+
+    def actions(self, state: MyEntriesState) -> Actions:
+        if not _entry_of(state).can_be_undone:
+            return ()
+        return (Action(msg("my_entries.confirm_undo"), _undo), Action(msg("my_entries.keep"), self.go_back))
+
+    def go_back(self, state: MyEntriesState, context: Context) -> Result:
         return Turn(state._replace(is_asking_undo=False), (), Verdict(INFO, msg("count.dropped")))
-    change = signed_message(-_stock_change(entry))
-    done = undo_verdict(
-        msg("my_entries.undone", label=entry.label, change=change, where=stored_message.at_location(entry.location))
-    )
+
+
+def _entry_of(state: MyEntriesState) -> Entry:
+    """Return the open entry."""
+    assert state.entry is not None, "the pages of an entry open with it"
+    return state.entry
+
+
+def _ask_undo(state: MyEntriesState, context: Context) -> Result:
+    entry = _entry_of(state)
+    verdict = Verdict(ASK, msg("my_entries.ask_undo", label=entry.label, quantity=-_stock_change(entry)))
+    return Turn(state._replace(is_asking_undo=True), (), verdict)
+
+
+def _undo(state: MyEntriesState, context: Context) -> Result:
+    entry = _entry_of(state)
+    change, where = signed_message(-_stock_change(entry)), stored_message.at_location(entry.location)
+    done = undo_verdict(msg("my_entries.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    return Turn(state, (_reversing_write(entry, context), _query(state, context)), done)
+    return Turn(state, (_reversing_write(entry, context), LIST.query(state, context)), done)
 
 
 def _stock_change(entry: Entry) -> Decimal:
@@ -360,3 +283,59 @@ def _reversing_write(entry: Entry, context: Context) -> Write:
     log = count_state.stock_change_entry(entry.product, entry.location, entry.pool, -_stock_change(entry), context)
     log["reference"] = f"{UNDO_PREFIX}{entry.id}"
     return count_state.log_write([log], [entry.product], context.store, context.user)
+
+
+LIST, ENTRY, UNDO = EntryList(), EntryPage(), UndoPage()
+
+
+class MyEntriesJob(PageJob[MyEntriesState]):
+    """Job for today's log."""
+
+    name = "my_entries"
+    steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
+    version = 1
+    journalled = True
+    preferred_kinds = (PRODUCT,)
+
+    def begin(self) -> MyEntriesState:
+        return MyEntriesState()
+
+    def page(self, state: MyEntriesState) -> Page[MyEntriesState]:
+        if state.entry is None:
+            return LIST
+        return UNDO if state.is_asking_undo else ENTRY
+
+    def handle_opened(self, state: MyEntriesState, args: Args, context: Context) -> Result:
+        return Turn(state, (LIST.query(state, context), Refresh("logs")))
+
+    def queries(self, state: MyEntriesState, context: Context) -> tuple[Effect, ...]:
+        return (LIST.query(state, context), *((_query_entry(state.entry, context),) if state.entry else ()))
+
+    def query_again(self, state: MyEntriesState, context: Context) -> Result:
+        return Turn(state, (*self.queries(state, context), Refresh("logs")))
+
+    def handle_changed(self, state: MyEntriesState, event: Changed, context: Context) -> Result:
+        """Query again, and refresh the log unless the log itself changed."""
+        if event.topic in ("log", "outbox"):
+            return Turn(state, self.queries(state, context))
+        return self.query_again(state, context)
+
+    def handle_rows(self, state: MyEntriesState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("my_entries"):
+                return LIST.handle_rows(state, answer, context)
+            case Rows("entry", (row, *_)):
+                entry = _parse_entry(row, context)
+                is_asking = state.is_asking_undo and entry.can_be_undone
+                return Turn(state._replace(entry=entry, is_asking_undo=is_asking))
+        return Turn(state)
+
+    def handle_scan(self, state: MyEntriesState, matches: tuple[Match, ...], context: Context) -> Result:
+        """Filter the list by a scanned product."""
+        match = matches[0]
+        if state.entry is not None:
+            return Turn(state)
+        if match.kind != PRODUCT:
+            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
+        filtered = state._replace(product=match.key, label=match.label or match.key, search="")
+        return LIST.restart(filtered, context)

@@ -5,31 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import pages, refusals
-from aisle.jobs.job import (
-    Args,
-    Changed,
-    Close,
-    Closed,
-    Context,
-    Effect,
-    Event,
-    Job,
-    Opened,
-    Query,
-    Refresh,
-    Resumed,
-    Rows,
-    Start,
-    Turn,
-    Write,
-)
+from aisle.jobs import refusals
+from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write
+from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep, reply
-from aisle.jobs.pages import page_size
+from aisle.jobs.page_job import Page, PageJob, refuse
 from aisle.jobs.quantities import distinct_labels, to_decimal
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
-from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.scan.meaning import LOCATION, PRODUCT, Command, CursorKey, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.supervisor import AssignmentsRow
@@ -84,142 +68,126 @@ def parse_task_row(row: AssignmentsRow) -> TaskRow:
     return TaskRow(task, str(row.get("since") or ""), str(row.get("tag") or ""), *worker)
 
 
-def list_view(state: ClearanceTasksState) -> ListView:
-    """Return the list, with locations in walking order."""
-    return pages.list_view(
-        state,
-        "clearance_tasks",
-        msg("clearance_tasks.title_of", tag=state.tag) if state.tag else msg("clearance_tasks.title"),
-        msg("clearance_tasks.prompt"),
-        (
-            msg("head.location"),
-            msg("head.product"),
-            msg("clearance_tasks.head_quantity"),
-            msg("head.order"),
-            msg("clearance_tasks.head_worker"),
-        ),
-        tuple(Row(each.task.id, _task_cells(each)) for each in state.rows),
-        empty=_empty_text(state),
-    )
-
-
-def _task_cells(row: TaskRow) -> tuple[Msg, ...]:
-    task = row.task
-    return (
-        raw(task.location),
-        raw(task.label),
-        quantity_with_unit(task.quantity, task.unit if task.allows_decimals else ""),
-        raw(task.order),
-        raw(row.worker_name),
-    )
-
-
 def quantity_with_unit(quantity: Decimal, unit: str) -> Msg:
     """Return a quantity in pieces, or with its unit."""
     return msg("clearance_tasks.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
 
 
-def _empty_text(state: ClearanceTasksState) -> Msg:
-    if not state.is_loaded:
-        return msg("clearance_tasks.not_loaded")
-    return msg("clearance_tasks.empty") if state.lists_tasks else msg("clearance_tasks.unlisted")
+def _quantity_text(row: TaskRow) -> Msg:
+    return quantity_with_unit(row.task.quantity, row.task.unit if row.task.allows_decimals else "")
 
 
 Result = Turn[ClearanceTasksState]
 
 
-class ClearanceTasksJob(Job[ClearanceTasksState]):
+class TaskList(ListPage[ClearanceTasksState, TaskRow]):
+    """List of tasks, with locations in walking order."""
+
+    name = "clearance_tasks"
+    prompt_text = msg("clearance_tasks.prompt")
+    columns = (
+        Column(msg("head.location"), lambda row: raw(row.task.location)),
+        Column(msg("head.product"), lambda row: raw(row.task.label)),
+        Column(msg("clearance_tasks.head_quantity"), _quantity_text),
+        Column(msg("head.order"), lambda row: raw(row.task.order)),
+        Column(msg("clearance_tasks.head_worker"), lambda row: raw(row.worker_name)),
+    )
+
+    def title(self, state: ClearanceTasksState) -> Msg:
+        return msg("clearance_tasks.title_of", tag=state.tag) if state.tag else msg("clearance_tasks.title")
+
+    def empty_text(self, state: ClearanceTasksState) -> Msg:
+        if not state.is_loaded:
+            return msg("clearance_tasks.not_loaded")
+        return msg("clearance_tasks.empty" if state.lists_tasks else "clearance_tasks.unlisted")
+
+    def key(self, row: TaskRow) -> str:
+        return row.task.id
+
+    def query(self, state: ClearanceTasksState, context: Context) -> Query:
+        args = {"tag": state.tag, **self.window_arguments(state, context)}
+        return Query("clearance_tasks", "assignments", args, is_live=True)
+
+    def parse_rows(self, answer: Rows, context: Context) -> tuple[TaskRow, ...]:
+        return tuple(parse_task_row(row) for row in answer.rows)
+
+    def handle_other_input(self, state: ClearanceTasksState, event: Event, context: Context) -> Result:
+        if isinstance(event, Command | CursorKey) and event != CursorKey("enter"):
+            state = state._replace(confirmed_task="")
+        return super().handle_other_input(state, event, context)
+
+    def handle_text(self, state: ClearanceTasksState, text: str, context: Context) -> Result:
+        return refuse(state, msg("clearance_tasks.unknown", text=text))
+
+    def open_row(self, state: ClearanceTasksState, row: TaskRow, context: Context) -> Result:
+        """Open the move of a task; confirm first if another user works on it."""
+        is_taken = row.worker_name and row.worker != context.user
+        if is_taken and state.confirmed_task != row.task.id:
+            verdict = Verdict(ASK, msg("clearance_tasks.taken_by_other", who=row.worker_name, label=row.task.label))
+            return Turn(state._replace(confirmed_task=row.task.id), (), verdict)
+        verdict = Verdict(INFO, msg("clearance_tasks.started", place=row.task.location))
+        return Turn(state._replace(confirmed_task=""), (Start("move", {"task": task_args(row.task)}),), verdict)
+
+
+LIST = TaskList()
+
+
+class ClearanceTasksJob(PageJob[ClearanceTasksState]):
     """Job for the list of clearance tasks."""
 
     name = "clearance_tasks"
     steps: tuple[str, ...] = ("clearance_tasks",)
     version = 1
     journalled = False
+    topics = ("assignment", "outbox", "order")
+    preferred_kinds = (LOCATION, PRODUCT)
 
     def begin(self) -> ClearanceTasksState:
-        """Return the state with all tasks."""
         return ClearanceTasksState()
 
-    def accepts(self, state: ClearanceTasksState) -> Accepts:
-        """Return the accepted inputs: row numbers and page letters; typing filters nothing."""
-        return Accepts(choices=pages.numbered_rows(state), command_letters=pages.page_letters(state))
-
-    def prefers(self, state: ClearanceTasksState) -> tuple[str, ...]:
-        """Return locations and products: a scan of either selects a task."""
-        return (LOCATION, PRODUCT)
+    def page(self, state: ClearanceTasksState) -> Page[ClearanceTasksState]:
+        return LIST
 
     def uses_product(self, state: ClearanceTasksState, product: str) -> bool:
         """Return True if a task is about the product."""
         return any(row.task.product == product for row in state.rows)
 
-    def step_name(self, state: ClearanceTasksState) -> str:
-        """Return the only step."""
-        return self.name
+    def handle_opened(self, state: ClearanceTasksState, args: Args, context: Context) -> Result:
+        state = state._replace(tag=str(args.get("tag") or ""), opened_at=context.now)
+        return Turn(state, (*self.queries(state, context), Refresh("assignments")))
 
-    def handle(self, state: ClearanceTasksState, event: Event, context: Context) -> Result:
-        """Handle an event: a number, or a scan of a location or product, opens the move of a task."""
-        match event:
-            case Opened(args):
-                state = state._replace(tag=str(args.get("tag") or ""), opened_at=context.now)
-                return Turn(state, (*_refresh(state, context), Refresh("assignments")))
-            case Rows("clearance_permission", (row, *_), _):
-                return Turn(state._replace(lists_tasks=bool(row["listed"]), is_loaded=bool(row["is_known"])))
-            case Rows("clearance_tasks", rows, _):
-                return pages.handle_rows(state, event, tuple(parse_task_row(row) for row in rows), context, _query)
+    def queries(self, state: ClearanceTasksState, context: Context) -> tuple[Effect, ...]:
+        permission = Query("clearance_permission", "clearance_permission", {"user": context.user}, is_live=True)
+        return (permission, LIST.query(state, context))
+
+    def query_again(self, state: ClearanceTasksState, context: Context) -> Result:
+        return self._query_tasks_and_refusals(state, context, is_moved=False)
+
+    def handle_closed(self, state: ClearanceTasksState, event: Closed, context: Context) -> Result:
+        return self._query_tasks_and_refusals(state, context, is_moved=event.job == "move")
+
+    def _query_tasks_and_refusals(self, state: ClearanceTasksState, context: Context, *, is_moved: bool) -> Result:
+        refused = refusals.query_refused_moves(state.opened_at, is_reported=is_moved)
+        return Turn(state._replace(confirmed_task=""), (*self.queries(state, context), refused))
+
+    def handle_rows(self, state: ClearanceTasksState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("clearance_permission", (row, *_)):
+                return Turn(state._replace(lists_tasks=row["listed"], is_loaded=row["is_known"]))
+            case Rows("clearance_tasks"):
+                return LIST.handle_rows(state, answer, context)
             case Rows("refused" | "refused_before"):
-                reported, verdict = refusals.report_refused_moves(state.reported_refusals, event, context.user)
+                reported, verdict = refusals.report_refused_moves(state.reported_refusals, answer, context.user)
                 return Turn(state._replace(reported_refusals=reported), (), verdict)
-            case Resumed() | Closed() | Changed("assignment" | "outbox" | "order"):
-                moved = isinstance(event, Closed) and event.job == "move"
-                effects = (*_refresh(state, context), refusals.query_refused_moves(state.opened_at, is_reported=moved))
-                return Turn(state._replace(confirmed_task=""), effects)
-            case Back():
-                return Turn(state, (Close(),))
-            case Scan(matches):
-                return _handle_scan(state, matches, context)
-            case Text(text) | UnknownCode(text):
-                return Turn(state, (), Verdict(WRONG, msg("clearance_tasks.unknown", text=text)))
-            case Command() | CursorKey() if event != CursorKey("enter"):
-                state = state._replace(confirmed_task="")
-        return pages.handle_list_input(state, event, context, _query, _start_task)
+        return Turn(state)
 
-    def view(self, state: ClearanceTasksState) -> ListView:
-        """Return the list, with locations in walking order."""
-        return list_view(state)
-
-
-def _refresh(state: ClearanceTasksState, context: Context) -> tuple[Effect, ...]:
-    return (
-        Query("clearance_permission", "clearance_permission", {"user": context.user}, is_live=True),
-        _query(state, context),
-    )
-
-
-def _query(state: ClearanceTasksState, context: Context) -> Query:
-    return Query(
-        "clearance_tasks",
-        "assignments",
-        {"tag": state.tag, "first": state.first, "size": page_size(context)},
-        is_live=True,
-    )
-
-
-def _handle_scan(state: ClearanceTasksState, matches: tuple[Match, ...], context: Context) -> Result:
-    for match in matches:
-        for each in state.rows:
-            if (match.kind, match.key) in ((LOCATION, each.task.location), (PRODUCT, each.task.product)):
-                return _start_task(state, each, context)
-    return Turn(state, (), Verdict(WRONG, msg("clearance_tasks.not_here", what=matches[0].label or matches[0].key)))
-
-
-def _start_task(state: ClearanceTasksState, row: TaskRow, context: Context) -> Result:
-    """Open the move of a task; confirm first if another user works on it."""
-    is_taken = row.worker_name and row.worker != context.user
-    if is_taken and state.confirmed_task != row.task.id:
-        verdict = Verdict(ASK, msg("clearance_tasks.taken_by_other", who=row.worker_name, label=row.task.label))
-        return Turn(state._replace(confirmed_task=row.task.id), (), verdict)
-    verdict = Verdict(INFO, msg("clearance_tasks.started", place=row.task.location))
-    return Turn(state._replace(confirmed_task=""), (Start("move", {"task": task_args(row.task)}),), verdict)
+    def handle_scan(self, state: ClearanceTasksState, matches: tuple[Match, ...], context: Context) -> Result:
+        """Open the first task at the scanned location or with the scanned product."""
+        for match in matches:
+            for row in state.rows:
+                if (match.kind, match.key) in ((LOCATION, row.task.location), (PRODUCT, row.task.product)):
+                    return LIST.open_row(state, row, context)
+        return refuse(state, msg("clearance_tasks.not_here", what=matches[0].label or matches[0].key))
 
 
 def task_args(task: ClearanceTask) -> Args:

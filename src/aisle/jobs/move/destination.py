@@ -270,6 +270,8 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
         text = stored_message.goods_message(
             "move.take_undone", "move.take_undone_many", _goods_amounts(parts), target=_sources_text(parts)
         )
+        if len(parts) > 1 and in_hand:
+            text = msg("move.take_undone_rest", told=text, goods=_name_goods(in_hand))
     else:
         text = stored_message.goods_message("move.back_in_hand", "move.back_in_hand_many", _goods_amounts(parts))
     return Turn(state, (), undo_verdict(text))
@@ -372,6 +374,14 @@ def _goods_amounts(goods: Iterable[Goods]) -> list[stored_message.GoodsAmount]:
         stored_message.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
         for part in goods
     ]
+
+
+def _name_goods(goods: Iterable[Goods]) -> Msg:
+    """Return the quantity and name of one product, or the list of several."""
+    amounts = stored_message.merge_goods(_goods_amounts(goods))
+    if len(amounts) > 1:
+        return stored_message.list_goods(amounts)
+    return msg("goods.one", quantity=stored_message.goods_quantity(amounts[0]), label=amounts[0].label)
 
 
 def _sources_text(parts: Iterable[Goods]) -> Msg:

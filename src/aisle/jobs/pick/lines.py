@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, refusals
-from aisle.jobs.count import count_state
+from aisle.jobs.count import finish_count
 from aisle.jobs.job import Args, Context, Start, Turn, Write
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, put_down
 from aisle.jobs.pick.offered_choices import reject_input
@@ -408,7 +408,7 @@ def undo_step(state: PickState, context: Context) -> Result:
             return Turn(state, (refusals.query_refused_since(change.counted_at for change in last.sent_count.changes),))
         state = state._replace(history=state.history[:-1])
         if last.sent_count:
-            return Turn(state, (), count_state.no_undo_verdict(last.sent_count))
+            return Turn(state, (), finish_count.no_undo_verdict(last.sent_count))
         if last.returned:
             return put_down.undo_return(state, last, context)
         if last.sources_before:
@@ -425,12 +425,12 @@ def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context
     sent = state.history[-1].sent_count if state.history else None
     if sent is None:
         return Turn(state)
-    remaining, refused = count_state.without_refused(sent, rows)
+    remaining, refused = finish_count.without_refused(sent, rows)
     state = state._replace(history=state.history[:-1])
     if refused and not remaining.changes:
         return Turn(state, (), refusals.refused_entry_verdict(refused))
-    verdict = undo_verdict(count_state.undo_message(remaining))
-    return Turn(state._replace(choices=()), count_state.reversing_writes(remaining, context), verdict)
+    verdict = undo_verdict(finish_count.undo_message(remaining))
+    return Turn(state._replace(choices=()), finish_count.reversing_writes(remaining, context), verdict)
 
 
 def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:

@@ -207,7 +207,7 @@ def _nearby_text(state: ShortageState) -> Msg | None:
         or (state.product_details and state.product_details.has_no_stock)
     ):
         return None
-    stores = [max(Decimal(0), row["quantity"]) for row in state.nearby.stores if not row["is_warehouse"]]
+    stores = [max(Decimal(0), near.quantity) for near in state.nearby.stores if not near.is_warehouse]
     return msg("shortage.nearby", quantity=sum(stores, Decimal(0))) if stores else None
 
 
@@ -252,7 +252,7 @@ def _choice_row(state: ShortageState, choice: ShortageChoice) -> Cells:
 
 
 def _location_row(state: ShortageState, other: OtherLocation) -> Cells:
-    named = {pool["pool"]: pool["name"] for pool in state.product_details.pools} if state.product_details else {}
+    named = {pool.number: pool.name for pool in state.product_details.pools} if state.product_details else {}
     where = msg("shortage.choice_location", place=other.location)
     if other.quantity <= 0:
         return (where, msg("shortage.none_there"))

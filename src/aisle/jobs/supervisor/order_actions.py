@@ -51,7 +51,6 @@ from aisle.scan.meaning import PERSON, Accepts, Command, CursorKey, Match, Scan,
 
 MAX_PEOPLE = 60
 """Most people offered, page by page. Anybody else is typed."""
-
 MAX_REFRESHES = 20
 
 MIN_CHOICES = 6
@@ -480,8 +479,9 @@ def _run_actions(state: OrderActionState, found: Mapping[str, OrderToActOnRow], 
         undo += [(order, done.undo)] if done.undo and not state.is_undo else []
         rows.append(Outcome(order, "" if done.why else "queued", done.why))
     refreshes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
-    state = state._replace(outcomes=tuple(rows), undo=tuple(undo), page="results", first=0, cursor=-1)
-    state = state._replace(size=page_size(context), done_at=context.now)
+    state = state._replace(
+        outcomes=tuple(rows), undo=tuple(undo), page="results", first=0, cursor=-1, done_at=context.now
+    )
     verdict = _verdict(state)
     if len(rows) == 1:
         return Turn(state, (*effects, *refreshes, Close(verdict, answer=_answer(state))))
@@ -593,9 +593,8 @@ def _parse_action(fields: Args) -> OrderAction:
 def _with_progress(state: OrderActionState, rows: tuple[OrderToActOnRow, ...]) -> OrderActionState:
     """Return the state with the picked and ordered quantity of all orders."""
     progress = [order_progress(row) for row in rows]
-    is_in_batch = any(row.get("picker") or row.get("assigned_to") for row in rows)
     return state._replace(
         picked=sum((picked for picked, _ in progress), Decimal(0)),
         ordered=sum((ordered for _, ordered in progress), Decimal(0)),
-        is_in_batch=is_in_batch or not rows,
+        is_in_batch=not rows or any(row.get("picker") or row.get("assigned_to") for row in rows),
     )

@@ -10,9 +10,10 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.jobs import claims, pages
-from aisle.jobs.job import Args, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Start, Turn
+from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_page import ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.quantities import not_an_order
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     FILTER_FIELDS,
@@ -214,7 +215,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             return Turn(state, (_start_order(numbers[0]),))
         if start := pages.open_record(first.kind, first.key, first.label):
             return Turn(state, (start,))
-        return refuse(state, msg("orders.is_person", name=first.label or first.key))
+        return refuse(state, not_an_order(first))
 
     def _show_order(self, state: OrdersState, order: str, context: Context) -> Result:
         """Move the window to a marked order, if the filter includes it. The search is cleared."""
@@ -530,7 +531,7 @@ class OrdersJob(PageJob[OrdersState]):
         queries = (BOARD.query(state, context), _query_views(context))
         return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
 
-    def handle_changed(self, state: OrdersState, context: Context) -> Result:
+    def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
         board = BOARD.query_with_cursor(state, context)
         return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
 

@@ -133,9 +133,6 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
         is_filtered = state.category or state.supplier or state.subset != "all"
         return msg("products.none_such" if is_filtered else "products.empty")
 
-    def may_have_more(self, state: ProductsState) -> bool:
-        return state.may_have_more
-
     def key(self, row: CatalogueRow) -> str:
         return row["product_number"]
 

@@ -141,7 +141,7 @@ def plain_text(field: Field, value: Json) -> str:
     return format_number(to_decimal(value))
 
 
-def parse_entry_values(row: Mapping[str, Any]) -> dict[str, str]:
+def parse_entry_values(row: Mapping[str, object]) -> dict[str, str]:
     """Return the values of a stock entry by field name; missing fields are left out."""
     return {
         field.name: plain_text(field, row[field.entry_name])
@@ -150,7 +150,7 @@ def parse_entry_values(row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def parse_update_values(item: Mapping[str, Any]) -> dict[str, str]:
+def parse_update_values(item: Mapping[str, object]) -> dict[str, str]:
     """Return the values of an update's item by field name."""
     return {field.name: plain_text(field, item[field.name]) for field in FIELDS if field.name in item}
 

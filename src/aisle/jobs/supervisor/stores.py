@@ -104,9 +104,6 @@ class StoreList(SearchPage[StoresState, StoresRow]):
         text = state.typed or state.search
         return msg("stores.no_match", text=text) if text else SUBSETS[state.subset].empty
 
-    def may_have_more(self, state: StoresState) -> bool:
-        return state.may_have_more
-
     def key(self, row: StoresRow) -> str:
         return row["store_number"]
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
+from aisle.service.http.json_logging import RequestNotes
+
 _CACHE_SECONDS = 60.0
 # Above this number the entry that was authorized longest ago is removed; it is queried again.
 _MAX_ENTRIES = 10_000
@@ -31,10 +33,10 @@ class CachedAuthorization(NamedTuple):
     role: str
     store_number: str | None
 
-    def log_fields(self) -> dict[str, str]:
+    def log_fields(self) -> RequestNotes:
         """Return the fields for the request log."""
-        fields = {"token": self.token_id, "role": self.role}
-        return fields if self.store_number is None else fields | {"store": self.store_number}
+        fields: RequestNotes = {"token": self.token_id, "role": self.role}
+        return fields if self.store_number is None else {**fields, "store": self.store_number}
 
 
 class AuthorizationCache:

@@ -12,9 +12,9 @@ from aisle.service.db.statements.products import PRODUCTS_OF_CODES
 
 def code_keys_of_product(product: Mapping[str, Any]) -> list[str]:
     """Return the keys of all barcodes of a product: its own, further ones, and those of its units."""
-    codes = [product.get("barcode") or "", product.get("purchase_unit_barcode") or ""]
-    codes += split_codes(product.get("barcodes_array") or "")
-    codes += [unit.get("unit_barcode") or "" for unit in product.get("units") or []]
+    codes = [product.get("barcode", ""), product.get("purchase_unit_barcode", "")]
+    codes += split_codes(product.get("barcodes_array", ""))
+    codes += [unit.get("unit_barcode", "") for unit in product.get("units", [])]
     return list(dict.fromkeys(key for code in codes for key in index_keys(code)))
 
 

@@ -6,13 +6,13 @@ Each action is a request of the interface at its own time, so that the service's
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from datetime import date, timedelta
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from aisle.barcode_keys import check_digit
 from aisle.service.demo.products import Body
+from aisle.service.query_values import QueryValues
 
 HISTORY_DAYS = 21
 """Days of history."""
@@ -45,7 +45,7 @@ class DemoRequest(NamedTuple):
     user: str
     operation: str
     body: Any = None
-    query: Mapping[str, Any] = MappingProxyType({})
+    query: QueryValues = QueryValues()
 
     def sent_at(self, now: float) -> float:
         """Return the time of the request in seconds since 1970."""

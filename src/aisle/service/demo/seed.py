@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from aisle.contract.models.extensions import ReviewsRequest
 from aisle.service.auth.tokens import add_token, authorize_store, mark_revoked
 from aisle.service.context import Context, OperationCall, Principal
 from aisle.service.db import Transaction
@@ -33,6 +34,7 @@ from aisle.service.handlers.products import create_or_update_products
 from aisle.service.handlers.registry import RunOperation
 from aisle.service.handlers.store_products import create_store_products
 from aisle.service.handlers.stores import create_stores
+from aisle.service.query_values import QueryValues
 
 _HANDLERS: dict[str, RunOperation] = {
     LOGS: create_store_product_logs,
@@ -78,7 +80,7 @@ async def _seed_stock(runner: _RequestRunner, demo: DemoStore) -> None:
         ranged = dict.fromkeys(entry["product_number"] for entry in counts)
         items = demo.store_products if store == demo.store_number else [{"product_number": number} for number in ranged]
         await runner.run(create_store_products, {"store_products": items}, store)
-        await runner.run(create_store_product_logs, {"storeproductlog": counts}, store, is_counted_quantity=True)
+        await runner.run(create_store_product_logs, {"storeproductlog": counts}, store, {"is_counted_quantity": True})
 
 
 async def _seed_history(runner: _RequestRunner, demo: DemoStore, now: float) -> None:
@@ -87,11 +89,11 @@ async def _seed_history(runner: _RequestRunner, demo: DemoStore, now: float) -> 
     for request in sorted(demo.requests, key=lambda each: each.sent_at(now)):
         runner.now_seconds, runner.user = request.sent_at(now), request.user or None
         body = _review_body(movement_answer) if request.operation == REVIEW else request.body
-        answer = await runner.run(_HANDLERS[request.operation], body, demo.store_number, **request.query)
+        answer = await runner.run(_HANDLERS[request.operation], body, demo.store_number, request.query)
         movement_answer = answer if request.operation == MOVEMENT else movement_answer
 
 
-def _review_body(movement_result: bytes) -> dict[str, Any]:
+def _review_body(movement_result: bytes) -> ReviewsRequest:
     taken, *_ = json.loads(movement_result)["data"].split(",")
     return {"reviews": [{"id": int(taken)}]}
 
@@ -106,7 +108,9 @@ class _RequestRunner:
         self._principal = principal
         self._count = 0
 
-    async def run(self, operation: RunOperation, body: Any, store_number: str | None = None, **query: Any) -> bytes:
+    async def run(
+        self, operation: RunOperation, body: Any, store_number: str | None = None, query: QueryValues | None = None
+    ) -> bytes:
         """Run one operation like a request."""
         store = await authorize_store(self._tx, self._principal, store_number) if store_number else None
         now = format_timestamp(self.now_seconds)
@@ -114,6 +118,6 @@ class _RequestRunner:
         op_id = f"demo/{self._count}"
         ctx = Context(self._tx, self._principal, now, self.now_seconds, op_id, now, app_user=self.user, store=store)
         path = {"store_number": store_number} if store_number else {}
-        answer = await operation(ctx, OperationCall(path, query, body))
+        answer = await operation(ctx, OperationCall(path, query or {}, body))
         await ctx.write_deferred()
         return answer

@@ -26,8 +26,8 @@ class AuditChange(NamedTuple):
 
     subject: Subject
     key: str
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
+    before: Mapping[str, object]
+    after: Mapping[str, object]
 
     @property
     def changed_fields(self) -> tuple[str, str]:
@@ -71,7 +71,7 @@ async def record_command(tx: Transaction, change: AuditChange, now: str) -> None
     )
 
 
-def _fields_json(fields: Mapping[str, Any], names: Iterable[str]) -> str:
+def _fields_json(fields: Mapping[str, object], names: Iterable[str]) -> str:
     return to_json({name: _shorten(fields[name]) for name in names if name in fields})
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from json.encoder import encode_basestring as quoted
-from typing import Any
+from typing import Any, TypeVar
 
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.errors import to_json_bytes
@@ -17,12 +17,16 @@ __all__ = [
     "json_boolean",
     "object_members",
     "parse_json_object",
+    "pick_members",
     "pool_members",
     "quoted",
+    "rename_members",
     "shipment_members",
     "text_member",
     "to_json",
 ]
+
+_T = TypeVar("_T")
 
 
 def to_json(value: Any) -> str:
@@ -63,12 +67,24 @@ def shipment_members(shipment: str | None, line: int | None) -> tuple[str, str]:
     )
 
 
-def drop_none(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members without those that are None, which count as not given."""
+def drop_none(value: Mapping[str, _T | None]) -> dict[str, _T]:
+    """Return the members without those that are None."""
     return {name: item for name, item in value.items() if item is not None}
 
 
-def parse_json_object(object_json: str) -> dict[str, Any]:
-    """Parse a stored object. A number with a fraction becomes a Decimal, so that it equals that of a request."""
-    value: dict[str, Any] = json.loads(object_json, parse_float=Decimal)
-    return value
+def rename_members(value: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    """Return the members that have another name elsewhere, under that name."""
+    return {other: value[name] for name, other in names.items() if name in value}
+
+
+def pick_members(value: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+    """Return the members with these names."""
+    return {name: value[name] for name in names if name in value}
+
+
+def parse_json_object(object_json: str) -> Any:
+    """Parse a stored object; the caller knows its type.
+
+    A number with a fraction becomes a Decimal, so that it equals that of a request.
+    """
+    return json.loads(object_json, parse_float=Decimal)

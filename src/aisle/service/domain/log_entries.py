@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import (
@@ -25,7 +25,9 @@ from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 _BOOKKEEPING_FIELDS = ("purchase_price", "purchase_unit_quantity")
 
 
-def bookkeeping_members(product: Product, quantity: int | None, existing_members: Mapping[str, Any]) -> Iterator[str]:
+def bookkeeping_members(
+    product: Product, quantity: int | None, existing_members: Mapping[str, object]
+) -> Iterator[str]:
     """Yield the bookkeeping members of an entry, except those in `existing_members`."""
     if product.price:
         yield f'"price":{product.price}'
@@ -69,8 +71,8 @@ class LogEntry(NamedTuple):
     reason: str | None = None
     app_user: str | None = None
     needs_review: bool = False
-    extra: dict[str, Any] | None = None
-    data: dict[str, Any] | None = None
+    extra: dict[str, object] | None = None
+    data: dict[str, object] | None = None
 
 
 class LogWriter:
@@ -100,7 +102,7 @@ class LogWriter:
         self._added_positions.append(len(self._entries))
         self._entries.append((entry, self.ledger.occurred_on))
 
-    def add_fields(self, entry_index: int, extra: dict[str, Any]) -> None:
+    def add_fields(self, entry_index: int, extra: dict[str, object]) -> None:
         """Add documented fields to an entry, by its index among the added ones."""
         position = self._added_positions[entry_index]
         entry, moved_on = self._entries[position]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from aisle.service.context import Context
 from aisle.service.domain import audit
@@ -15,17 +14,17 @@ _CLAIM = "claimed_by"
 _OF_PICKERS = frozenset({"staff"})
 
 
-def settings_of(order: Order, lines: Iterable[OrderLine]) -> dict[str, Any]:
+def settings_of(order: Order, lines: Iterable[OrderLine]) -> dict[str, object]:
     """Return the audited fields of an order and of some of its lines."""
-    settings: dict[str, Any] = {"is_active": order.is_active, "is_rejected": order.is_rejected}
+    settings: dict[str, object] = {"is_active": order.is_active, "is_rejected": order.is_rejected}
     settings |= {name: order.item[name] for name in (*REASON_FIELDS, _CLAIM) if name in order.item}
     for line in lines:
         settings |= {f"line {line.line_number} {name}": value for name, value in _of_line(line).items()}
     return settings
 
 
-def _of_line(line: OrderLine) -> dict[str, Any]:
-    settings: dict[str, Any] = {"quantity": to_json_number(line.quantity), "is_rejected": line.is_rejected}
+def _of_line(line: OrderLine) -> dict[str, object]:
+    settings: dict[str, object] = {"quantity": to_json_number(line.quantity), "is_rejected": line.is_rejected}
     settings |= {name: value for name, value in line.item.items() if line.is_rejected or name not in REASON_FIELDS}
     return settings | {
         "is_picked_from_warehouse": line.from_warehouse,
@@ -34,7 +33,7 @@ def _of_line(line: OrderLine) -> dict[str, Any]:
     }
 
 
-async def note_order(ctx: Context, order: Order, before: dict[str, Any], lines: Iterable[OrderLine]) -> None:
+async def note_order(ctx: Context, order: Order, before: dict[str, object], lines: Iterable[OrderLine]) -> None:
     """Record the changes since `before`. Staff who claim a free order or end their own claim are not recorded."""
     after = settings_of(order, lines)
     is_own_claim = {before.get(_CLAIM, ""), after.get(_CLAIM, "")} <= {"", ctx.app_user or ctx.principal.name}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Final, TypedDict
 
 from aisle.service.context import Context
 from aisle.service.db import Row
@@ -14,8 +14,28 @@ from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.states import check_transition, line_state
 from aisle.service.errors import conflict, unprocessable
 
-REASON_FIELDS = ("rejection_reason_code", "rejection_reason_code_description")
+REASON_FIELDS: Final = ("rejection_reason_code", "rejection_reason_code_description")
 """Fields with the reason why a line was closed short. They are removed when it no longer is."""
+
+
+class LineJson(TypedDict, total=False):
+    """Order line in an answer to its update or in a refusal, under the names of the interface."""
+
+    order_number: str
+    line_number: int
+    product_number: str
+    quantity: int | float
+    picked_quantity: int | float
+    moved_quantity: int | float
+    is_picked: bool
+    is_rejected: bool
+    left: int | float
+    """Picked quantity that did not fit."""
+    carried: int | float
+    """Picked quantity that waits for updates of other hosts."""
+    changed_on: str
+    """Time of the later update that replaces this one."""
+    picked_username: str
 
 
 @dataclass(slots=True)
@@ -36,7 +56,7 @@ class OrderLine:
     further_pools: list[int]
     preferred_location_code: str
     picked_by: str | None
-    item: dict[str, Any]
+    item: dict[str, object]
     is_rejected: bool = False
     stored_state: str = ""
     """Stored state; '' for a new line."""
@@ -116,9 +136,9 @@ class OrderLine:
             return [named]
         return list(dict.fromkeys([self.stock_pool, *self.further_pools]))
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the line for a refusal, under the names of the interface."""
-        return {
+    def as_json(self) -> LineJson:
+        """Return the line for an answer or a refusal."""
+        found: LineJson = {
             "order_number": self.order_number,
             "line_number": self.line_number,
             "product_number": self.product_number,
@@ -126,8 +146,8 @@ class OrderLine:
             "picked_quantity": to_json_number(self.picked_quantity),
             "moved_quantity": to_json_number(self.moved_quantity),
             "is_picked": self.is_picked,
-            **({"is_rejected": True} if self.is_rejected else {}),
         }
+        return {**found, "is_rejected": True} if self.is_rejected else found
 
     async def save(self, ctx: Context, store_number: str, *, deferred: bool = False) -> None:
         """Store the changed columns; if `deferred`, at the end of the operation.

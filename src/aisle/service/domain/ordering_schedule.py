@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime, time, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
+from aisle.contract.models.extensions import ExtendedStore
+from aisle.contract.models.stores import OrderingSchema
 from aisle.service.domain.timestamps import TimeZone, format_timestamp
 
 DAYS_AHEAD = 14
@@ -15,9 +17,16 @@ _MAX_OFFSET_DAYS = 60
 _MAX_WEEK = 53
 
 
-def upcoming_dates(
-    schema: Iterable[Mapping[str, Any]], category: str, now: float, zone: TimeZone = None
-) -> dict[str, Any]:
+class UpcomingDates(TypedDict, total=False):
+    """Next ordering and delivery times, under the names of a stock entry; the lists have all of the next two weeks."""
+
+    next_ordering_datetime: str
+    ordering_datetimes: list[str]
+    next_delivery_datetime: str
+    delivery_datetimes: list[str]
+
+
+def upcoming_dates(schema: Iterable[OrderingSchema], category: str, now: float, zone: TimeZone = None) -> UpcomingDates:
     """Return the times of the next two weeks in the form of a stock entry; {} if the schema has none.
 
     Rows for the product's category replace those for all categories. A row with an invalid day or time is ignored.
@@ -27,29 +36,27 @@ def upcoming_dates(
     found = [
         pair for row in own or rows if own or not row.get("category_code") for pair in _dates_of_row(row, now, zone)
     ]
-    ordering = sorted({order for order, _ in found if order > now})
-    delivery = sorted({brought for _, brought in found if brought > now})
-    shown: dict[str, Any] = {}
-    for name, moments in (("ordering", ordering), ("delivery", delivery)):
-        if moments:
-            shown[f"next_{name}_datetime"] = format_timestamp(moments[0])
-            shown[f"{name}_datetimes"] = [format_timestamp(one) for one in moments]
+    ordering = [format_timestamp(one) for one in sorted({order for order, _ in found if order > now})]
+    delivery = [format_timestamp(one) for one in sorted({brought for _, brought in found if brought > now})]
+    shown: UpcomingDates = {}
+    if ordering:
+        shown |= {"next_ordering_datetime": ordering[0], "ordering_datetimes": ordering}
+    if delivery:
+        shown |= {"next_delivery_datetime": delivery[0], "delivery_datetimes": delivery}
     return shown
 
 
-def upcoming_dates_of_store(
-    store: Mapping[str, Any], category: str, now: float, zone: TimeZone = None
-) -> dict[str, Any]:
+def upcoming_dates_of_store(store: ExtendedStore, category: str, now: float, zone: TimeZone = None) -> UpcomingDates:
     """Return the times for stored fields of a store. Without a schema, use the next times that the store names."""
-    named: dict[str, Any] = {}
-    for name in ("ordering", "delivery"):
-        text = store.get(f"store_next_{name}_datetime")
-        if text:
-            named |= {f"next_{name}_datetime": text, f"{name}_datetimes": [text]}
-    return named | upcoming_dates(store.get("ordering_schema") or (), category, now, zone)
+    named: UpcomingDates = {}
+    if text := store.get("store_next_ordering_datetime"):
+        named |= {"next_ordering_datetime": text, "ordering_datetimes": [text]}
+    if text := store.get("store_next_delivery_datetime"):
+        named |= {"next_delivery_datetime": text, "delivery_datetimes": [text]}
+    return named | upcoming_dates(store.get("ordering_schema", ()), category, now, zone)
 
 
-def is_schedule_row(row: Mapping[str, Any]) -> bool:
+def is_schedule_row(row: OrderingSchema) -> bool:
     """Return True if a row of an ordering schema is valid: day 0 to 7, time, offsets up to 60 days, ISO weeks."""
     return _parse_row(row) is not None
 
@@ -62,7 +69,7 @@ class _ScheduleRow(NamedTuple):
     weeks: frozenset[int]
 
 
-def _parse_row(row: Mapping[str, Any]) -> _ScheduleRow | None:
+def _parse_row(row: OrderingSchema) -> _ScheduleRow | None:
     try:
         time_of_day, weeks = time.fromisoformat(row["time"]), _parse_weeks(row.get("week_numbers") or "")
         before, after = float(row.get("ordering_offset") or 0), float(row["delivery_offset"])
@@ -74,7 +81,7 @@ def _parse_row(row: Mapping[str, Any]) -> _ScheduleRow | None:
         return None
 
 
-def _dates_of_row(row: Mapping[str, Any], now: float, zone: TimeZone) -> Iterable[tuple[float, float]]:
+def _dates_of_row(row: OrderingSchema, now: float, zone: TimeZone) -> Iterable[tuple[float, float]]:
     """Yield pairs of ordering and delivery time, starting early enough for deliveries that arrive now."""
     parsed = _parse_row(row)
     if parsed is None:  # Stored before rows were checked.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final
 
+from aisle.contract.models.extensions import ExtendedLineUpdate
+from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.service.context import Context
 from aisle.service.db.statements import access
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.text_search import search_key
-from aisle.service.domain.json_fragments import drop_none, to_json
+from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_entries import FINISH_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
@@ -39,6 +41,13 @@ _AS_BEFORE = "="
 """Value that keeps the stored time of the end of an order."""
 
 
+class NewOrder(CustomerOrderCreate, total=False):
+    """Order to create, with the fields that only one of the two operations has."""
+
+    store_number: str
+    stores_allowed: list[str]
+
+
 @dataclass(slots=True)
 class Order:
     """Row of `customer_order` with its lines."""
@@ -50,7 +59,7 @@ class Order:
     is_rejected: bool
     status_id: int
     fulfilment: str
-    item: dict[str, Any]
+    item: dict[str, object]
     version: int
     lines: list[OrderLine]
     _lines_by_number: dict[int, OrderLine] = field(init=False)
@@ -74,7 +83,7 @@ class Order:
         """Return the line with this number, or None."""
         return self._lines_by_number.get(line_number)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the order for a refusal, under the names of the interface."""
         return {
             "order_number": self.number,
@@ -139,7 +148,7 @@ class Order:
 
 def earliest_pickup_date(lines: list[OrderLine], zone: TimeZone) -> str:
     """Return the earliest pickup date of the lines, as a day of the store; '' if there is none."""
-    dates = [line.item["pickup_date"] for line in lines if line.item.get("pickup_date")]
+    dates = [str(line.item["pickup_date"]) for line in lines if line.item.get("pickup_date")]
     return min((day_of_stored_time(text, zone) for text in dates), default="")
 
 
@@ -236,7 +245,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     terminal = ctx.terminal or ""
     if order.is_claimed and "claimed_by" in item:
         same = (item["claimed_by"], item.get("claimed_terminal", "")) == (user, terminal)
-        if (is_claimed and same) or (not same and ctx.occurred_on < item["claimed_on"]):
+        if (is_claimed and same) or (not same and ctx.occurred_on < str(item["claimed_on"])):
             return
     end_claim(order)
     if not is_claimed:
@@ -261,10 +270,10 @@ _MAX_CODE_DIGITS = 9
 
 
 async def record_shortage_reason(
-    logs: LogWriter, line: OrderLine, body: dict[str, Any], location: Location | None
+    logs: LogWriter, line: OrderLine, body: ExtendedLineUpdate, location: Location | None
 ) -> None:
     """Store the reason of a short line and log it once. A reason of an open or full line is ignored."""
-    reason = {name: body[name] for name in REASON_FIELDS if name in body}
+    reason: dict[str, str] = {name: body[name] for name in REASON_FIELDS if name in body}
     if not reason or not line.is_short or reason == {name: line.item.get(name) for name in reason}:
         return
     line.item |= reason
@@ -272,7 +281,7 @@ async def record_shortage_reason(
 
 
 async def log_reason(
-    logs: LogWriter, line: OrderLine, source: str, reason: dict[str, Any], location: Location | None = None
+    logs: LogWriter, line: OrderLine, source: str, reason: Mapping[str, str], location: Location | None = None
 ) -> None:
     """Add a log entry with the reason why a line has less than was ordered."""
     code = str(reason.get(REASON_FIELDS[0], ""))
@@ -302,7 +311,7 @@ _LINE_FIELDS = {
     "price": "price",
     "reference": "reference",
 }
-_LINE_TIME_FIELDS = ("delivery_date", "ordering_datetime", "pickup_date")
+_LINE_TIME_FIELDS: Final = ("delivery_date", "ordering_datetime", "pickup_date")
 _ORDER_FIELDS = {
     "order_comment": "comment",
     "customer_name": "customer_name",
@@ -319,7 +328,7 @@ _UNDOCUMENTED_FIELDS = ("order_type", *UNDOCUMENTED_ORDER_FIELDS)
 _NOT_SEARCHED = frozenset({"order_lines", "is_active", "is_picked", "is_rejected", "status_id", "store_number"})
 
 
-def new_line_fields(body: dict[str, Any], product: Product, field: str) -> dict[str, Any]:
+def new_line_fields(body: CustomerOrderLineCreate, product: Product, field: str) -> dict[str, object]:
     """Return the item fields of a new line, with defaults from the catalogue."""
     return {
         "product_number": product.number,
@@ -332,19 +341,19 @@ def new_line_fields(body: dict[str, Any], product: Product, field: str) -> dict[
     } | changed_line_fields(body, field)
 
 
-def changed_line_fields(body: dict[str, Any], field: str) -> dict[str, Any]:
+def changed_line_fields(body: CustomerOrderLineCreate | ExtendedLineUpdate, field: str) -> dict[str, object]:
     """Return the item fields in a request. Raise Refusal (400) for an invalid date or time."""
     for name in _LINE_TIME_FIELDS:
         if body.get(name):
             parse_timestamp(body[name], f"{field}.{name}")
-    return {shown: body[name] for name, shown in _LINE_FIELDS.items() if name in body}
+    return rename_members(body, _LINE_FIELDS)
 
 
-def order_fields(body: dict[str, Any], store_number: str, pickup: str) -> dict[str, Any]:
+def order_fields(body: NewOrder, store_number: str, pickup: str) -> dict[str, object]:
     """Return the fields of an order for lists."""
-    item = {shown: body[name] for name, shown in _ORDER_FIELDS.items() if name in body}
+    item = rename_members(body, _ORDER_FIELDS)
     allowed = body.get("stores_allowed")
-    undocumented = {name: body[name] for name in _UNDOCUMENTED_FIELDS if name in body}
+    undocumented = pick_members(body, _UNDOCUMENTED_FIELDS)
     if undocumented.get("order_type") == item.get("order_type_code"):
         undocumented.pop("order_type", None)
     return drop_none(
@@ -358,7 +367,7 @@ def order_fields(body: dict[str, Any], store_number: str, pickup: str) -> dict[s
     )
 
 
-def order_search_key(body: dict[str, Any]) -> str:
+def order_search_key(body: NewOrder) -> str:
     """Return the search text: all fields of the order and its customer."""
     parts = [value for name, value in body.items() if name not in _NOT_SEARCHED]
     return search_key(" ".join(part) if isinstance(part, list) else part for part in parts)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
+from aisle.contract.models import ExactNumber
+from aisle.contract.models.extensions import ExtendedLineUpdate
 from aisle.service.domain.ledger import HeldGoods, Ledger, SourceQuantity, StockKey
 from aisle.service.domain.log_entries import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine
@@ -150,15 +152,22 @@ def parse_pool(value: Any, field: str) -> int:
     return pool
 
 
+class PickedLine(TypedDict, total=False):
+    """Fields of a new or changed line that say what is picked."""
+
+    picked_quantity: ExactNumber
+    is_picked: bool
+
+
 class RebasedUpdate(NamedTuple):
     """Line update with a base, applied to the current line. `unapplied` is the quantity that does not fit."""
 
-    body: dict[str, Any]
+    body: ExtendedLineUpdate
     unapplied: int
 
 
 def rebase_update(
-    line: OrderLine, body: dict[str, Any], field: str, *, whole: bool, additional: int = 0
+    line: OrderLine, body: ExtendedLineUpdate, field: str, *, whole: bool, additional: int = 0
 ) -> RebasedUpdate:
     """Apply the sender's change to the current line, which others may have changed meanwhile.
 
@@ -175,17 +184,18 @@ def rebase_update(
     most = 0 if line.is_rejected else max(line.picked_quantity, line.quantity)
     now = max(min(wanted, most), min(line.picked_quantity, line.moved_quantity))
     is_full_for_sender = body.get("is_picked") and sent >= line.quantity
-    changed = {name: value for name, value in body.items() if name != "base_picked_quantity"}
+    changed: ExtendedLineUpdate = {**body, "picked_quantity": to_json_number(now)}
+    del changed["base_picked_quantity"]
     if is_full_for_sender:  # It follows from the quantity, and does not mean "closed short".
         del changed["is_picked"]
-    return RebasedUpdate(changed | {"picked_quantity": to_json_number(now)}, wanted - now)
+    return RebasedUpdate(changed, wanted - now)
 
 
 async def set_picked_quantity(
     ledger: Ledger,
     logs: LogWriter,
     line: OrderLine,
-    body: dict[str, Any],
+    body: PickedLine,
     field: str,
     location: Location | None = None,
     pool: int | None = None,
@@ -238,7 +248,7 @@ async def _reverse_delivered(
     )
 
 
-def _target_quantity(line: OrderLine, body: dict[str, Any], field: str, *, whole: bool) -> int:
+def _target_quantity(line: OrderLine, body: PickedLine, field: str, *, whole: bool) -> int:
     """Return the picked quantity that a request results in, in thousandths."""
     target = line.picked_quantity
     if "picked_quantity" in body:

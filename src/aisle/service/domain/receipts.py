@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.domain.json_fragments import parse_json_object
@@ -152,7 +152,7 @@ class DeliveryReceipts:
         lines = await ctx.tx.all(sql.DELIVERY_LINES, store, reference)
         return Delivery(row[0], row[3], row[2], [DeliveryLine(*line) for line in lines])
 
-    def log_fields(self, delivery: Delivery | None, lines: list[DeliveryLine]) -> dict[str, Any]:
+    def log_fields(self, delivery: Delivery | None, lines: list[DeliveryLine]) -> dict[str, object]:
         """Return the log fields of a delivery: its id, and the price of its line."""
         if delivery is None:
             return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.service.context import Context, Store, split_wire_id
 from aisle.service.db.statements import stock as sql
@@ -27,7 +27,7 @@ class FulfilledRecount(NamedTuple):
     seq: int
     remaining: tuple[int, ...]
 
-    def log_fields(self, store: Store) -> dict[str, Any]:
+    def log_fields(self, store: Store) -> dict[str, object]:
         """Return the log fields of the count."""
         pools = Counter(f"stock_pool_{pool}" for pool in self.remaining)
         return {

@@ -6,8 +6,12 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import count as count_from
+from typing import Final, NamedTuple
 
+from aisle.contract.models import ExactNumber
+from aisle.contract.models.deliveries import MultiStoreDeliveryLineCreate
+from aisle.contract.models.extensions import DeliveryMark, ExtendedDelivery, ExtendedProduct
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import Context, OperationCall, Store, split_wire_id
 from aisle.service.db import Row
@@ -16,10 +20,10 @@ from aisle.service.db.queries import Query, filter_query, merge_queries, page_qu
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain.json_fragments import (
-    drop_none,
     join_members,
     object_members,
     parse_json_object,
+    pick_members,
     quoted,
     text_member,
     to_json,
@@ -51,20 +55,32 @@ from aisle.service.handlers.list_response import (
     reduced_envelope,
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.query_values import QueryValues
 from aisle.service.rate_limits import check_code
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
-
-Body = dict[str, Any]
 PURCHASE_ORDER_TYPE = 1
 """Default type of a delivery."""
 
 # Fields of a line that the interface never returns.
 _STORED_ONLY_FIELDS = ("purchase_price", "secondary_order_number", "secondary_order_line_number")
-_SHIPMENT_LINE_FIELD = "customer_order_shipment_number_line_number"
+_SHIPMENT_LINE_FIELD: Final = "customer_order_shipment_number_line_number"
 # Columns of a page's row with the number that orders it.
 _DELIVERY_NUMBER_COLUMN, _RECEIPT_NUMBER_COLUMN = 2, 7
-_EQUALITY_FILTERS = ("order_number", "status", "supplier_code", "group_code")
+_EQUALITY_FILTERS: Final = ("order_number", "status", "supplier_code", "group_code")
+
+
+class NewDeliveryLine(MultiStoreDeliveryLineCreate, total=False):
+    """Line of a delivery to create, with the field that only one of the two operations has."""
+
+    purchase_price: ExactNumber
+
+
+class NewDelivery(ExtendedDelivery, total=False):
+    """Delivery to create, with the fields that only one of the two operations has."""
+
+    store_number: str
+    order_lines: list[NewDeliveryLine]  # type: ignore[misc]
 
 
 class ListKind(NamedTuple):
@@ -136,7 +152,7 @@ async def _read_lines(ctx: Context, keys: Query, kind: ListKind) -> list[list[Ro
     )
 
 
-async def store_filter(ctx: Context, query: Body) -> tuple[dict[str, object], Store | None]:
+async def store_filter(ctx: Context, query: QueryValues) -> tuple[dict[str, object], Store | None]:
     """Return the filter that limits a list to the named store, or to those of the token."""
     if "store_number" in query:
         store = await authorize_store(ctx.tx, ctx.principal, query["store_number"])
@@ -144,7 +160,7 @@ async def store_filter(ctx: Context, query: Body) -> tuple[dict[str, object], St
     return ({} if ctx.principal.all_stores else {"token": ctx.principal.token_id}), None
 
 
-def common_filters(query: Body, zone: TimeZone) -> dict[str, object]:
+def common_filters(query: QueryValues, zone: TimeZone) -> dict[str, object]:
     """Return the filters that deliveries and receipts share."""
     filters: dict[str, object] = {}
     if "is_submitted" in query:
@@ -156,15 +172,16 @@ def common_filters(query: Body, zone: TimeZone) -> dict[str, object]:
 
 async def create_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """Announce deliveries to one store, all or none."""
-    bodies = list(enumerate(call.body.get("orders") or []))
-    await _create_deliveries(ctx, ctx.current_store, bodies, call.header.get("container_override", False))
+    bodies: list[NewDelivery] = call.body.get("orders", [])
+    await _create_deliveries(ctx, ctx.current_store, enumerate(bodies), call.header.get("container_override", False))
     return SUCCESS
 
 
 async def create_multi_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """Announce deliveries that name their stores, all or none."""
-    by_store: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
-    for index, body in enumerate(call.body.get("orders") or []):
+    bodies: list[NewDelivery] = call.body.get("orders", [])
+    by_store: defaultdict[str, list[tuple[int, NewDelivery]]] = defaultdict(list)
+    for index, body in enumerate(bodies):
         by_store[body["store_number"]].append((index, body))
     for store_number in sorted(by_store):
         store = await authorize_store(ctx.tx, ctx.principal, store_number)
@@ -172,13 +189,15 @@ async def create_multi_store_deliveries(ctx: Context, call: OperationCall) -> by
     return SUCCESS
 
 
-async def _create_deliveries(ctx: Context, store: Store, bodies: Iterable[tuple[int, Body]], override: bool) -> None:
-    given = [(index, drop_none(body)) for index, body in bodies]
+async def _create_deliveries(
+    ctx: Context, store: Store, bodies: Iterable[tuple[int, NewDelivery]], override: bool
+) -> None:
+    given = list(bodies)
     numbers = sorted({body["order_number"] for _, body in given})
     known = {row[0]: (row[1], row[2]) for row in await ctx.tx.all(sql.DELIVERY_FINGERPRINTS, store.number, numbers)}
     catalogue = StoreCatalogue(ctx, store)
-    lines = [line for _, body in given for line in body.get("order_lines") or []]
-    await catalogue.load(line["product_number"] for line in lines if line.get("product_number"))
+    lines = [line for _, body in given for line in body.get("order_lines", [])]
+    await catalogue.load(number for line in lines if (number := line.get("product_number")))
     for index, body in given:
         number, print_, field = body["order_number"], _fingerprint(body), f"orders[{index}]"
         check_code(number, "the number of a delivery", f"{field}.order_number")
@@ -191,7 +210,7 @@ async def _create_deliveries(ctx: Context, store: Store, bodies: Iterable[tuple[
             raise conflict(f"Goods of delivery {number} have been received.", f"{field}.order_number")
         rows = [
             await _parse_line(catalogue, raw, f"{field}.order_lines[{n}]")
-            for n, raw in enumerate(body.get("order_lines") or [])
+            for n, raw in enumerate(body.get("order_lines", []))
         ]
         await _store_delivery(ctx, store, body, print_, _number_lines(rows, field), field)
         known[number] = (print_, DELIVERY_OPEN)
@@ -202,34 +221,44 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
 
     Refuse with 422 if the store has no such delivery.
     """
-    marks = [drop_none(mark) for mark in call.body["deliveries"]]
+    marks: list[DeliveryMark] = call.body["deliveries"]
     numbers = sorted({mark["order_number"] for mark in marks})
     known = {
         row[0]: parse_json_object(row[1])
         for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.current_store.number, numbers)
     }
     for index, mark in enumerate(marks):
-        number = mark.pop("order_number")
+        number, fields = mark["order_number"], {name: value for name, value in mark.items() if name != "order_number"}
         if number not in known:
             raise unprocessable(f"There is no delivery {number}.", f"deliveries[{index}].order_number")
-        if known[number] | mark == known[number]:
+        if known[number] | fields == known[number]:
             continue
-        known[number] |= mark
+        known[number] |= fields
         await ctx.tx.run(sql.DELIVERY_ITEM_SET, ctx.current_store.number, number, to_json(known[number]), ctx.now)
         ctx.mark_changed(ctx.current_store.number, "delivery", number)
     return SUCCESS
 
 
-def _fingerprint(body: Body) -> str:
+def _fingerprint(body: NewDelivery) -> str:
     """Return a hash of the announcement, which is equal for both operations."""
     content = {name: value for name, value in body.items() if name != "store_number"}
-    content["order_lines"] = [dict(sorted(drop_none(line).items())) for line in body.get("order_lines") or []]
+    content["order_lines"] = [dict(sorted(line.items())) for line in body.get("order_lines", [])]
     return hashlib.sha256(to_json(dict(sorted(content.items()))).encode()).hexdigest()
 
 
-async def _parse_line(catalogue: StoreCatalogue, raw: Body, field: str) -> Body:
+class _ParsedLine(NamedTuple):
+    number: int | None
+    product: Product
+    quantity: int
+    pool: int | None
+    order: str
+    order_line: int
+    shipment_line: int | None
+    body: NewDeliveryLine
+
+
+async def _parse_line(catalogue: StoreCatalogue, line_body: NewDeliveryLine, field: str) -> _ParsedLine:
     """Return a line with its product and validated figures. Raise Refusal (422) if it is invalid."""
-    line_body = drop_none(raw)
     product = await _get_product(catalogue, line_body, field)
     quantity = parse_quantity(line_body["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity < 0:
@@ -239,25 +268,20 @@ async def _parse_line(catalogue: StoreCatalogue, raw: Body, field: str) -> Body:
     if any(named) and not all(named):
         raise unprocessable("An order line is named by order and line.", f"{field}.customer_order_line_number")
     shipment_line = line_body.get(_SHIPMENT_LINE_FIELD)
-    return {
-        "number": parse_whole_number(line_body["line_number"], f"{field}.line_number")
-        if "line_number" in line_body
-        else None,
-        "product": product,
-        "quantity": quantity,
-        "pool": None if pool is None else parse_pool(pool, f"{field}.target_stock_pool"),
-        "order": line_body.get("customer_order_number", ""),
-        "order_line": parse_whole_number(
-            line_body.get("customer_order_line_number", 0), f"{field}.customer_order_line_number"
-        ),
-        "shipment_line": None
-        if shipment_line is None
-        else parse_whole_number(shipment_line, f"{field}.{_SHIPMENT_LINE_FIELD}"),
-        "said": line_body,
-    }
+    order_line = line_body.get("customer_order_line_number", 0)
+    return _ParsedLine(
+        parse_whole_number(line_body["line_number"], f"{field}.line_number") if "line_number" in line_body else None,
+        product,
+        quantity,
+        None if pool is None else parse_pool(pool, f"{field}.target_stock_pool"),
+        line_body.get("customer_order_number", ""),
+        parse_whole_number(order_line, f"{field}.customer_order_line_number"),
+        None if shipment_line is None else parse_whole_number(shipment_line, f"{field}.{_SHIPMENT_LINE_FIELD}"),
+        line_body,
+    )
 
 
-async def _get_product(catalogue: StoreCatalogue, line_body: Body, field: str) -> Product:
+async def _get_product(catalogue: StoreCatalogue, line_body: NewDeliveryLine, field: str) -> Product:
     """Return the product of a line, by its number or barcode. Raise Refusal (422) if it is not unique."""
     if line_body.get("product_number"):
         return await catalogue.get_product(line_body["product_number"], f"{field}.product_number")
@@ -270,22 +294,18 @@ async def _get_product(catalogue: StoreCatalogue, line_body: Body, field: str) -
     return await catalogue.get_product(found[0], f"{field}.product_number")
 
 
-def _number_lines(rows: list[Body], field: str) -> list[Body]:
+def _number_lines(rows: list[_ParsedLine], field: str) -> list[_ParsedLine]:
     """Number the lines. Lines without a number get the next free one. Raise Refusal (422) for a repeated number."""
-    numbers = [row["number"] for row in rows if row["number"] is not None]
+    numbers = [row.number for row in rows if row.number is not None]
     taken = set(numbers)
     if len(numbers) != len(taken):
         raise unprocessable("Two lines have one number.", f"{field}.order_lines")
-    after = 0
-    for row in rows:
-        if row["number"] is None:
-            after = next(n for n in range(after + 1, after + len(rows) + 2) if n not in taken)
-            row["number"] = after
-    return rows
+    free = (number for number in count_from(1) if number not in taken)
+    return [row if row.number is not None else row._replace(number=next(free)) for row in rows]
 
 
 async def _store_delivery(
-    ctx: Context, store: Store, body: Body, fingerprint: str, lines: list[Body], field: str
+    ctx: Context, store: Store, body: NewDelivery, fingerprint: str, lines: list[_ParsedLine], field: str
 ) -> None:
     number = body["order_number"]
     await ctx.tx.run(sql.DELIVERY_LINES_DELETE, store.number, number)
@@ -298,7 +318,7 @@ async def _store_delivery(
         DELIVERY_OPEN,
         body.get("supplier_code", ""),
         search_key((body.get("supplier_name"),)),
-        day_of_stored_time(item.get("datetime_expected", ""), ctx.time_zone(store)),
+        day_of_stored_time(str(item.get("datetime_expected", "")), ctx.time_zone(store)),
         ctx.now,
         fingerprint,
         to_json(item),
@@ -310,29 +330,29 @@ async def _store_delivery(
         sql.DELIVERY_LINE_ADD, [_delivery_line_row(ctx, store, number, first + n, one) for n, one in enumerate(lines)]
     )
     for line in lines:
-        shipment = line["said"].get("customer_order_shipment_number")
-        if line["order"] and shipment:
-            key = (store.number, line["order"], line["order_line"])
-            await ctx.tx.run(sql.SHIPMENT_SET, *key, shipment, line["shipment_line"])
+        shipment = line.body.get("customer_order_shipment_number")
+        if line.order and shipment:
+            key = (store.number, line.order, line.order_line)
+            await ctx.tx.run(sql.SHIPMENT_SET, *key, shipment, line.shipment_line)
     ctx.mark_changed(store.number, "delivery", number)
 
 
-def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: Body) -> tuple[object, ...]:
+def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: _ParsedLine) -> tuple[object, ...]:
     """Return a row of `delivery_line` in the order of `DELIVERY_LINE_ADD`."""
-    undocumented = {name: line["said"][name] for name in _STORED_ONLY_FIELDS if name in line["said"]}
+    undocumented = pick_members(line.body, _STORED_ONLY_FIELDS)
     return (
         store.number,
         number,
-        line["number"],
+        line.number,
         seq,
-        line["product"].number,
-        line["quantity"],
+        line.product.number,
+        line.quantity,
         0,
-        line["pool"],
-        line["order"],
-        line["order_line"],
+        line.pool,
+        line.order,
+        line.order_line,
         ctx.now,
-        to_json(delivery_line_fields(line["said"], undocumented)),
+        to_json(delivery_line_fields(line.body, undocumented)),
         to_json(undocumented),
     )
 
@@ -348,7 +368,7 @@ async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
     return await _receipts_page(ctx, call.query, {"store": ctx.current_store.number}, ctx.current_store)
 
 
-async def _receipts_page(ctx: Context, query: dict[str, Any], filters: dict[str, object], store: Store | None) -> bytes:
+async def _receipts_page(ctx: Context, query: QueryValues, filters: dict[str, object], store: Store | None) -> bytes:
     page: Page = parse_page(query)
     filters["receipt_type"] = query["receipt_type"]
     if "order_number" in query:
@@ -362,23 +382,23 @@ async def _receipts_page(ctx: Context, query: dict[str, Any], filters: dict[str,
     return reduced_envelope([receipt_json(group) for group in groups], page, total, has_more=more)
 
 
-JsonObject = dict[str, Any]
-
 _DELIVERY_FIELDS = ("external_reference_number", "supplier_code", "supplier_name", "tracing_url")
-_LINE_FIELDS = (
+_LINE_FIELDS: Final = (
     "barcode",
     "container_barcode",
     "customer_order_shipment_number",
     "customer_order_shipment_number_line_number",
     "description",
 )
+_RECEIPT_LINE_FIELDS: Final = ("barcode", "description", "container_barcode")
+_WHOLE_NUMBERS: Final = ("no_of_containers", "store_origin")
 _LINE_COLUMN = 10
 """First column of a line in a row of `DELIVERY_PAGE`."""
 
 
-def delivery_fields(ctx: Context, store: Store, body: JsonObject, field: str) -> JsonObject:
+def delivery_fields(ctx: Context, store: Store, body: NewDelivery, field: str) -> dict[str, object]:
     """Return the fields of a delivery for lists. Raise Refusal: 400 for an invalid time, 422 for an invalid number."""
-    item: JsonObject = {name: body[name] for name in _DELIVERY_FIELDS if name in body}
+    item = pick_members(body, _DELIVERY_FIELDS)
     zone = ctx.time_zone(store)
     item["datetime_created"] = parse_timestamp(
         body.get("datetime_created") or ctx.now, f"{field}.datetime_created", zone
@@ -387,21 +407,21 @@ def delivery_fields(ctx: Context, store: Store, body: JsonObject, field: str) ->
         item["datetime_expected"] = parse_timestamp_or_day(
             body["datetime_expected"], f"{field}.datetime_expected", zone
         )
-    for name in ("no_of_containers", "store_origin"):
+    for name in _WHOLE_NUMBERS:
         if name in body:
             item[name] = to_json_number(parse_thousandths(body[name], f"{field}.{name}", whole=True))
     item["is_downloaded"] = False
-    undocumented = {name: body[name] for name in UNDOCUMENTED_DELIVERY_FIELDS if name in body}
+    undocumented = pick_members(body, UNDOCUMENTED_DELIVERY_FIELDS)
     return item | ({"aisle": undocumented} if undocumented else {})
 
 
-def delivery_line_fields(body: JsonObject, extra_fields: JsonObject) -> JsonObject:
+def delivery_line_fields(body: NewDeliveryLine, extra_fields: Mapping[str, object]) -> dict[str, object]:
     """Return the fields of a line for lists. `extra_fields` are those that the interface does not have."""
-    item = {name: json_value(body[name]) for name in _LINE_FIELDS if name in body}
+    item: dict[str, object] = {name: json_value(body[name]) for name in _LINE_FIELDS if name in body}
     return item | ({"aisle": extra_fields} if extra_fields else {})
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: str | ExactNumber) -> str | int | float:
     """Return a number of the wire in its shortest form, and text unchanged."""
     return value if isinstance(value, str) else to_json_number(parse_thousandths(value, "order_lines", whole=True))
 
@@ -432,7 +452,8 @@ def delivery_json(rows: list[Row]) -> str:
 
 def _delivery_line_json(row: Row) -> str:
     line, _, product, quantity, received, pool, order, order_line, _, item, product_json = row
-    line_fields, product_fields = parse_json_object(item), parse_json_object(product_json)
+    line_fields: NewDeliveryLine = parse_json_object(item)
+    product_fields: ExtendedProduct = parse_json_object(product_json)
     return join_members(
         (
             f'"line_number":{line},"product_number":{quoted(product)},"quantity":{format_quantity(quantity)}',
@@ -449,7 +470,7 @@ def _delivery_line_json(row: Row) -> str:
     )
 
 
-def _catalogue_members(line_fields: JsonObject, product_fields: JsonObject) -> tuple[str, ...]:
+def _catalogue_members(line_fields: NewDeliveryLine, product_fields: ExtendedProduct) -> tuple[str, ...]:
     """Return the catalogue's members that the line does not have itself."""
     return (
         "" if "barcode" in line_fields else text_member("barcode", product_fields.get("barcode") or None),
@@ -459,7 +480,7 @@ def _catalogue_members(line_fields: JsonObject, product_fields: JsonObject) -> t
     )
 
 
-def _number_member(name: str, value: Any) -> str:
+def _number_member(name: str, value: ExactNumber | None) -> str:
     return "" if value is None else f'"{name}":{value}'
 
 
@@ -484,13 +505,14 @@ def receipt_json(rows: list[Row]) -> str:
 
 def _receipt_line_json(store: Store, row: Row) -> str:
     line, seq, product, quantity, received, _, _, _, updated, item, product_json = row
-    line_fields, product_fields = parse_json_object(item), parse_json_object(product_json)
+    line_fields: NewDeliveryLine = parse_json_object(item)
+    product_fields: ExtendedProduct = parse_json_object(product_json)
     return join_members(
         (
             f'"id":{store.wire_id(seq)},"line_number":{line},"product_number":{quoted(product)}',
             f'"received_quantity":{format_quantity(received)},"shipped_quantity":{format_quantity(quantity)}',
             *_catalogue_members(line_fields, product_fields),
-            *(text_member(name, line_fields.get(name)) for name in ("barcode", "description", "container_barcode")),
+            *(text_member(name, line_fields[name]) for name in _RECEIPT_LINE_FIELDS if name in line_fields),
             f'"updated_on":{quoted(updated)}',
         )
     )

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from pydantic import TypeAdapter
 
-from aisle.contract.models import RequestModel
 from aisle.contract.models.extensions import (
     DeliveryMarksRequest,
     LineRejectionsRequest,
     LocationsRequest,
+    LocationWrite,
     PeopleRequest,
     RecountsRequest,
     ReviewsRequest,
@@ -33,7 +34,7 @@ from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.statements import stores as location_sql
 from aisle.service.db.text_search import natural_sort_key, search_key
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, to_json
+from aisle.service.domain.json_fragments import to_json
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_whole_number, to_json_number
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
@@ -70,27 +71,33 @@ class Extension(NamedTuple):
     path: str
     handler: Handler
     params: tuple[Param, ...] = ()
-    body: type[RequestModel] | None = None
+    body: type | None = None
     reads_one_row: bool = False
     """True if it reads one row, which may be missing (404)."""
 
     @property
-    def body_adapter(self) -> TypeAdapter[Any] | None:
-        """Validator of the body."""
-        return TypeAdapter(self.body) if self.body else None
+    def body_adapter(self) -> Callable[[], TypeAdapter[Any]] | None:
+        """Function that returns the validator of the body, which is built on first use."""
+        return partial(_body_adapter, self.body) if self.body else None
+
+
+@cache
+def _body_adapter(body: type) -> TypeAdapter[Any]:
+    return TypeAdapter(body)
 
 
 async def write_locations(ctx: Context, call: OperationCall) -> bytes:
     """Create locations or change their named fields, in one store or several."""
-    by_store: dict[str, list[tuple[int, dict[str, Any]]]] = {}
-    for index, body in enumerate(call.body["locations"]):
-        by_store.setdefault(body["store_number"], []).append((index, drop_none(body)))
+    locations: list[LocationWrite] = call.body["locations"]
+    by_store: dict[str, list[tuple[int, LocationWrite]]] = {}
+    for index, body in enumerate(locations):
+        by_store.setdefault(body["store_number"], []).append((index, body))
     for store_number in sorted(by_store):
         await _write_store_locations(ctx, store_number, by_store[store_number])
     return SUCCESS
 
 
-async def _write_store_locations(ctx: Context, store_number: str, bodies: list[tuple[int, dict[str, Any]]]) -> None:
+async def _write_store_locations(ctx: Context, store_number: str, bodies: list[tuple[int, LocationWrite]]) -> None:
     store = await authorize_store(ctx.tx, ctx.principal, store_number)
     codes = sorted({body["location_code"] for _, body in bodies})
     rows = await ctx.tx.all(location_sql.LOCATION_SETTINGS, store.number, codes)
@@ -132,13 +139,19 @@ async def _write_store_locations(ctx: Context, store_number: str, bodies: list[t
     )
 
 
-def _audited_fields(row: tuple[int, int, int | None, str, str] | None) -> dict[str, Any]:
+def _audited_fields(row: tuple[int, int, int | None, str, str] | None) -> dict[str, object]:
     """Return the audited fields of a location."""
     if row is None:
         return {}
     _seq, order, pool, tags, carrier = row
     fields = {"location_order": order, "default_stock_pool": pool, "tags": json.loads(tags), "carrier_code": carrier}
     return {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+class _Change(TypedDict):
+    topic: str
+    key: str
+    chain: bool
 
 
 async def list_changes(ctx: Context, call: OperationCall) -> bytes:
@@ -169,7 +182,7 @@ async def list_changes(ctx: Context, call: OperationCall) -> bytes:
         )
     forgotten = since is not None and not restored and await _is_forgotten(ctx, read, last)
     if since is None or restored or forgotten:
-        reached, changes, more = last, list[dict[str, Any]](), False
+        reached, changes, more = last, list[_Change](), False
     else:
         reached, changes, more = await _changes_since(ctx, read, last, limit)
     mark = _MARK_SEPARATOR.join(made if reached == read else await _last_writes(ctx, reached))
@@ -197,12 +210,12 @@ def _prefetch_poll(ctx: Context, since: int | None, keys: list[str]) -> Iterator
 
 async def _changes_since(
     ctx: Context, cursor: tuple[int, int], newest: tuple[int, int], limit: int
-) -> tuple[tuple[int, int], list[dict[str, Any]], bool]:
+) -> tuple[tuple[int, int], list[_Change], bool]:
     """Return the new cursor, the changes up to it, and True if there are more. The store's changes come first.
 
     No query runs for a scope without changes.
     """
-    reached, changes, more = list(cursor), list[dict[str, Any]](), False
+    reached, changes, more = list(cursor), list[_Change](), False
     for index, scope in enumerate((ctx.current_store.number, CHAIN)):
         remaining = limit - len(changes)
         rows = (
@@ -245,7 +258,7 @@ async def list_unknown_keys(ctx: Context, call: OperationCall) -> bytes:
     )
 
 
-def _parse_keys(call: OperationCall, name: str, maximum: int) -> list[str]:
+def _parse_keys(call: OperationCall, name: Literal["known", "keys"], maximum: int) -> list[str]:
     """Return the keys of a query. Raise Refusal (422) if there are too many."""
     keys = [key for key in call.query.get(name, "").split(",") if key]
     if len(keys) > maximum:

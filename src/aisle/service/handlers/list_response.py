@@ -10,7 +10,7 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from aisle.contract.operations import Param
 from aisle.service.context import Context, OperationCall
@@ -19,6 +19,7 @@ from aisle.service.db.queries import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer
+from aisle.service.query_values import QueryValues
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
@@ -66,13 +67,13 @@ class Page(NamedTuple):
         return {**filters, "after": self.after_key} if self.after_key else dict(filters)
 
 
-def parse_page(query: Mapping[str, Any], number_parameter: str = "page_start") -> Page:
+def parse_page(query: QueryValues, number_parameter: Literal["page_start", "page_number"] = "page_start") -> Page:
     """Return the requested page: the first by default, of 100 rows, at most 1,000.
 
     Raise Refusal (400) if it is invalid.
     """
-    number = _positive(query, number_parameter, 1)
-    size = _positive(query, "page_size", DEFAULT_PAGE_SIZE)
+    number = _positive(query.get(number_parameter, 1), number_parameter)
+    size = _positive(query.get("page_size", DEFAULT_PAGE_SIZE), "page_size")
     return Page(number, min(size, MAX_PAGE_SIZE))
 
 
@@ -112,12 +113,11 @@ def _list_checksum(call: OperationCall) -> int:
     return zlib.crc32(json.dumps([sorted(call.path.items()), filters]).encode())
 
 
-def _positive(query: Mapping[str, Any], name: str, default: int) -> int:
-    value = query.get(name, default)
+def _positive(value: int | str, name: str) -> int:
     number = parse_integer(value, name) if isinstance(value, str) else value
     if number < 1:
         raise bad_request("Pages and their sizes are counted from 1.", name)
-    return int(number)
+    return number
 
 
 async def count_and_read(
@@ -182,8 +182,8 @@ def reduced_envelope(rows: Iterable[str], page: Page, total: int | None, *, has_
     )
 
 
-def _page_members(page: Page, total: int | None, has_more: bool) -> dict[str, Any]:
-    numbers = {
+def _page_members(page: Page, total: int | None, has_more: bool) -> dict[str, object]:
+    numbers: dict[str, object] = {
         "next_page": page.number + 1 if has_more else None,
         "previous_page": _previous_page(page, total),
         "page_size": page.size,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Final
 
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db import Row
@@ -22,10 +22,11 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import not_found
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
+from aisle.service.query_values import QueryValues
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7
-_ORDER_FILTERS = ("customer_order_number", "customer_order_shipment_number")
+_ORDER_FILTERS: Final = ("customer_order_number", "customer_order_shipment_number")
 
 
 async def list_locations(ctx: Context, call: OperationCall) -> bytes:
@@ -130,7 +131,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
     )
 
 
-def _search_filters(query: dict[str, Any]) -> dict[str, object]:
+def _search_filters(query: QueryValues) -> dict[str, object]:
     """Return the filter of a search in name and barcode, or of an advanced search in all fields of the product."""
     if "search_text" not in query:
         return {}

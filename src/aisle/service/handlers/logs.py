@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from aisle.contract.wire import pool_fields
+from aisle.contract.models.extensions import ExtendedLogEntry, ReviewWrite
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
 from aisle.service.db import Row
@@ -24,7 +24,7 @@ from aisle.service.domain.counts_and_adjustments import (
     count_free,
     count_held,
 )
-from aisle.service.domain.json_fragments import drop_none, join_members, object_members, parse_json_object, quoted
+from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, pick_members, quoted
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, load_open_line
@@ -47,13 +47,24 @@ from aisle.service.handlers import store_products
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.http.request_parsing import clamp_occurred_on
+from aisle.service.query_values import QueryValues
 
-Body = dict[str, Any]
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.
 HISTORIC_DAYS = 90
-_POOL_FIELDS = pool_fields("stock_pool_")
+_POOL_FIELDS: Final = (
+    "stock_pool_1",
+    "stock_pool_2",
+    "stock_pool_3",
+    "stock_pool_4",
+    "stock_pool_5",
+    "stock_pool_6",
+    "stock_pool_7",
+    "stock_pool_8",
+    "stock_pool_9",
+    "stock_pool_10",
+)
 # Time of an entry; the last of these that it has.
-_TIME_FIELDS = ("modification_datetime", "scanned_datetime")
+_TIME_FIELDS: Final = ("modification_datetime", "scanned_datetime")
 _STORED_FIELDS = ("loss_comment", "loss_image", "loss_order_number", "modification_datetime", "order_after_date")
 
 
@@ -103,7 +114,7 @@ async def retrieve_log_entry(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _read_chain(
-    ctx: Context, page: Page, query: Mapping[str, Any], filters: dict[str, object]
+    ctx: Context, page: Page, query: QueryValues, filters: dict[str, object]
 ) -> tuple[int | None, list[Row]]:
     """Return the number of entries in the token's stores, and those of a page."""
     if not ctx.principal.all_stores:
@@ -140,7 +151,7 @@ def _unordered_query(months: Sequence[str], filters: Mapping[str, object]) -> Qu
 
 
 async def _read_store(
-    ctx: Context, page: Page, query: Mapping[str, Any], filters: dict[str, object], store: Store
+    ctx: Context, page: Page, query: QueryValues, filters: dict[str, object], store: Store
 ) -> tuple[int, list[Row]]:
     """Return the number of entries of one store, and those of a page.
 
@@ -159,7 +170,7 @@ async def _read_store(
     return total, await page_query(found, page.limit, offset).all(ctx.tx)
 
 
-async def _number_range(ctx: Context, query: Mapping[str, Any], store: Store) -> tuple[int, int]:
+async def _number_range(ctx: Context, query: QueryValues, store: Store) -> tuple[int, int]:
     """Return the first and last number of the store's entries, by age and by the requested ids.
 
     They limit the store's own numbers, so that no entries of other stores are read.
@@ -188,7 +199,7 @@ def _recent_months(ctx: Context) -> list[str]:
 
 async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
     """Count, change or receive goods: all entries or none. `data` of the answer has the entries' ids, in order."""
-    bodies = [drop_none(body) for body in call.body.get("storeproductlog") or []]
+    bodies: list[ExtendedLogEntry] = call.body.get("storeproductlog", [])
     ctx.app_user = call.query.get("appUserName", ctx.app_user)
     ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
     await ledger.catalogue.load(
@@ -213,7 +224,7 @@ async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
 class EntryInput(NamedTuple):
     """Entry of a request with its validated references."""
 
-    body: Body
+    body: ExtendedLogEntry
     product: Product
     location: Location | None
     line: OrderLine | None
@@ -221,7 +232,7 @@ class EntryInput(NamedTuple):
 
 
 async def _write_entry(
-    ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, query: Mapping[str, Any], body: Body, field: str
+    ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, query: QueryValues, body: ExtendedLogEntry, field: str
 ) -> None:
     if not body.get("product_number"):
         raise unprocessable("An entry needs a product.", f"{field}.product_number")
@@ -249,7 +260,7 @@ async def _write_entry(
         await _write_change(ledger, logs, entry)
 
 
-async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field: str) -> None:
+async def _postpone_ordering(ledger: Ledger, product: Product, body: ExtendedLogEntry, field: str) -> None:
     """Move the product's next ordering to `order_after_date`, unless it is later already."""
     if not body.get("order_after_date"):
         return
@@ -261,7 +272,7 @@ async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field
         await store_products.change_store_products(ctx, store, [(0, body_of_change)], field)
 
 
-def is_count(query: Mapping[str, Any], body: Body) -> bool:
+def is_count(query: QueryValues, body: ExtendedLogEntry) -> bool:
     """Return True if an entry is a count.
 
     It is one if the query says so, or if it has a `counted_quantity` and no `quantity`.
@@ -271,7 +282,7 @@ def is_count(query: Mapping[str, Any], body: Body) -> bool:
     return "counted_quantity" in body and "quantity" not in body
 
 
-async def _find_line(ledger: Ledger, body: Body, product: Product, field: str) -> OrderLine | None:
+async def _find_line(ledger: Ledger, body: ExtendedLogEntry, product: Product, field: str) -> OrderLine | None:
     order = body.get("customer_order_number", "")
     if "customer_order_line_number" not in body:
         if order:
@@ -284,12 +295,14 @@ async def _find_line(ledger: Ledger, body: Body, product: Product, field: str) -
     return await load_open_line(ledger.ctx, ledger.store, order, number, product.number, where)
 
 
-def _quantities_by_pool(entry: EntryInput, field_without_pool: str) -> dict[int, int]:
+def _quantities_by_pool(
+    entry: EntryInput, field_without_pool: Literal["counted_quantity", "quantity"]
+) -> dict[int, int]:
     """Return the quantities by pool: those of `stock_pool_n`, otherwise the single one in its pool."""
     whole = not entry.product.allow_decimal
     named = {
-        pool: parse_quantity(entry.body[name], f"{entry.field}.{name}", whole=whole)
-        for pool, name in enumerate(_POOL_FIELDS, 1)
+        _POOL_FIELDS.index(name) + 1: parse_quantity(entry.body[name], f"{entry.field}.{name}", whole=whole)
+        for name in _POOL_FIELDS
         if name in entry.body
     }
     if named:
@@ -315,13 +328,13 @@ async def _write_count(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> No
         found = await count_free(ledger, entry.product, entry.location, counted)
     expected = sum(one.expected for one in found)
     difference = sum(one.difference for one in found)
-    extra = {
+    extra: dict[str, object] = {
         "counted_quantity": to_json_number(sum(counted.values())),
         "expected_quantity": to_json_number(expected),
         **{_POOL_FIELDS[pool - 1]: to_json_number(quantity) for pool, quantity in counted.items()},
     }
     pools = {str(one.pool): [to_json_number(one.expected), to_json_number(one.difference)] for one in found}
-    data = {"expected_and_difference": pools, "expected_quantity": entry.body.get("expected_quantity")}
+    data = {"expected_and_difference": pools, **pick_members(entry.body, ("expected_quantity",))}
     pool = found[0].pool if len(found) == 1 else None
     if not entry.line:
         logs.record_count(entry.product, entry.location)
@@ -386,7 +399,7 @@ def _line_shares(delivery: Delivery | None, entry: EntryInput, quantity: int) ->
     return delivery.receive(entry.product.number, quantity, line_number=number, order=order, field=entry.field)
 
 
-def _has_pool(body: Body) -> bool:
+def _has_pool(body: ExtendedLogEntry) -> bool:
     return "pool_location" in body or any(name in body for name in _POOL_FIELDS)
 
 
@@ -402,7 +415,7 @@ def _log_change(
     changes: Mapping[int, int],
     *,
     flagged: bool,
-    delivery_fields: Mapping[str, Any] = MappingProxyType({}),
+    delivery_fields: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     extra = dict(delivery_fields) | {
         _POOL_FIELDS[pool - 1]: to_json_number(quantity) for pool, quantity in changes.items()
@@ -423,12 +436,12 @@ def _add_entry(
     pool: int | None,
     *,
     flagged: bool,
-    extra: dict[str, Any],
-    data: dict[str, Any] | None = None,
+    extra: dict[str, object],
+    data: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     body = entry.body
     reason = body.get("reason_code")
-    kept = {name: body[name] for name in _STORED_FIELDS if name in body}
+    kept = pick_members(body, _STORED_FIELDS)
     logs.add(
         LogEntry(
             entry.product,
@@ -443,7 +456,7 @@ def _add_entry(
             app_user=body.get("app_user_name"),
             needs_review=flagged,
             extra=extra,
-            data=kept | drop_none(data or {}),
+            data=kept | dict(data),
         )
     )
 
@@ -473,7 +486,7 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
     return SUCCESS
 
 
-def _parse_review(ctx: Context, review: dict[str, Any], field: str) -> tuple[int, int]:
+def _parse_review(ctx: Context, review: ReviewWrite, field: str) -> tuple[int, int]:
     seq, ordinal = split_wire_id(parse_row_id(review["id"], f"{field}.id"))
     status = parse_whole_number(review.get("review_status", REVIEWED), f"{field}.review_status")
     if str(status) not in TRANSITIONS["review"]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
+from aisle.contract.models.stock import MovementEnd as EndFields
+from aisle.contract.models.stock import MovementItem
 from aisle.service.context import Context, OperationCall
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.statements import orders as order_sql
-from aisle.service.domain.json_fragments import drop_none
+from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.movements import MovementEnd, move_goods
@@ -18,11 +20,11 @@ from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.store_catalogue import Product, StoreCatalogue
 from aisle.service.errors import unprocessable
 
-Body = dict[str, Any]
 EMPTY_LIST_RESULT = b'{"success":true,"data":"","message":"The list is empty: there was nothing to move."}'
-_END_FIELDS = ("from_location", "to_location")
-_LINE_FIELDS = ("customer_order_number", "customer_order_line_number")
-_SHIPMENT_FIELDS = ("customer_order_shipment_number", "customer_order_shipment_line_number")
+_END_FIELDS: Final = ("from_location", "to_location")
+_LINE_FIELDS: Final = ("customer_order_number", "customer_order_line_number")
+_SHIPMENT_FIELDS: Final = ("customer_order_shipment_number", "customer_order_shipment_line_number")
+_NO_END: EndFields = {}
 
 
 async def create_movement(ctx: Context, call: OperationCall) -> bytes:
@@ -32,14 +34,14 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
     """
     if not call.body:
         return EMPTY_LIST_RESULT
-    items = [drop_none(item) for item in call.body]
+    items: list[MovementItem] = call.body
     if ctx.replay:
         items = [item for item in items if not await _has_order_ended(ctx, item)]
     ctx.app_user = call.query.get("AppUserName", ctx.app_user)
     ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
-    ends = [item.get(name) or {} for item in items for name in _END_FIELDS]
+    ends = [item[name] for item in items for name in _END_FIELDS if name in item]
     await ledger.catalogue.load(
-        (item.get("product_number", "") for item in items), (end.get("location_code") or "" for end in ends)
+        (item.get("product_number", "") for item in items), (end.get("location_code", "") for end in ends)
     )
     await ledger.load_free_stock(item.get("product_number", "") for item in items)
     logs = LogWriter(ledger)
@@ -52,16 +54,17 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
     return f'{{"success":true,"data":"{",".join(map(str, ids))}"}}'.encode()
 
 
-async def _has_order_ended(ctx: Context, item: Body) -> bool:
+async def _has_order_ended(ctx: Context, item: MovementItem) -> bool:
     """Return True if the item put goods down before a restore, for an order that has ended since."""
-    lines = [[(item.get(name) or {}).get(field) for field in _LINE_FIELDS] for name in _END_FIELDS]
+    ends = item.get("from_location", _NO_END), item.get("to_location", _NO_END)
+    lines = [[end.get(field) for field in _LINE_FIELDS] for end in ends]
     if lines[0] != lines[1] or None in lines[0]:
         return False
     head = await ctx.tx.one(order_sql.ORDER_GET, ctx.current_store.number, lines[0][0])
     return head is not None and bool(not head[1] or head[4])
 
 
-async def _move_item(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None:
+async def _move_item(ledger: Ledger, logs: LogWriter, item: MovementItem, field: str) -> None:
     if not item.get("product_number"):
         raise unprocessable("A movement needs a product.", f"{field}.product_number")
     product = await ledger.catalogue.get_product(item["product_number"], f"{field}.product_number")
@@ -73,8 +76,8 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: Body, field: str) ->
     if quantity <= 0:
         raise unprocessable("More than nothing has to be moved.", f"{field}.quantity")
     await ledger.catalogue.range_products([product.number])
-    source = await _parse_end(ledger, product, item.get("from_location"), f"{field}.from_location")
-    target = await _parse_end(ledger, product, item.get("to_location"), f"{field}.to_location")
+    source = await _parse_end(ledger, product, item.get("from_location", _NO_END), f"{field}.from_location")
+    target = await _parse_end(ledger, product, item.get("to_location", _NO_END), f"{field}.to_location")
     if source.line and target.line and source.line.key == target.line.key:
         target = target._replace(line=source.line)
     # Goods moved before a restore were there, but their arrival may not have been repeated yet.
@@ -83,27 +86,27 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: Body, field: str) ->
     flagged = ledger.pop_negative_flag()
     if moved.from_hand:
         logs.add(LogEntry(product, IN_HAND_SOURCE, -moved.from_hand, line=target.line, reference=item.get("reference")))
-    ends = ((source, -moved.from_source, "from_location"), (target, quantity, "to_location"))
-    for end, part, name in ends:
-        end_body = drop_none(item.get(name) or {})
+    for end, part, end_fields in (
+        (source, -moved.from_source, item.get("from_location", _NO_END)),
+        (target, quantity, item.get("to_location", _NO_END)),
+    ):
         if part:
-            logs.add(_log_entry(product, end, part, item, end_body, flagged=flagged and part < 0))
+            logs.add(_log_entry(product, end, part, item, end_fields, flagged=flagged and part < 0))
 
 
-async def _parse_end(ledger: Ledger, product: Product, end_body: Body | None, field: str) -> MovementEnd:
+async def _parse_end(ledger: Ledger, product: Product, fields: EndFields, field: str) -> MovementEnd:
     """Return one end with its location, pool and line. Raise Refusal (422) if one does not exist."""
-    fields = drop_none(end_body or {})
     code = fields.get("location_code", "")
     location = await ledger.catalogue.get_location(code, f"{field}.location_code") if code else None
     pool = parse_pool(fields["stock_pool"], f"{field}.stock_pool") if "stock_pool" in fields else None
     return MovementEnd(location, pool, await _find_line(ledger, product, fields, field))
 
 
-async def _find_line(ledger: Ledger, product: Product, end_body: Body, field: str) -> OrderLine | None:
+async def _find_line(ledger: Ledger, product: Product, fields: EndFields, field: str) -> OrderLine | None:
     """Return the order line that an end names, directly or by a shipment. A shipment beside a line is stored."""
     ctx, store = ledger.ctx, ledger.store
-    order, shipment = end_body.get("customer_order_number", ""), end_body.get(_SHIPMENT_FIELDS[0], "")
-    if not order and "customer_order_line_number" not in end_body:
+    order, shipment = fields.get("customer_order_number", ""), fields.get(_SHIPMENT_FIELDS[0], "")
+    if not order and "customer_order_line_number" not in fields:
         if not shipment:
             return None
         rows = await ctx.tx.all(sql.ORDER_LINES_OF_SHIPMENT, store, shipment, product.number)
@@ -113,23 +116,23 @@ async def _find_line(ledger: Ledger, product: Product, end_body: Body, field: st
             )
         [(of, line_number)] = rows
         return await load_open_line(ctx, store, of, line_number, product.number, field)
-    if not order or "customer_order_line_number" not in end_body:
+    if not order or "customer_order_line_number" not in fields:
         raise unprocessable("An order line is named by order and line.", f"{field}.customer_order_line_number")
-    number = parse_whole_number(end_body["customer_order_line_number"], f"{field}.customer_order_line_number")
+    number = parse_whole_number(fields["customer_order_line_number"], f"{field}.customer_order_line_number")
     line = await load_open_line(ctx, store, order, number, product.number, field)
     if shipment:
-        part = end_body.get(_SHIPMENT_FIELDS[1])
+        part = fields.get(_SHIPMENT_FIELDS[1])
         of = None if part is None else parse_whole_number(part, f"{field}.{_SHIPMENT_FIELDS[1]}")
         await ctx.tx.run(sql.SHIPMENT_SET, store, *line.key, shipment, of)
     return line
 
 
 def _log_entry(
-    product: Product, end: MovementEnd, quantity: int, item: Body, end_body: Body, *, flagged: bool
+    product: Product, end: MovementEnd, quantity: int, item: MovementItem, fields: EndFields, *, flagged: bool
 ) -> LogEntry:
     reason = item.get("reason_code", "")
     code = int(reason) if reason.isascii() and reason.isdecimal() and len(reason) < 10 else None
-    shipment = {name: end_body[name] for name in _SHIPMENT_FIELDS if name in end_body}
+    shipment = pick_members(fields, _SHIPMENT_FIELDS)
     if "customer_order_shipment_line_number" in shipment:
         # The log spells this field differently.
         number = shipment.pop("customer_order_shipment_line_number")

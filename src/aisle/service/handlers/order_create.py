@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from typing import Any
 
 from aisle.service.auth.tokens import authorize_store, require_role
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, to_json
+from aisle.service.domain.json_fragments import to_json
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
 from aisle.service.domain.order_line import OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
+    NewOrder,
     Order,
     earliest_pickup_date,
     finish_order,
@@ -30,27 +30,24 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.rate_limits import check_code
 
-Body = dict[str, Any]
-
 
 async def create_orders_in_store(ctx: Context, call: OperationCall) -> bytes:
     """Create orders of one store, all or none."""
-    bodies = [drop_none(body) for body in call.body.get("orders") or []]
-    return await _create(ctx, call, {ctx.current_store.number: list(enumerate(bodies))})
+    return await _create(ctx, call, {ctx.current_store.number: list(enumerate(call.body.get("orders", [])))})
 
 
 async def create_orders_in_stores(ctx: Context, call: OperationCall) -> bytes:
     """Create orders that name their stores, all or none."""
-    by_store: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
-    for index, body in enumerate(call.body.get("orders") or []):
-        body = drop_none(body)
+    bodies: list[NewOrder] = call.body.get("orders", [])
+    by_store: defaultdict[str, list[tuple[int, NewOrder]]] = defaultdict(list)
+    for index, body in enumerate(bodies):
         if not body.get("store_number"):
             raise unprocessable("An order has to name its store here.", f"orders[{index}].store_number")
         by_store[body["store_number"]].append((index, body))
     return await _create(ctx, call, by_store)
 
 
-async def _create(ctx: Context, call: OperationCall, by_store: dict[str, list[tuple[int, Body]]]) -> bytes:
+async def _create(ctx: Context, call: OperationCall, by_store: dict[str, list[tuple[int, NewOrder]]]) -> bytes:
     flush = call.query.get("flush", False)
     if flush:
         require_role(ctx, "admin")
@@ -58,7 +55,7 @@ async def _create(ctx: Context, call: OperationCall, by_store: dict[str, list[tu
         store = await authorize_store(ctx.tx, ctx.principal, store_number)
         catalogue = StoreCatalogue(ctx, store)
         await catalogue.load(
-            line["product_number"] for _, body in by_store[store_number] for line in body.get("order_lines") or []
+            line["product_number"] for _, body in by_store[store_number] for line in body.get("order_lines", [])
         )
         ledger = Ledger(catalogue)
         logs = LogWriter(ledger)
@@ -87,11 +84,11 @@ async def _delete_all_orders(ledger: Ledger) -> None:
     await ctx.tx.run(sql.ORDERS_DELETE, store)
 
 
-async def _create_in_store(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, Body]]) -> None:
+async def _create_in_store(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, NewOrder]]) -> None:
     ctx, store = ledger.ctx, ledger.catalogue.store
     numbers = sorted({body["order_number"] for _, body in bodies})
     known: dict[str, str] = dict(await ctx.tx.all(sql.ORDER_FINGERPRINTS, store.number, numbers))
-    fresh: list[tuple[int, Body, str]] = []
+    fresh: list[tuple[int, NewOrder, str]] = []
     for index, body in bodies:
         number, print_ = body["order_number"], _fingerprint(body)
         if number in known and known[number] != print_:
@@ -106,7 +103,7 @@ async def _create_in_store(ledger: Ledger, logs: LogWriter, bodies: list[tuple[i
         return
     order_seq = await ctx.next_numbers(store.number, "order", len(fresh))
     line_seq = await ctx.next_numbers(
-        store.number, "line", sum(len(body.get("order_lines") or []) for _, body, _ in fresh)
+        store.number, "line", sum(len(body.get("order_lines", [])) for _, body, _ in fresh)
     )
     for n, (index, body, print_) in enumerate(fresh):
         lines = await _parse_lines(ledger.catalogue, body, f"orders[{index}]", line_seq)
@@ -115,20 +112,19 @@ async def _create_in_store(ledger: Ledger, logs: LogWriter, bodies: list[tuple[i
         await _apply_initial_state(ledger, logs, body, lines, f"orders[{index}]")
 
 
-def _fingerprint(body: Body) -> str:
+def _fingerprint(body: NewOrder) -> str:
     """Return a hash of the creation, which is equal for both operations."""
     content = {name: value for name, value in body.items() if name != "store_number"}
-    lines = [drop_none(line) for line in body.get("order_lines") or []]
-    content["order_lines"] = [dict(sorted(line.items())) for line in lines]
+    content["order_lines"] = [dict(sorted(line.items())) for line in body.get("order_lines", [])]
     return hashlib.sha256(to_json(dict(sorted(content.items()))).encode()).hexdigest()
 
 
-async def _parse_lines(catalogue: StoreCatalogue, body: Body, field: str, seq: int) -> list[OrderLine]:
+async def _parse_lines(catalogue: StoreCatalogue, body: NewOrder, field: str, seq: int) -> list[OrderLine]:
     """Return the lines as rows, without picked goods. Raise Refusal (422) if one is invalid."""
     lines: dict[int, OrderLine] = {}
     check_code(body["order_number"], "the number of an order", f"{field}.order_number")
-    for index, raw in enumerate(body.get("order_lines") or []):
-        line_field, given = f"{field}.order_lines[{index}]", drop_none(raw)
+    for index, given in enumerate(body.get("order_lines", [])):
+        line_field = f"{field}.order_lines[{index}]"
         product = await catalogue.get_product(given["product_number"], f"{line_field}.product_number")
         number = parse_whole_number(given["line_number"], f"{line_field}.line_number")
         if number in lines:
@@ -160,7 +156,7 @@ async def _parse_lines(catalogue: StoreCatalogue, body: Body, field: str, seq: i
 
 
 async def _insert_order(
-    ctx: Context, store: Store, seq: int, body: Body, fingerprint: str, lines: list[OrderLine]
+    ctx: Context, store: Store, seq: int, body: NewOrder, fingerprint: str, lines: list[OrderLine]
 ) -> None:
     is_picked = all(line.is_picked for line in lines) if lines else body.get("is_picked", False)
     state = order_fulfilment(is_active=True, is_rejected=False, is_picked=is_picked, any_picked=False)
@@ -198,24 +194,25 @@ def _order_line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:
     )
 
 
-def _without_lines(body: Body) -> Body:
+def _without_lines(body: NewOrder) -> dict[str, object]:
     return {name: value for name, value in body.items() if name != "order_lines"}
 
 
-async def _apply_initial_state(ledger: Ledger, logs: LogWriter, body: Body, lines: list[OrderLine], field: str) -> None:
+async def _apply_initial_state(
+    ledger: Ledger, logs: LogWriter, body: NewOrder, lines: list[OrderLine], field: str
+) -> None:
     """Apply the state that the new order has beyond open: picked lines, rejected or finished."""
     ctx, store = ledger.ctx, ledger.store
-    raw_lines = [drop_none(raw) for raw in body.get("order_lines") or []]
-    is_started = body.get("is_picked") or any(
-        raw.get("is_picked") is not None or raw.get("picked_quantity") is not None for raw in raw_lines
-    )
+    line_bodies = body.get("order_lines", [])
+    is_started = body.get("is_picked") or any("is_picked" in raw or "picked_quantity" in raw for raw in line_bodies)
     if not is_started and body.get("is_active", True) and not body.get("is_rejected"):
         return
     order = await Order.load(ctx, store, body["order_number"])
     assert order is not None
-    for index, (raw, line) in enumerate(zip(raw_lines, in_request_order(order.lines, lines), strict=True)):
-        line_body = raw if "is_picked" in raw or not body.get("is_picked") else raw | {"is_picked": True}
-        await set_picked_quantity(ledger, logs, line, line_body, f"{field}.order_lines[{index}]")
+    for index, (raw, line) in enumerate(zip(line_bodies, in_request_order(order.lines, lines), strict=True)):
+        if "is_picked" not in raw and body.get("is_picked"):
+            raw = {**raw, "is_picked": True}
+        await set_picked_quantity(ledger, logs, line, raw, f"{field}.order_lines[{index}]")
         await line.save(ctx, store)
     if body.get("is_rejected"):
         await release_order(ledger, order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db import Row, Statement
@@ -27,6 +27,7 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import to_json_bytes, unprocessable
 from aisle.service.handlers.list_response import check_page_length, list_envelope, parse_scroll_page
+from aisle.service.query_values import QueryValues
 
 MAX_ORDER_NUMBERS = 100
 """Maximum number of orders in a list by numbers."""
@@ -71,7 +72,7 @@ async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
     return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="id", last_key=last)
 
 
-async def _orders_json(ctx: Context, query: Mapping[str, Any], rows: list[Row]) -> list[str]:
+async def _orders_json(ctx: Context, query: QueryValues, rows: list[Row]) -> list[str]:
     """Return the orders as JSON, with their lines if the query asks for them."""
     if not query.get("show_lines"):
         return [_order_json(row, None) for row in rows]
@@ -97,7 +98,7 @@ def _parse_order_numbers(text: str) -> list[str]:
     return numbers
 
 
-def _prefetch_one_order(ctx: Context, query: Mapping[str, Any], *queries: Query) -> Iterator[Statement]:
+def _prefetch_one_order(ctx: Context, query: QueryValues, *queries: Query) -> Iterator[Statement]:
     """Yield the queries for one order. Queries of longer lists are planned separately."""
     if "order_number" in query:
         yield from (each.statement for each in queries)
@@ -106,7 +107,7 @@ def _prefetch_one_order(ctx: Context, query: Mapping[str, Any], *queries: Query)
             yield LOCATION_EXISTS, (ctx.current_store.number,)
 
 
-def _parse_filters(ctx: Context, query: Mapping[str, Any]) -> dict[str, object]:
+def _parse_filters(ctx: Context, query: QueryValues) -> dict[str, object]:
     filters: dict[str, object] = {"store": ctx.current_store.number}
     if query.get("is_active", True):
         filters["is_active"] = 1

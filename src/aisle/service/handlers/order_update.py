@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
+from aisle.contract.models import ExactNumber
+from aisle.contract.models.extensions import (
+    ExtendedLineUpdate,
+    ExtendedOrderUpdate,
+    ExtendedOrderUpdateRequest,
+    LineRejection,
+    LineRejectionsRequest,
+)
 from aisle.service.auth.tokens import require_role
 from aisle.service.context import Context, OperationCall
 from aisle.service.db.statements import orders as sql
-from aisle.service.domain.json_fragments import drop_none
+from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
 from aisle.service.domain.order_audit import note_order, settings_of
-from aisle.service.domain.order_line import REASON_FIELDS, OrderLine, check_ordered_quantity
+from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
     REJECTION_SOURCE,
     Order,
@@ -37,19 +45,21 @@ from aisle.service.domain.repeated_writes import LINE, closed_later, key_of, rec
 from aisle.service.domain.store_catalogue import Location, StoreCatalogue
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
 
-Body = dict[str, Any]
+LinePair = tuple[OrderLine, ExtendedLineUpdate]
+"""Line of an order with its new values."""
 
 
 async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
     """Change the named fields and lines of one order; everything else stays unchanged."""
-    if call.body.get("orders") is None:
+    request: ExtendedOrderUpdateRequest = call.body
+    if "orders" not in request:
         return SUCCESS
-    body = _drop_implied_picked(drop_none(call.body["orders"]))
+    body = _drop_implied_picked(request["orders"])
     order = await Order.load(ctx, ctx.current_store.number, body["order_number"])
     if order is None:
         raise not_found(f"There is no order {body['order_number']}.")
     check_version(ctx, order)
-    line_bodies = [drop_none(raw) for raw in body.get("order_lines") or []]
+    line_bodies = body.get("order_lines", [])
     lines = [_get_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(line_bodies)]
     pairs = list(zip(lines, line_bodies, strict=True))
     if ctx.replay and lines:
@@ -71,12 +81,12 @@ async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
     return _result(rows)
 
 
-def _result(rows: list[Body]) -> bytes:
+def _result(rows: list[LineJson]) -> bytes:
     """Return the picked quantities that did not fit or wait for other hosts, and closings that were not repeated."""
     if not rows:
         return SUCCESS
     unapplied = [row for row in rows if "left" in row]
-    message: Body = {"message": " ".join(map(_describe_unapplied, unapplied)), "left": unapplied} if unapplied else {}
+    message = {"message": " ".join(map(_describe_unapplied, unapplied)), "left": unapplied} if unapplied else {}
     carried = [row for row in rows if "carried" in row]
     superseded_lines = [row for row in rows if "changed_on" in row]
     return to_json_bytes(
@@ -87,7 +97,7 @@ def _result(rows: list[Body]) -> bytes:
     )
 
 
-def _reopen_for_replay(order: Order, body: Body) -> Body:
+def _reopen_for_replay(order: Order, body: ExtendedOrderUpdate) -> ExtendedOrderUpdate:
     """Open a finished or rejected order to repeat picks that a restore lost.
 
     Return the body that ends it again afterwards, so that the goods leave the store or go back like the others of the
@@ -102,7 +112,7 @@ def _reopen_for_replay(order: Order, body: Body) -> Body:
     return body
 
 
-def _is_inquiry(body: Body, line_bodies: Sequence[Body]) -> bool:
+def _is_inquiry(body: ExtendedOrderUpdate, line_bodies: Sequence[ExtendedLineUpdate]) -> bool:
     """Return True if an update only asks for quantities that do not fit: its picker changed nothing."""
     is_unchanged = all(raw.keys() <= _INQUIRY_FIELDS and _is_unchanged_pick(raw) for raw in line_bodies)
     return bool(line_bodies) and is_unchanged and body.keys() == {"order_number", "order_lines"}
@@ -111,19 +121,19 @@ def _is_inquiry(body: Body, line_bodies: Sequence[Body]) -> bool:
 _INQUIRY_FIELDS = {"line_number", "product_number", "picked_quantity", "base_picked_quantity"}
 
 
-def _is_unchanged_pick(raw: Body) -> bool:
+def _is_unchanged_pick(raw: ExtendedLineUpdate) -> bool:
     return "base_picked_quantity" in raw and raw.get("picked_quantity") == raw["base_picked_quantity"]
 
 
-async def _collect_carried_picks(ctx: Context, pairs: list[tuple[OrderLine, Body]]) -> list[Body]:
+async def _collect_carried_picks(ctx: Context, pairs: Iterable[LinePair]) -> list[LineJson]:
     """Return and reset the quantities that wait with lines of an order that has ended."""
-    rows = []
+    rows: list[LineJson] = []
     for line, _ in pairs:
         key = (ctx.current_store.number, *line.key)
         row = await ctx.tx.one(sql.CARRIED_PICK, *key)
         if row and row[0]:
             await ctx.tx.run(sql.CARRIED_PICK_SET, *key, 0)
-            rows.append(line.as_json() | {"left": to_json_number(int(row[0]))})
+            rows.append({**line.as_json(), "left": to_json_number(int(row[0]))})
     return rows
 
 
@@ -133,7 +143,7 @@ def check_version(ctx: Context, order: Order) -> None:
         raise Refusal(412, f"Order {order.number} has changed.", "If-Match", order=order.as_json())
 
 
-def _describe_unapplied(row: Body) -> str:
+def _describe_unapplied(row: LineJson) -> str:
     """Describe a quantity that did not fit."""
     by = f" ({row['picked_username']})" if row.get("picked_username") else ""
     state = f"Line {row['line_number']} is at {row['picked_quantity']} of {row['quantity']}{by}"
@@ -142,15 +152,18 @@ def _describe_unapplied(row: Body) -> str:
     return f"{state}, {row['moved_quantity']} at a place; {-row['left']} of it were not put back."
 
 
-def _drop_implied_picked(body: Body) -> Body:
+def _drop_implied_picked(body: ExtendedOrderUpdate) -> ExtendedOrderUpdate:
     """Drop `is_picked` of an order from an update with lines, since the state follows from all lines.
 
     The sender knows an earlier state of the other lines, which others may have changed.
     """
-    return {name: value for name, value in body.items() if name != "is_picked"} if body.get("order_lines") else body
+    body = {**body}
+    if body.get("order_lines"):
+        body.pop("is_picked", None)
+    return body
 
 
-def _get_line(order: Order, raw: Body, field: str) -> OrderLine:
+def _get_line(order: Order, raw: ExtendedLineUpdate, field: str) -> OrderLine:
     line = order.find_line(parse_whole_number(raw["line_number"], f"{field}.line_number"))
     if line is None:
         raise unprocessable(f"Order {order.number} has no line {raw['line_number']}.", f"{field}.line_number")
@@ -159,10 +172,12 @@ def _get_line(order: Order, raw: Body, field: str) -> OrderLine:
     return line
 
 
-def _check_finished_unchanged(order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]) -> None:
+def _check_finished_unchanged(order: Order, body: ExtendedOrderUpdate, pairs: Iterable[LinePair]) -> None:
     """Raise Refusal (409) if the update changes a finished order. A repetition of its state is accepted."""
-    is_changed = body.get("is_active", False) or any(
-        body.get(name, getattr(order, name)) != getattr(order, name) for name in ("is_picked", "is_rejected")
+    is_changed = (
+        body.get("is_active", False)
+        or body.get("is_picked", order.is_picked) != order.is_picked
+        or body.get("is_rejected", order.is_rejected) != order.is_rejected
     )
     for line, raw in pairs:
         picked = _quantity_or_default(raw, "picked_quantity", line.picked_quantity)
@@ -178,8 +193,8 @@ def _check_finished_unchanged(order: Order, body: Body, pairs: list[tuple[OrderL
 
 
 async def _apply_changes(
-    ledger: Ledger, logs: LogWriter, order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]
-) -> list[Body]:
+    ledger: Ledger, logs: LogWriter, order: Order, body: ExtendedOrderUpdate, pairs: list[LinePair]
+) -> list[LineJson]:
     """Apply the changes. Return the picked quantities that did not fit, or wait with their lines."""
     ctx = ledger.ctx
     rejected = body.get("is_rejected", order.is_rejected)
@@ -190,7 +205,7 @@ async def _apply_changes(
         order.item = {name: value for name, value in order.item.items() if name not in REASON_FIELDS}
     if order.is_rejected and (pairs or body.get("is_picked")):
         raise conflict(f"Order {order.number} is rejected.", "orders.order_number")
-    unapplied = []
+    unapplied: list[LineJson] = []
     locations = [raw.get("preferred_location_code", "") for _, raw in pairs]
     await _load_for_lines(
         ledger, order, [line for line, _ in pairs] or (order.lines if body.get("is_picked") else []), locations
@@ -200,7 +215,7 @@ async def _apply_changes(
     await _pick_whole_order(ledger, logs, order, body)
     if "is_claimed" in body:
         await set_claim(ctx, order, body["is_claimed"])
-    order.item |= {name: body[name] for name in REASON_FIELDS if name in body}
+    order.item |= pick_members(body, REASON_FIELDS)
     if rejected and not order.is_rejected:
         await release_order(ledger, order)
         order.is_rejected = True
@@ -220,7 +235,7 @@ async def _load_for_lines(ledger: Ledger, order: Order, lines: Sequence[OrderLin
         await ledger.held_for_order(order.number, order.lines)
 
 
-async def _pick_whole_order(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> None:
+async def _pick_whole_order(ledger: Ledger, logs: LogWriter, order: Order, body: ExtendedOrderUpdate) -> None:
     """Close all open lines if the order is set to picked without lines."""
     if body.get("is_picked") is None:
         return
@@ -234,7 +249,9 @@ async def _pick_whole_order(ledger: Ledger, logs: LogWriter, order: Order, body:
         raise conflict("Every line is picked; open a line again instead.", "orders.is_picked")
 
 
-async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Body, field: str) -> list[Body]:
+async def _update_line(
+    ledger: Ledger, logs: LogWriter, line: OrderLine, raw: ExtendedLineUpdate, field: str
+) -> list[LineJson]:
     """Change one line. Return the picked quantity that did not fit, with the picker, or that waits."""
     product = await ledger.catalogue.get_product(line.product_number, f"{field}.product_number")
     line.from_warehouse = raw.get("is_picked_from_warehouse", line.from_warehouse)
@@ -242,13 +259,15 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
     location = await _named_location(ledger, raw, field)
     whole, is_rebased = not product.allow_decimal, "base_picked_quantity" in raw
     if "quantity" in raw:
-        quantity_body = {"quantity": raw["quantity"]} if is_rebased else raw
-        _set_quantity(line, quantity_body, field, whole=whole)
+        picked = None if is_rebased else raw.get("picked_quantity")
+        _set_quantity(line, raw["quantity"], picked, field, whole=whole)
     raw, unapplied = await _rebase_line(ledger, line, raw, field, whole=whole) if is_rebased else RebasedUpdate(raw, 0)
     _check_rejected_unchanged(line, raw, field)
     closing, later = raw.get("is_picked"), (await closed_later(ledger.ctx, [line])).get(line.line_number, "")
     if later:  # A repeated pick does not open it.
-        raw = {name: value for name, value in raw.items() if name not in REASON_FIELDS} | {"is_picked": line.is_picked}
+        raw = {**raw, "is_picked": line.is_picked}
+        raw.pop("rejection_reason_code", None)
+        raw.pop("rejection_reason_code_description", None)
     previous_picker, was_closed = line.picked_by, line.is_picked
     is_raised = await set_picked_quantity(ledger, logs, line, raw, field, location, pool)
     if _closes(raw) and (line.is_short or (was_closed and not line.is_picked)):
@@ -259,26 +278,25 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
         line.preferred_location_code = raw.get("preferred_location_code", line.preferred_location_code)
     line.item |= changed_line_fields(raw, field)
     await record_shortage_reason(logs, line, raw, location)
-    rows: list[Body] = []
+    rows: list[LineJson] = []
     if later and closing and not line.is_picked:
-        rows.append(line.as_json() | {"changed_on": later})
+        rows.append({**line.as_json(), "changed_on": later})
     if not unapplied:
         return rows
     if ledger.ctx.replay is not None:
         return [*rows, {"line_number": line.line_number, "carried": to_json_number(unapplied)}]
-    return [
-        line.as_json()
-        | {"left": to_json_number(unapplied)}
-        | ({"picked_username": previous_picker} if previous_picker else {})
-    ]
+    found: LineJson = {**line.as_json(), "left": to_json_number(unapplied)}
+    return [{**found, "picked_username": previous_picker} if previous_picker else found]
 
 
-def _closes(raw: Body) -> bool:
+def _closes(raw: ExtendedLineUpdate) -> bool:
     """Return True if an update closes or opens the line, or has a reason, beyond the picked quantity."""
     return "is_picked" in raw or any(name in raw for name in REASON_FIELDS)
 
 
-async def _rebase_line(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, whole: bool) -> RebasedUpdate:
+async def _rebase_line(
+    ledger: Ledger, line: OrderLine, raw: ExtendedLineUpdate, field: str, *, whole: bool
+) -> RebasedUpdate:
     """Apply a picker's change to the current line.
 
     After a restore hosts repeat their picks in any order. A quantity may fit only after another host has repeated its
@@ -297,7 +315,7 @@ async def _rebase_line(ledger: Ledger, line: OrderLine, raw: Body, field: str, *
     return found
 
 
-def _check_rejected_unchanged(line: OrderLine, raw: Body, field: str) -> None:
+def _check_rejected_unchanged(line: OrderLine, raw: ExtendedLineUpdate, field: str) -> None:
     """Raise Refusal (409) if the update changes a rejected line. A repetition of its state is accepted."""
     if line.is_rejected and (_quantity_or_default(raw, "picked_quantity", 0) or not raw.get("is_picked", True)):
         raise _rejected_line_refusal(line, field)
@@ -307,13 +325,11 @@ def _rejected_line_refusal(line: OrderLine, field: str) -> Refusal:
     return conflict(f"Line {line.line_number} is rejected.", field, line=line.as_json())
 
 
-def _set_quantity(line: OrderLine, raw: Body, field: str, *, whole: bool) -> None:
-    quantity = parse_quantity(raw["quantity"], f"{field}.quantity", whole=whole)
-    picked = (
-        parse_thousandths(raw["picked_quantity"], f"{field}.picked_quantity")
-        if "picked_quantity" in raw
-        else line.picked_quantity
-    )
+def _set_quantity(
+    line: OrderLine, ordered: ExactNumber, sent_picked: ExactNumber | None, field: str, *, whole: bool
+) -> None:
+    quantity = parse_quantity(ordered, f"{field}.quantity", whole=whole)
+    picked = line.picked_quantity if sent_picked is None else parse_thousandths(sent_picked, f"{field}.picked_quantity")
     check_ordered_quantity(quantity, f"{field}.quantity")
     if quantity < picked:
         raise conflict(
@@ -328,11 +344,13 @@ def _set_quantity(line: OrderLine, raw: Body, field: str, *, whole: bool) -> Non
         line.is_picked = line.is_fully_picked
 
 
-def _quantity_or_default(raw: Body, name: str, default: int) -> int:
+def _quantity_or_default(
+    raw: ExtendedLineUpdate, name: Literal["picked_quantity", "base_picked_quantity", "quantity"], default: int
+) -> int:
     return parse_thousandths(raw[name], name) if name in raw else default
 
 
-async def _named_location(ledger: Ledger, raw: Body, field: str) -> Location | None:
+async def _named_location(ledger: Ledger, raw: ExtendedLineUpdate, field: str) -> Location | None:
     """Return the location of a line update. A store without locations stores the text as a preference only."""
     code = raw.get("preferred_location_code", "")
     if not code or not await ledger.catalogue.has_locations():
@@ -346,7 +364,8 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
     Refuse with 404 if there is no such order, 409 if it is closed, 412 for another version. Refuse with 422 for an
     unknown line or a missing reason. After a restore, also refuse with 412 to repeat what a later request changed.
     """
-    number = call.body["order_number"]
+    request: LineRejectionsRequest = call.body
+    number = request["order_number"]
     order = await Order.load(ctx, ctx.current_store.number, number)
     if order is None:
         raise not_found(f"There is no order {number}.")
@@ -355,11 +374,13 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
         raise conflict(f"Order {number} is {order.fulfilment}.", "order_number")
     ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
     logs, before = LogWriter(ledger), settings_of(order, order.lines)
-    later = await closed_later(ctx, [line for raw in call.body["lines"] if (line := _known(order, raw))])
+    later = await closed_later(
+        ctx, [line for body in request["lines"] if (line := order.find_line(int(body["line_number"])))]
+    )
     named: dict[int, OrderLine] = {}
     freed: dict[int, OrderLine] = {}
-    for index, raw in enumerate(call.body["lines"]):
-        line_body, field = drop_none(raw), f"lines[{index}]"
+    for index, line_body in enumerate(request["lines"]):
+        field = f"lines[{index}]"
         line = order.find_line(parse_whole_number(line_body["line_number"], f"{field}.line_number"))
         if line is None:
             raise unprocessable(f"Order {number} has no line {line_body['line_number']}.", f"{field}.line_number")
@@ -385,17 +406,12 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
     return SUCCESS
 
 
-def _known(order: Order, raw: dict[str, Any]) -> OrderLine | None:
-    number = raw.get("line_number")
-    return order.find_line(int(number)) if number is not None else None
-
-
-async def _reject_line(logs: LogWriter, line: OrderLine, body: dict[str, Any], field: str) -> bool:
+async def _reject_line(logs: LogWriter, line: OrderLine, body: LineRejection, field: str) -> bool:
     """Mark a line as rejected and log the reason. Return True if this changed it. The caller releases its goods."""
     reason = {name: body[name] for name in REASON_FIELDS if body.get(name)}
     if not reason:
         raise unprocessable("A line is rejected for a reason.", f"{field}.{REASON_FIELDS[0]}")
-    if line.is_rejected and reason == {name: line.item[name] for name in REASON_FIELDS if name in line.item}:
+    if line.is_rejected and reason == pick_members(line.item, REASON_FIELDS):
         return False
     line.is_rejected = line.is_picked = True
     line.item = {name: value for name, value in line.item.items() if name not in REASON_FIELDS} | reason

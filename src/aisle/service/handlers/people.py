@@ -6,15 +6,15 @@ import asyncio
 import hashlib
 import math
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypedDict
 
+from aisle.contract.models.extensions import PersonWrite, SignInRequest
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import ROLES, TokenPerson, add_token, authorize_store
 from aisle.service.context import Context, OperationCall, ReadRunner, Role, Store
 from aisle.service.db import Row
 from aisle.service.db.statements import access
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 
@@ -23,7 +23,7 @@ TOKEN_SECONDS = 3600.0
 MAX_PINS = 200
 """Maximum number of PINs in one request, since hashing each takes time."""
 
-SIGN_IN_CHANNEL_HEADER = "Aisle-Door"
+SIGN_IN_CHANNEL_HEADER: Final = "Aisle-Door"
 """Header with the channel of a sign-in."""
 WEB_CHANNEL = "web"
 """Channel of the browser. Its failures do not lock the person at the store's terminals."""
@@ -35,7 +35,22 @@ _ASSIGNABLE_ROLES: dict[Role, frozenset[Role]] = {
 }
 """Roles of people that a token of a role may create or change: only those whose rights it has itself."""
 
-_PIN_HASH_FIELD = "pin_hash"
+_PIN_HASH_FIELD: Final = "pin_hash"
+
+
+class _HashedPerson(PersonWrite, total=False):
+    """Person of a request; `pin_hash` replaces the PIN. It is empty if the PIN is removed."""
+
+    pin_hash: str
+
+
+class _HashedSignIn(TypedDict):
+    """Sign-in whose PIN was hashed with the parameters of the stored one."""
+
+    store_number: str
+    by: Literal["badge", "user"]
+    who: str
+    tried: str
 
 
 class _Person(NamedTuple):
@@ -60,7 +75,8 @@ async def list_people(ctx: Context, call: OperationCall) -> bytes:
 
 async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> OperationCall:
     """Hash the PINs. Raise Refusal (422) for an invalid PIN, or if there are too many."""
-    people = [drop_none(person) for person in call.body["people"]]
+    received: list[_HashedPerson] = call.body["people"]
+    people = [person.copy() for person in received]
     new_pins = [person["pin"] for person in people if person.get("pin")]
     if len(new_pins) > MAX_PINS:
         raise unprocessable(f"At most {MAX_PINS} PINs are set in one request.", "people")
@@ -85,7 +101,8 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
     pins_of = {row[0]: bool(row[4]) for row in rows}
     changes: list[audit.AuditChange] = []
     known = {badge: _Person(badge, user, name, role, None) for badge, user, name, role, _ in rows}
-    for index, body in enumerate(call.body["people"]):
+    people: list[_HashedPerson] = call.body["people"]
+    for index, body in enumerate(people):
         field = f"people[{index}]"
         badge, user = body["badge"], body["user"]
         if not badge or not user:
@@ -119,7 +136,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
     return SUCCESS
 
 
-def _check_role(ctx: Context, before: _Person | None, body: dict[str, Any], role: Role, field: str) -> None:
+def _check_role(ctx: Context, before: _Person | None, body: _HashedPerson, role: Role, field: str) -> None:
     """Raise Refusal (403) if the token may not assign the role, or set a PIN of somebody with it."""
     if not body.get("is_active", True) or role in _ASSIGNABLE_ROLES.get(ctx.principal.role, ()):
         return
@@ -129,7 +146,7 @@ def _check_role(ctx: Context, before: _Person | None, body: dict[str, Any], role
 
 
 def _audit_change(
-    badge: str, before: _Person | None, current: _Person | None, body: dict[str, Any], *, has_pin: bool
+    badge: str, before: _Person | None, current: _Person | None, body: _HashedPerson, *, has_pin: bool
 ) -> audit.AuditChange:
     """Return the audit of a person. Of a PIN only the fact that it was set, changed or removed is recorded."""
     after = _audit_fields(current)
@@ -141,13 +158,13 @@ def _audit_change(
     return audit.AuditChange("person", badge, old, after)
 
 
-def _audit_fields(person: _Person | None) -> dict[str, Any]:
+def _audit_fields(person: _Person | None) -> dict[str, str]:
     return {} if person is None else {"user": person.user, "name": person.name, "role": person.role}
 
 
 async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> OperationCall:
     """Hash the PIN with the parameters of the stored one; without one, take the same time."""
-    body = drop_none(call.body)
+    body: SignInRequest = call.body
     by: Literal["badge", "user"] = "badge" if body.get("badge") else "user"
     if bool(body.get("badge")) == bool(body.get("user")):
         raise unprocessable("A person signs in by badge or by user name.", "badge")
@@ -160,7 +177,8 @@ async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> Oper
     stored = (person.pin if person else None) or pins.DUMMY_HASH
     pin = body["pin"] if pins.is_valid_pin(body["pin"]) else ""
     pin_hash = await asyncio.to_thread(pins.rehash, pin, stored)
-    return call._replace(body={"store_number": body["store_number"], "by": by, "who": body[by], "tried": pin_hash})
+    hashed: _HashedSignIn = {"store_number": body["store_number"], "by": by, "who": body[by], "tried": pin_hash}
+    return call._replace(body=hashed)
 
 
 async def sign_in(ctx: Context, call: OperationCall) -> bytes:
@@ -169,7 +187,7 @@ async def sign_in(ctx: Context, call: OperationCall) -> bytes:
     Refuse with 403 and one message for every reason; with 429 while the person is locked after too many wrong PINs on
     this channel. Unknown people are treated alike.
     """
-    body: dict[str, Any] = call.body
+    body: _HashedSignIn = call.body
     store = await authorize_store(ctx.tx, ctx.principal, body["store_number"])
     person = await _find_person(ctx, store, body["by"], body["who"])
     failure_key = person.badge if person else "?" + hashlib.sha256(body["who"].encode()).hexdigest()

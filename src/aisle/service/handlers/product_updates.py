@@ -12,7 +12,7 @@ from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none
+from aisle.service.domain.json_fragments import pick_members
 from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
 from aisle.service.handlers import store_products
 from aisle.service.handlers.products import (
@@ -98,7 +98,8 @@ async def _delete_in_stores(ctx: Context, numbers: list[str]) -> None:
 
 
 def _product_bodies(call: OperationCall) -> list[Body]:
-    return [drop_none(body) for body in call.body.get("products") or []]
+    bodies: list[Body] = call.body.get("products", [])
+    return bodies
 
 
 async def _merge_products(ctx: Context, bodies: Iterable[tuple[int, Body]], merge: MergeProduct) -> None:
@@ -124,8 +125,8 @@ async def _write_prices(
     for index, body in enumerate(_product_bodies(call)):
         if "store_number" in body:
             _check_store_price(body, f"products[{index}]")
-        store_number = body.pop("store_number", None)
-        (chain if store_number is None else stores[store_number]).append((index, body))
+        fields = {name: value for name, value in body.items() if name != "store_number"}
+        (stores[body["store_number"]] if "store_number" in body else chain).append((index, fields))
     if chain and not ctx.principal.all_stores:
         raise forbidden()
     if chain:
@@ -149,7 +150,7 @@ def _with_price(old: Body, body: Body) -> Body:
 
 def _with_store_price(old: Body, body: Body, product: Body) -> Body:
     """Merge a store's own price. Before the first one, the store has the catalogue's price and old price."""
-    shown = old if "price" in old else old | {name: product[name] for name in _PRICES if name in product}
+    shown = old if "price" in old else old | pick_members(product, _PRICES)
     return _with_price(shown, body)
 
 
@@ -164,5 +165,5 @@ def _with_discount(old: Body, body: Body) -> Body:
 
 def _with_free_fields(old: Body, body: Body) -> Body:
     fields = {field.get("key"): field for field in old.get("free_fields", ())}
-    fields |= {field.get("key"): drop_none(field) for field in body["free_fields"]}
+    fields |= {field.get("key"): field for field in body["free_fields"]}
     return old | {"free_fields": sorted(fields.values(), key=lambda field: field["sort_order"])}

@@ -16,7 +16,7 @@ from aisle.service.db.statements import products as sql
 from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, parse_json_object, to_json
+from aisle.service.domain.json_fragments import parse_json_object, pick_members, rename_members, to_json
 from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
@@ -25,18 +25,25 @@ from aisle.service.http.validation import PRICE_FIELDS
 from aisle.service.rate_limits import check_code
 
 Body = dict[str, Any]
+"""Fields of a product, sent or stored: of each request those that it names."""
 
-# Defaults of required fields (interface: Product).
-_DEFAULTS: Body = {
-    "barcode": "",
-    "carrier_item_quantity": 1,
-    "edit_min_max_percentage": 0,
-    "price_compare_multiplier": 1,
-    "shelf_label_quantity": 1,
-    "is_active": True,
-    "is_stock": True,
-    "allow_decimal": False,
-}
+
+def _new_product(number: str) -> Body:
+    """Return a product with the defaults of required fields (interface: Product)."""
+    return {
+        "product_number": number,
+        "product_name": number,
+        "barcode": "",
+        "carrier_item_quantity": 1,
+        "edit_min_max_percentage": 0,
+        "price_compare_multiplier": 1,
+        "shelf_label_quantity": 1,
+        "is_active": True,
+        "is_stock": True,
+        "allow_decimal": False,
+    }
+
+
 # Fields of the product in a stock entry: stored name → name in the entry.
 _STOCK_ENTRY_FIELDS = {
     "barcode": "barcode",
@@ -77,15 +84,15 @@ async def load_products(ctx: Context, numbers: Iterable[str]) -> dict[str, Body]
 
 async def create_or_update_products(ctx: Context, call: OperationCall) -> bytes:
     """Create products, or change the named fields of existing ones."""
-    bodies = call.body.get("products") or []
-    for index, body in enumerate(map(drop_none, bodies)):
+    bodies: list[Body] = call.body.get("products", [])
+    for index, body in enumerate(bodies):
         check_code(body["product_number"], "the number of a product", f"products[{index}].product_number")
         check_name(body, f"products[{index}]")
         _check_date(body, f"products[{index}].deprecation_date")
         _check_int32_fields(body, f"products[{index}]")
         check_sort_orders(body, f"products[{index}]")
     for start in range(0, len(bodies), _AT_ONCE):
-        await _write(ctx, [drop_none(body) for body in bodies[start : start + _AT_ONCE]])
+        await _write(ctx, bodies[start : start + _AT_ONCE])
     return SUCCESS
 
 
@@ -94,11 +101,10 @@ async def _write(ctx: Context, bodies: list[Body]) -> None:
     known = await load_products(ctx, {body["product_number"] for body in bodies})
     written: dict[str, Body] = {}
     for body in bodies:
-        # Each store decides by its own entry.
-        body.pop("is_store_product", None)
         number = body["product_number"]
-        old = written.get(number) or known.get(number) or {"product_name": number, **_DEFAULTS}
-        written[number] = old | body
+        fields = body.copy()
+        fields.pop("is_store_product", None)  # each store decides by its own entry
+        written[number] = (written.get(number) or known.get(number) or _new_product(number)) | fields
     await save_products(ctx, known, written)
 
 
@@ -125,7 +131,7 @@ def _check_int32_fields(body: Body, field: str) -> None:
 
 def check_sort_orders(body: Body, field: str) -> None:
     """Raise Refusal (422) if the order of a free field is no int32."""
-    for index, one in enumerate(body.get("free_fields") or ()):
+    for index, one in enumerate(body.get("free_fields", ())):
         parse_int32(one["sort_order"], f"{field}.free_fields[{index}].sort_order")
 
 
@@ -150,9 +156,10 @@ async def save_products(ctx: Context, stored: dict[str, Body], new: dict[str, Bo
         ctx.mark_changed(CHAIN, "product", number)
 
 
-def _first(item: Body) -> Body:
+def _first(item: Body) -> dict[str, object]:
     """Return the audited fields of a new product: name, barcode and prices."""
-    return {name: item[name] for name in ("product_name", "barcode", *sorted(PRICE_FIELDS)) if item.get(name)}
+    audited = pick_members(item, ("product_name", "barcode", *sorted(PRICE_FIELDS)))
+    return {name: value for name, value in audited.items() if value}
 
 
 def change_product_count(ctx: Context, difference: int) -> None:
@@ -205,7 +212,7 @@ async def _with_store_values(ctx: Context, store_number: str, rows: list[str]) -
     found = []
     for item in items:
         store_values = own[item["product_number"]]
-        prices = {shown: store_values[name] for name, shown in _STORE_VALUE_FIELDS.items() if name in store_values}
+        prices = rename_members(store_values, _STORE_VALUE_FIELDS)
         if "price" in store_values:
             item.pop("old_price", None)  # that of the catalogue belongs to its price
         found.append(to_json(item | prices | {"is_store_product": True}))
@@ -227,7 +234,7 @@ def product_group(item: Body) -> str:
     return group
 
 
-def _group_field(item: Body) -> Body:
+def _group_field(item: Body) -> dict[str, str]:
     return {"group_code": product_group(item)} if product_group(item) else {}
 
 
@@ -252,9 +259,7 @@ def _product_row(item: Body, now: str) -> tuple[object, ...]:
                 *code_keys_of_product(item),
             )
         ),
-        to_json(
-            {name: item[field] for field, name in _STOCK_ENTRY_FIELDS.items() if field in item} | _group_field(item)
-        ),
+        to_json(rename_members(item, _STOCK_ENTRY_FIELDS) | _group_field(item)),
         to_json(item),
         now,
         product_group(item),

@@ -7,20 +7,25 @@ unused one an answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 
+from aisle.contract.models import ExactNumber
+from aisle.contract.models.extensions import ExtendedLogEntry, ExtendedOrderUpdateRequest
+from aisle.contract.models.stock import MovementItem
 from aisle.service.context import OperationCall
 from aisle.service.db import Statement
 from aisle.service.db.statements import logs, orders, products, stock, stores
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.json_fragments import drop_none
 from aisle.service.handlers.logs import is_count
 
-Body = dict[str, Any]
 # Limit of rows with queries of their own. Nobody waits at a terminal for larger requests.
 _MAX_ROWS = 8
-_END_FIELDS = ("from_location", "to_location")
+_END_FIELDS: Final = ("from_location", "to_location")
+
+
+class _OrderLineReference(TypedDict, total=False):
+    customer_order_number: str
+    customer_order_line_number: ExactNumber
 
 
 class _WriteInput(NamedTuple):
@@ -39,28 +44,29 @@ def prefetch_statements(
 
 
 def _update_statements(write: _WriteInput) -> Iterator[Statement]:
-    body, store = write.call.body.get("orders") or {}, write.store_number
-    order, lines = body.get("order_number"), _dict_rows(body.get("order_lines"))
-    if not isinstance(order, str):
+    request: ExtendedOrderUpdateRequest = write.call.body
+    if "orders" not in request:
         return
+    store, order = write.store_number, request["orders"]["order_number"]
+    lines = request["orders"].get("order_lines", [])
     yield orders.ORDER_GET, (store, order)
     yield orders.LINES_OF_ORDER, (store, order)
-    numbers = _unique_texts(line.get("product_number") for line in lines)
+    numbers = _unique_texts(line["product_number"] for line in lines)
     if not numbers:
         return
     yield from _product_statements(write, numbers, _unique_texts(line.get("preferred_location_code") for line in lines))
     yield stores.LOCATION_EXISTS, (store,)
     if len(lines) > 1:
         yield sql.HELD_FOR_ORDER, (store, order)
-    for number in _first_whole_numbers(line.get("line_number") for line in lines):
+    for number in _first_whole_numbers(line["line_number"] for line in lines):
         if len(lines) == 1:
             yield sql.HELD_FOR_LINE, (store, order, number)
         yield sql.ORIGINS_OF_LINE, (store, order, number)
 
 
 def _movement_statements(write: _WriteInput) -> Iterator[Statement]:
-    items = _dict_rows(write.call.body)
-    ends = [end for item in items for name in _END_FIELDS if isinstance(end := item.get(name), dict)]
+    items: list[MovementItem] = write.call.body
+    ends = [item[name] for item in items for name in _END_FIELDS if name in item]
     numbers = _unique_texts(item.get("product_number") for item in items)
     yield from _product_statements(write, numbers, _unique_texts(end.get("location_code") for end in ends))
     yield from _order_line_statements(write, ends)
@@ -69,8 +75,9 @@ def _movement_statements(write: _WriteInput) -> Iterator[Statement]:
 
 
 def _log_entry_statements(write: _WriteInput) -> Iterator[Statement]:
-    entries, store = _dict_rows(write.call.body.get("storeproductlog")), write.store_number
-    counted = [entry for entry in entries if is_count(write.call.query, drop_none(entry))]
+    entries: list[ExtendedLogEntry] = write.call.body.get("storeproductlog", [])
+    store = write.store_number
+    counted = [entry for entry in entries if is_count(write.call.query, entry)]
     numbers = _unique_texts(entry.get("product_number") for entry in entries)
     yield from _product_statements(write, numbers, _unique_texts(entry.get("location_code") for entry in entries))
     yield from _order_line_statements(write, entries)
@@ -98,14 +105,14 @@ def _product_statements(
         yield stores.LOCATIONS, (store, location_codes)
 
 
-def _order_line_statements(write: _WriteInput, rows: Iterable[Body]) -> Iterator[Statement]:
+def _order_line_statements(write: _WriteInput, rows: Iterable[_OrderLineReference]) -> Iterator[Statement]:
     """Yield the queries for the named order lines and their held goods."""
     store = write.store_number
     lines = {
         (each["customer_order_number"], line): None
         for each in rows
         for line in _first_whole_numbers([each.get("customer_order_line_number")])
-        if isinstance(each.get("customer_order_number"), str)
+        if "customer_order_number" in each
     }
     for order, line in list(lines)[:_MAX_ROWS]:
         yield orders.ORDER_GET, (store, order)
@@ -113,17 +120,13 @@ def _order_line_statements(write: _WriteInput, rows: Iterable[Body]) -> Iterator
             yield statement, (store, order, line)
 
 
-def _dict_rows(values: Any) -> list[Body]:
-    return [row for row in values or () if isinstance(row, dict)]
+def _unique_texts(values: Iterable[str | None]) -> list[str]:
+    return sorted({text for text in values if text})
 
 
-def _unique_texts(values: Iterable[Any]) -> list[str]:
-    return sorted({text for text in values if text and isinstance(text, str)})
-
-
-def _first_whole_numbers(values: Iterable[Any]) -> list[int]:
-    """Return the first of these numbers as integers. Other values are left to validation."""
-    whole = (int(number) for number in values if isinstance(number, int | Decimal) and number == int(number))
+def _first_whole_numbers(values: Iterable[ExactNumber | None]) -> list[int]:
+    """Return the first of these numbers as integers. Fractions are left to the handler."""
+    whole = (int(number) for number in values if number is not None and number == int(number))
     return list(dict.fromkeys(whole))[:_MAX_ROWS]
 
 

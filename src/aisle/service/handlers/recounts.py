@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
+from aisle.contract.models.extensions import RecountWrite
 from aisle.service.context import Context, OperationCall, Store, split_wire_id
 from aisle.service.db import Row
 from aisle.service.db.queries import filter_query, page_query
@@ -30,8 +30,9 @@ async def write_recounts(ctx: Context, call: OperationCall) -> bytes:
     open_ = {(row[0], row[1]): int(row[2]) for row in await ctx.tx.all(sql.RECOUNTS_OPEN, ctx.current_store.number)}
     catalogue = StoreCatalogue(ctx, ctx.current_store)
     ids = []
-    for index, raw in enumerate(call.body["recounts"]):
-        recount_body, field = drop_none(raw), f"recounts[{index}]"
+    recounts: list[RecountWrite] = call.body["recounts"]
+    for index, recount_body in enumerate(recounts):
+        field = f"recounts[{index}]"
         if "id" in recount_body:
             seq = await _withdraw(ctx, recount_body, field)
             open_ = {key: one for key, one in open_.items() if one != seq}
@@ -45,7 +46,7 @@ async def write_recounts(ctx: Context, call: OperationCall) -> bytes:
     return to_json_bytes({"success": True, "data": ids})
 
 
-async def _parse_target(catalogue: StoreCatalogue, body: dict[str, Any], field: str) -> tuple[str, str, int | None]:
+async def _parse_target(catalogue: StoreCatalogue, body: RecountWrite, field: str) -> tuple[str, str, int | None]:
     """Return the product, the location ('' for the store) and the log entry of a recount.
 
     Raise Refusal (422) if invalid.
@@ -83,7 +84,7 @@ async def _order_recount(ctx: Context, product: str, location: str, log_seq: int
     return seq
 
 
-async def _withdraw(ctx: Context, body: dict[str, Any], field: str) -> int:
+async def _withdraw(ctx: Context, body: RecountWrite, field: str) -> int:
     if body.keys() != {"id", "state"}:
         raise unprocessable("Of one that was ordered only the state is said.", field)
     seq, ordinal = split_wire_id(parse_row_id(body["id"], f"{field}.id"))

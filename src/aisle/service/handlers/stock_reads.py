@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
+from aisle.contract.models.extensions import ExtendedStore
 from aisle.service.auth.tokens import authorize_store, authorize_stores
 from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
 from aisle.service.db import Row
@@ -20,20 +21,22 @@ from aisle.service.domain.json_fragments import (
     json_boolean,
     object_members,
     parse_json_object,
+    pick_members,
     pool_members,
     quoted,
     text_member,
     to_json,
 )
-from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, upcoming_dates_of_store
+from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, UpcomingDates, upcoming_dates_of_store
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import DELETED_COUNTER
+from aisle.service.query_values import QueryValues
 
-_EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")
+_EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.
 _MAX_NAMED_PRODUCTS = 50
 # First column of a balance in a row of the page, after those of the entry.
@@ -72,13 +75,15 @@ async def _read_store(
     return await _count_store(ctx, filters, store), _group_by_entry(rows)
 
 
-async def _count_store(ctx: Context, filters: Mapping[str, Any], store: Store) -> int:
+async def _count_store(ctx: Context, filters: Mapping[str, object], store: Store) -> int:
     """Return the number of entries in a store's list. Its counters have it if only ids are filtered."""
     if filters.keys() <= {"store", "beyond", "until"}:
         given, deleted = await ctx.tx.one(sql.STOCK_NUMBERS_OF_STORE, store.number) or (0, 0)
-        last = min(filters.get("until", given or 0), given or 0)
         if len(filters) == 1 or not deleted:
-            return int(max(0, last - max(0, filters.get("beyond", 0)) - (deleted or 0)))
+            until, beyond = filters.get("until", given or 0), filters.get("beyond", 0)
+            assert isinstance(until, int)
+            assert isinstance(beyond, int)
+            return int(max(0, min(until, given or 0) - max(0, beyond) - (deleted or 0)))
     return await _count_query(filters).fetch_count(ctx.tx)
 
 
@@ -119,7 +124,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
     return filter_query(sql.STOCK_COUNT_CATALOGUE, sql.STOCK_FILTERS, {**filters, "catalogue": ()})
 
 
-async def _parse_filters(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str, object]:
+async def _parse_filters(ctx: Context, query: QueryValues, store: Store | None) -> dict[str, object]:
     filters: dict[str, object] = {name: query[name] for name in _EQUALITY_FILTERS if name in query}
     if store:
         filters["store"] = store.number
@@ -146,8 +151,9 @@ async def _parse_filters(ctx: Context, query: dict[str, Any], store: Store | Non
         else:
             filters |= {"modified_of_few": (since, changed)} if few else {"modified": since}
     if "last_stock_modified_datetime" in query:
-        field = "last_stock_modified_datetime"
-        filters["stock_modified"] = parse_timestamp(query[field], field, ctx.time_zone(store))
+        filters["stock_modified"] = parse_timestamp(
+            query["last_stock_modified_datetime"], "last_stock_modified_datetime", ctx.time_zone(store)
+        )
     return filters
 
 
@@ -166,12 +172,12 @@ async def _load_reserved(ctx: Context, rows: Iterable[Row]) -> dict[tuple[str, s
 class OrderingPlan(NamedTuple):
     """Ordering schema of a store, the current time, and its results by category."""
 
-    store: dict[str, Any]
+    store: ExtendedStore
     now: float
     zone: TimeZone
-    by_category: dict[str, dict[str, Any]]
+    by_category: dict[str, UpcomingDates]
 
-    def missing_fields(self, product_fields: Mapping[str, Any], category: str) -> dict[str, Any]:
+    def missing_fields(self, product_fields: Container[str], category: str) -> dict[str, object]:
         """Return the ordering and delivery times that the product does not have itself."""
         if category not in self.by_category:
             self.by_category[category] = upcoming_dates_of_store(self.store, category, self.now, self.zone)
@@ -183,7 +189,7 @@ async def _load_plans(ctx: Context, stores: Iterable[str]) -> dict[str, Ordering
     """Return the plans of the stores that have one."""
     plans = {}
     for number_, _, data in await ctx.tx.all(store_sql.STORE_ORDINALS, sorted(stores)):
-        store_data = parse_json_object(data)
+        store_data: ExtendedStore = parse_json_object(data)
         if any(store_data.get(name) for name in SCHEDULE_FIELDS):
             plans[number_] = OrderingPlan(store_data, ctx.now_seconds, ctx.time_zone(number_), {})
     return plans
@@ -350,9 +356,8 @@ async def retrieve_store_product_stock(ctx: Context, call: OperationCall) -> byt
     return f'{{"products":[{join_members(parts)}]}}'.encode()
 
 
-def _store_settings(own: dict[str, Any], product: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {name: own[name] for name in ("min", "max") if name in own}
-    found |= {name: product[name] for name in ("edit_min_max_percentage", "is_edit_min_max") if name in product}
+def _store_settings(own: Mapping[str, object], product: Mapping[str, object]) -> dict[str, object]:
+    found = pick_members(own, ("min", "max")) | pick_members(product, ("edit_min_max_percentage", "is_edit_min_max"))
     for field, name in (("next_delivery_date", "delivery"), ("next_ordering_date", "ordering")):
         if own.get(field):
             found[f"next_{name}_datetime"] = own[field]

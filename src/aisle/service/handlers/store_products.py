@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import Any
 
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, parse_json_object, to_json
+from aisle.service.domain.json_fragments import parse_json_object, pick_members, to_json
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
 from aisle.service.domain.repeated_writes import SETTING, find_later_writes, key_of, record_write_times, superseded
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
-from aisle.service.handlers.products import load_products
+from aisle.service.handlers.products import Body, load_products
 from aisle.service.http.validation import PRICE_FIELDS
 
-Body = dict[str, Any]
 MergeStoreProduct = Callable[[Body, Body, Body], Body]
 """Merge of a store's stored fields with those of a request; the last one is the product of the catalogue."""
 
@@ -44,7 +42,7 @@ _SERIES = ("average", "forecast", "history")
 
 async def create_store_products(ctx: Context, call: OperationCall) -> bytes:
     """Add products to the range of the store. Those in it are updated."""
-    items = enumerate(call.body.get("store_products") or [])
+    items = enumerate(call.body.get("store_products", []))
     await change_store_products(ctx, ctx.current_store, items, "store_products", sets_original_levels=True)
     return SUCCESS
 
@@ -65,7 +63,7 @@ async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
     """
     fields_by_key = {
         key_of(body["product_number"], name): (f"[{index}].{name}", f"{name} of product {body['product_number']}")
-        for index, body in enumerate(map(drop_none, bodies))
+        for index, body in enumerate(bodies)
         for name in body
         if name != "product_number"
     }
@@ -95,7 +93,7 @@ async def change_store_products(
     `bodies` have their index in the request. With `sets_original_levels`, min and max become the base of local changes
     and are not limited.
     """
-    items = [(f"{field}[{index}]", drop_none(body)) for index, body in bodies]
+    items = [(f"{field}[{index}]", body) for index, body in bodies]
     numbers = sorted({item["product_number"] for _, item in items})
     rows = await ctx.tx.all(sql.STORE_PRODUCT_DATA, store.number, numbers)
     old = {row[0]: (row[1], parse_json_object(row[2])) for row in rows}
@@ -120,7 +118,7 @@ async def change_store_products(
 
 def _prices(data: Body) -> Body:
     """Return the audited fields of a product that is new in the store."""
-    return {name: data[name] for name in sorted(PRICE_FIELDS) if name in data}
+    return pick_members(data, sorted(PRICE_FIELDS))
 
 
 async def _save(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], changed: dict[str, Body]) -> None:
@@ -239,7 +237,7 @@ def _store_product_row(ctx: Context, store: Store, seq: int, data: Body) -> tupl
 
 def _stock_entry_fields(data: Body) -> Body:
     """Return the fields of the store's settings for a stock entry."""
-    item = {name: data[name] for name in _UNCHANGED_FIELDS if name in data}
+    item = pick_members(data, _UNCHANGED_FIELDS)
     item |= {shown: data[name] for name, shown in _TIME_FIELDS.items() if data.get(name)}
     for name in ("min", "max", "original_min", "original_max", "last_minmax_updatedby", "last_expiry_updatedby"):
         if name in data:
@@ -259,6 +257,6 @@ def _stock_entry_fields(data: Body) -> Body:
     return item
 
 
-def _series_json(values: list[Any], keys: list[str] | None) -> str:
+def _series_json(values: list[object], keys: list[str] | None) -> str:
     """Return a series as JSON text for the stock entry: an array, or an object if there are keys."""
     return to_json(dict(zip(keys, values, strict=False)) if keys else values)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
+from aisle.contract.models.extensions import ExtendedStore
 from aisle.contract.wire import POOL_NUMBERS
 from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.queries import filter_query, page_query, search_filter
 from aisle.service.db.statements import stores as sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, parse_json_object, to_json
+from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, to_json
 from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
 from aisle.service.rate_limits import check_code
 
-_TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
+_POOL_NAMES = {f"store_stock_pool_{pool}": f"storeStockPool{pool}" for pool in POOL_NUMBERS}
+_TIME_FIELDS: Final = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
 
 
 async def list_stores(ctx: Context, call: OperationCall) -> bytes:
@@ -43,7 +45,8 @@ async def list_stores(ctx: Context, call: OperationCall) -> bytes:
 
 async def create_stores(ctx: Context, call: OperationCall) -> bytes:
     """Create or update stores. With `flush`, delete those that the request does not name."""
-    bodies = [drop_none(body) for body in call.body.get("stores") or []]
+    received: list[ExtendedStore] = call.body.get("stores", [])
+    bodies = [body.copy() for body in received]
     for index, body in enumerate(bodies):
         _check_number(body["store_number"], f"stores[{index}].store_number")
         if not body["store_name"].strip():
@@ -52,16 +55,20 @@ async def create_stores(ctx: Context, call: OperationCall) -> bytes:
     numbers = [body["store_number"] for body in bodies]
     if call.query.get("flush"):
         await _delete_unnamed(ctx, numbers)
-    known = {
+    known: dict[str, tuple[int, ExtendedStore]] = {
         row[0]: (row[1], parse_json_object(row[2]))
         for row in await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))
     }
     changes: list[audit.AuditChange] = []
     for body in bodies:
         number = body["store_number"]
-        ordinal, old = known.get(number) or (await ctx.next_numbers(CHAIN, "store"), {})
-        merged = old | body
-        changes.append(audit.AuditChange("store", number, old, merged))
+        if number in known:
+            ordinal, old = known[number]
+            merged = old | body
+            changes.append(audit.AuditChange("store", number, old, merged))
+        else:
+            ordinal, merged = await ctx.next_numbers(CHAIN, "store"), body
+            changes.append(audit.AuditChange("store", number, {}, merged))
         await ctx.tx.run(sql.STORE_SET, *_store_row(ordinal, merged))
         known[number] = (ordinal, merged)
         ctx.mark_changed(CHAIN, "store", number)
@@ -75,7 +82,7 @@ def _check_number(number: str, field: str) -> None:
         raise unprocessable(f"{number!r} cannot be the number of a store.", field)
 
 
-def _normalize_times(body: dict[str, Any], field: str, zone: TimeZone) -> None:
+def _normalize_times(body: ExtendedStore, field: str, zone: TimeZone) -> None:
     """Normalize times and check the ordering schema. Raise Refusal: 400 for a bad time, 422 for a bad schema."""
     for name in _TIME_FIELDS:
         if body.get(name):
@@ -99,9 +106,9 @@ async def _delete_unnamed(ctx: Context, kept_numbers: list[str]) -> None:
     )
 
 
-def _store_row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
+def _store_row(ordinal: int, body: ExtendedStore) -> tuple[object, ...]:
     """Return a row of `store` in the order of `STORE_SET`."""
-    item = {
+    item: dict[str, object] = {
         "id": ordinal,
         "storeNo": body["store_number"],
         "storeName": body["store_name"],
@@ -112,7 +119,7 @@ def _store_row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
         "inventLocation": body.get("invent_location"),
         "legalEntity": body.get("legal_entity"),
         "lastOrderLineExportedOn": body.get("last_order_line_exported_on"),
-        **{f"storeStockPool{pool}": body.get(f"store_stock_pool_{pool}") for pool in POOL_NUMBERS},
+        **rename_members(body, _POOL_NAMES),
     }
     return (
         body["store_number"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aisle.contract.models.extensions import TokenRequest
 from aisle.errors import UsageError
 from aisle.service.auth.tokens import (
     ALL_STORES,
@@ -14,7 +15,6 @@ from aisle.service.auth.tokens import (
 from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.statements import access
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
 
@@ -34,7 +34,7 @@ async def create_token(ctx: Context, call: OperationCall) -> bytes:
 
     Refuse with 422 if a name, role, store or duration is invalid.
     """
-    body = drop_none(call.body)
+    body: TokenRequest = call.body
     stores, days = body["stores"], body.get("days")
     if days is not None and not (days == int(days) and 1 <= days <= MAX_TOKEN_DAYS):
         raise unprocessable(f"A token lasts 1 to {MAX_TOKEN_DAYS} days.", "days")

@@ -37,7 +37,7 @@ from aisle.service.handlers.query_prefetch import prefetch_statements
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.http import request_parsing
 from aisle.service.http.idempotency import run_once
-from aisle.service.http.json_logging import REQUEST_RECORD
+from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
 
@@ -87,7 +87,7 @@ class OperationEndpoint:
 
     async def handle(self, operation: ServedOperation, request: Request) -> Response:
         """Return the response to a request, for every outcome."""
-        notes: dict[str, Any] = request.scope.setdefault(REQUEST_RECORD, {})
+        notes: RequestNotes = request.scope.setdefault(REQUEST_RECORD, {})
         notes["operation"] = operation.name
         try:
             headers = _headers(request)
@@ -171,7 +171,7 @@ class OperationEndpoint:
         return refusal
 
     async def _read(
-        self, operation: ServedOperation, parsed_request: ParsedRequest, notes: dict[str, Any]
+        self, operation: ServedOperation, parsed_request: ParsedRequest, notes: RequestNotes
     ) -> tuple[Principal, OperationResult]:
         async def work(tx: Transaction) -> tuple[Principal, OperationResult]:
             ctx = await self._authorize(tx, operation, parsed_request, notes)
@@ -187,7 +187,7 @@ class OperationEndpoint:
         request: Request,
         headers: Mapping[str, str],
         parsed_request: ParsedRequest,
-        notes: dict[str, Any],
+        notes: RequestNotes,
     ) -> tuple[Principal, OperationResult]:
         async with self._turns.turn(_address_of(request)) as turn:
             return await self._write_in_turn(operation, request, headers, parsed_request, notes, turn)
@@ -198,7 +198,7 @@ class OperationEndpoint:
         request: Request,
         heads: Mapping[str, str],
         asked: ParsedRequest,
-        notes: dict[str, Any],
+        notes: RequestNotes,
         turn: Turn,
     ) -> tuple[Principal, OperationResult]:
         authorization_key = AuthorizationKey(
@@ -240,7 +240,7 @@ class OperationEndpoint:
         headers: Mapping[str, str],
         parsed_request: ParsedRequest,
         authorization_key: AuthorizationKey,
-        notes: dict[str, Any],
+        notes: RequestNotes,
         turn: Turn,
     ) -> tuple[bytes, Any]:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
@@ -275,7 +275,7 @@ class OperationEndpoint:
             # An empty body must not delete everything that a lost one would have named.
             needed = parsed_request.call.query.get("flush", False)
             most = handler.max_items(authorization.role)
-            return raw, await request_parsing.parsed_body(raw, operation.body_adapter, most, needed=needed)
+            return raw, await request_parsing.parsed_body(raw, operation.body_adapter(), most, needed=needed)
         except Refusal:
             if cached is not None:
                 # Check the cached authorization before telling what is wrong, and remove it for further bodies.
@@ -311,7 +311,7 @@ class OperationEndpoint:
         tx: Transaction,
         operation: ServedOperation,
         parsed_request: ParsedRequest,
-        notes: dict[str, Any] | None = None,
+        notes: RequestNotes | None = None,
     ) -> Context:
         """Authorize the request. Raise Refusal: 401, 429, 403, then what is wrong with the request.
 

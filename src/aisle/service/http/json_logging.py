@@ -20,13 +20,38 @@ from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from time import monotonic, time
-from typing import Any
+from typing import Any, TypedDict
 
 from aisle.addresses import address_key
 from aisle.errors import UsageError
 from aisle.service.domain.timestamps import format_timestamp
 
-RequestRecorder = Callable[[dict[str, Any]], None]
+
+class RequestNotes(TypedDict, total=False):
+    """What the access log says about the sender of a request and its operation."""
+
+    client: str
+    request: str
+    """Id of the request."""
+    operation: str
+    token: str
+    role: str
+    store: str
+    user: str | None
+    replayed: bool
+
+
+class RequestRecord(RequestNotes, total=False):
+    """Line of the access log."""
+
+    at: str
+    method: str
+    status: int
+    ms: float
+    bytes: int
+
+
+RequestRecorder = Callable[[RequestRecord], None]
 """Callback that receives the record of each request when its answer is sent."""
 
 REQUEST_RECORD = "aisle.access"
@@ -37,7 +62,7 @@ STDERR = Path("-")
 
 _PERIOD = 60.0
 _COUNT_LINES = 100
-_Kind = dict[str, Any]
+_Kind = dict[str, object]
 
 
 class _LineLimit:
@@ -95,17 +120,18 @@ class AccessLog:
         self._logger = logging.Logger("aisle.access", logging.INFO)
         self._logger.addHandler(self._handler)
 
-    def __call__(self, record: dict[str, Any]) -> None:
+    def __call__(self, record: RequestRecord) -> None:
         """Write one line."""
         if self._now() - self._since >= _PERIOD:
             self._write_counts()
         line = json.dumps(record)
-        what: _Kind = {"operation": str(record.get("operation", "")), "status": int(record.get("status", 0))}
-        if what["status"] < 400 and "token" in record:
-            caller = {"token": record["token"]}
+        status = record.get("status", 0)
+        what: _Kind = {"operation": record.get("operation", ""), "status": status}
+        if status < 400 and "token" in record:
+            caller: _Kind = {"token": record["token"]}
             is_written = self._tokens.is_written(caller, caller | what, line)
         else:
-            kind = {"client": address_key(str(record.get("client", "")))} | what
+            kind = {"client": address_key(record.get("client", ""))} | what
             is_written = self._strangers.is_written(kind, kind, line)
         if is_written:
             self._logger.info("%s", line)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -34,6 +33,7 @@ from starlette.requests import Request
 from aisle import __version__
 from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.http.json_logging import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # Several workers have none; one worker uses the same names.
@@ -102,7 +102,7 @@ class Metrics:
         """Count a request that started."""
         self._running.inc()
 
-    def finish_request(self, record: Mapping[str, Any]) -> None:
+    def finish_request(self, record: RequestRecord) -> None:
         """Count a finished request. `record` is its line of the access log."""
         self._running.dec()
         name = record.get("operation")

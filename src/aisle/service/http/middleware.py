@@ -9,14 +9,14 @@ import re
 import secrets
 from functools import lru_cache
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aisle.service.domain.timestamps import Clock, format_timestamp
 from aisle.service.errors import PROBLEM_TYPE, Refusal, bad_request
-from aisle.service.http.json_logging import REQUEST_RECORD, RequestRecorder
+from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes, RequestRecord, RequestRecorder
 from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, is_valid_code
 
 _FEATURES = (
@@ -87,7 +87,7 @@ class RequestMiddleware:
 
         client = scope.get("client")
         request_id = _request_id(scope)
-        notes: dict[str, Any] = {"client": client[0] if client else "", "request": request_id}
+        notes: RequestNotes = {"client": client[0] if client else "", "request": request_id}
         named = (REQUEST_ID_HEADER, request_id.encode())
         began, status, size = monotonic(), 0, 0
 
@@ -106,11 +106,12 @@ class RequestMiddleware:
             await self._check_and_forward({**scope, REQUEST_RECORD: notes}, receive, announce)
         finally:
             took = round((monotonic() - began) * 1000, 1)
-            record = {"method": scope["method"], "status": status, "ms": took, "bytes": size, **notes}
+            at, method = format_timestamp(self._clock()), scope["method"]
+            record: RequestRecord = {"at": at, "method": method, "status": status, "ms": took, "bytes": size, **notes}
             if self._metrics:
                 self._metrics.finish_request(record)
             if self._record_request:
-                self._record_request({"at": format_timestamp(self._clock()), **record})
+                self._record_request(record)
 
     async def _check_and_forward(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the request and call the app. `scope` is a copy that may be changed."""

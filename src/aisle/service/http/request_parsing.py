@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import TypeAdapter
@@ -34,6 +34,7 @@ from aisle.service.http.validation import (
     unknown_parameter_refusal,
     validation_errors,
 )
+from aisle.service.query_values import HeaderValues, QueryValues
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""
@@ -196,7 +197,7 @@ def path_values(request: Request) -> dict[str, str]:
     return {name: unquote_to_bytes(value).decode() for name, value in request.path_params.items()}
 
 
-def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> dict[str, Any]:
+def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> QueryValues:
     """Return the documented query parameters with their types. A lenient service ignores others.
 
     Raise Refusal (400) if one is invalid, missing or repeated.
@@ -217,7 +218,8 @@ def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False
         if param.required and name not in given:
             raise bad_request("This parameter is needed.", name)
     ours = {known[name]: text for name, text in given.items() if name in known}
-    return {param.name: _value(param, text) for param, text in ours.items() if _is_given(param, text)}
+    values = {param.name: _value(param, text) for param, text in ours.items() if _is_given(param, text)}
+    return cast(QueryValues, values)
 
 
 def _query(query: bytes) -> tuple[tuple[str, str], ...]:
@@ -227,11 +229,12 @@ def _query(query: bytes) -> tuple[tuple[str, str], ...]:
 _short_query = lru_cache(maxsize=1000)(_query)
 
 
-def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> dict[str, Any]:
+def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> HeaderValues:
     """Return the documented header parameters with their types. Raise Refusal (400) if one is invalid."""
     sent = [param for param in params if param.where == "header" and param.name.lower() in headers]
     given = {param: headers[param.name.lower()] for param in sent}
-    return {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
+    values = {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
+    return cast(HeaderValues, values)
 
 
 def _is_given(param: Param, text: str) -> bool:
@@ -345,6 +348,15 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_requ
         raise Refusal(413, f"At most {max_items} items are taken in one request.")
     if errors := validation_errors(adapter, value, is_large=len(raw) > SMALL):
         raise _validation_refusal(adapter, errors)
+    return _without_nulls(value) if b"null" in raw else value
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return a body without the fields that are null, which count as not given."""
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
     return value
 
 
@@ -363,7 +375,7 @@ def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:
         raise bad_request(
             "There is no body. What it does not name is taken away here: say {} where that is all.", "body"
         )
-    nothing: dict[str, Any] = {}
+    nothing: dict[str, object] = {}
     if errors := validation_errors(adapter, nothing):
         if errors[0]["type"] == "list_type":
             raise bad_request(f"There is no body; {_EXPECTED['list_type']}", "body")
@@ -383,14 +395,14 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _names_counted() -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _names_counted() -> Callable[[dict[str, object]], dict[str, object]]:
     """Return a hook for each parsed object, which also lets other threads run during the parser's C code.
 
     It raises Refusal (400) for more field names than all bodies have, since the parser keeps each name.
     """
     names: set[str] = set()
 
-    def look(found: dict[str, Any]) -> dict[str, Any]:
+    def look(found: dict[str, object]) -> dict[str, object]:
         names.update(found)
         if len(names) > _MOST_NAMES:
             raise bad_request(f"No body has more than {_MOST_NAMES:,} names of fields here.")
@@ -424,7 +436,7 @@ def _validation_refusal(adapter: TypeAdapter[Any], found: Sequence[ErrorDetails]
 
 
 _EXPECTED = {
-    "model_type": 'an object is wanted, with its fields in braces: {"…": …}.',
+    "dict_type": 'an object is wanted, with its fields in braces: {"…": …}.',
     "list_type": "a list is wanted, in brackets: […].",
     "string_type": 'a text is wanted, in quotes: "…".',
     "number_type": "a number is wanted, without quotes.",

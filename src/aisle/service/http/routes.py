@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -84,7 +85,7 @@ def list_operations() -> Iterable[OperationRoute]:
     """Yield the operations of the contract, then the extensions."""
     for name, handler in HANDLERS.items():
         row = OPERATIONS[name]
-        adapter = request_body_adapter(row) if row.body else None
+        adapter = partial(request_body_adapter, row) if row.body else None
         params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
         operation = ServedOperation(name, params, adapter, row.write, handler)
         yield OperationRoute(operation, row.method, row.path)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import ErrorDetails
 
 from aisle.contract.operations import Param
@@ -76,7 +77,7 @@ def _check_value(value: Any, depth: int, max_length: int = MAX_TEXT_LENGTH) -> i
     return 0
 
 
-def _check_parts(value: list[Any] | dict[str, Any], depth: int, max_length: int) -> int:
+def _check_parts(value: list[object] | dict[str, object], depth: int, max_length: int) -> int:
     count, of_list = 0, isinstance(value, list)
     if len(value) > (_MAX_ITEMS if of_list else _MAX_FIELDS):
         raise _too_many_items() if of_list else bad_request(f"No object has more than {_MAX_FIELDS} fields here.")
@@ -246,7 +247,7 @@ def describe_unknown_field(adapter: TypeAdapter[Any], path: Sequence[int | str])
 def _fields_at(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> list[str]:
     """Return the fields that the object at this path may have."""
     schema = _cached_schema(adapter)
-    found: list[Mapping[str, Any]] = [schema]
+    found: list[JsonSchemaValue] = [schema]
     for part in path:
         resolved = (one for each in found for one in _resolve_references(each, schema))
         found = [
@@ -257,11 +258,11 @@ def _fields_at(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> list[str
     return [name for each in found for one in _resolve_references(each, schema) for name in one.get("properties", ())]
 
 
-def _has_part(schema: Mapping[str, Any], part: int | str) -> bool:
+def _has_part(schema: JsonSchemaValue, part: int | str) -> bool:
     return "items" in schema if isinstance(part, int) else part in schema.get("properties", ())
 
 
-def _resolve_references(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _resolve_references(schema: JsonSchemaValue, root: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
     """Yield a schema without references, and each of its alternatives."""
     if "$ref" in schema:
         yield from _resolve_references(root["$defs"][str(schema["$ref"]).rpartition("/")[2]], root)
@@ -273,5 +274,5 @@ def _resolve_references(schema: Mapping[str, Any], root: Mapping[str, Any]) -> I
 
 
 @lru_cache(maxsize=_CACHED_SCHEMAS)
-def _cached_schema(adapter: TypeAdapter[Any]) -> Mapping[str, Any]:
+def _cached_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
     return adapter.json_schema()

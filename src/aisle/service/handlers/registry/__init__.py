@@ -161,7 +161,8 @@ class ServedOperation(NamedTuple):
 
     name: str
     params: Sequence[Param]
-    body_adapter: TypeAdapter[Any] | None
+    body_adapter: Callable[[], TypeAdapter[Any]] | None
+    """Function that returns the validator of the body, which is built on first use."""
     is_write: bool
     handler: Handler
 

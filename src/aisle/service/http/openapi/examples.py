@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from aisle.service.query_values import QueryValues
 
 
 class Example(NamedTuple):
@@ -12,10 +12,10 @@ class Example(NamedTuple):
 
     name: str
     body: Any
-    query: Mapping[str, Any] = MappingProxyType({})
+    query: QueryValues = QueryValues()
 
 
-def _order(number: str, **more: Any) -> dict[str, Any]:
+def _order(number: str, **more: object) -> dict[str, object]:
     line = {"line_number": 1, "product_number": "110001", "quantity": 3, "pickup_date": "2026-05-04"}
     return {"order_number": number, "customer_name": "Ada Moss", "reference": "W1", "order_lines": [line], **more}
 
@@ -32,7 +32,7 @@ _STORE = {
     "ordering_schema": [{"day": 1, "time": "10:00", "delivery_offset": 2}],
 }
 _PRODUCT = {"product_number": "990001", "product_name": "Sea salt 250 g", "barcode": "4006381333931", "price": 2.49}
-_MOVEMENT_ITEM: dict[str, Any] = {"product_number": "110002", "quantity": 2, "reference": "M-1"}
+_MOVEMENT_ITEM: dict[str, object] = {"product_number": "110002", "quantity": 2, "reference": "M-1"}
 
 EXAMPLES: dict[str, tuple[Example, ...]] = {
     "create-stores": (Example("A store", {"stores": [_STORE]}),),

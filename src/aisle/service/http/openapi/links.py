@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-Schema = dict[str, Any]
+from pydantic.json_schema import JsonSchemaValue as Schema
 
 _STORE_OF_PATH = {"store_number": "$request.path.store_number"}
 _ORDER_OF_FIRST_ROW = "$response.body#/list/0/order_number"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from pydantic.json_schema import JsonSchemaValue as Schema
+
 from aisle.contract.operations import Param
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.http.request_parsing import (
@@ -16,8 +18,6 @@ from aisle.service.http.request_parsing import (
     VERSIONS_PATTERN,
 )
 from aisle.service.rate_limits import MAX_CODE_LENGTH
-
-Schema = dict[str, Any]
 
 TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}
 """Schema of a time, or of a date, which means the start of the day."""
@@ -34,7 +34,11 @@ _PATH_SEGMENT_SCHEMA: Schema = {
     "maxLength": MAX_CODE_LENGTH,
     "not": {"enum": [".", ".."]},
 }
-_SCHEMA_OF_TYPE: dict[str, Schema] = {"string": _TEXT_SCHEMA, "number": _INTEGER_SCHEMA, "boolean": _BOOLEAN_SCHEMA}
+_SCHEMA_OF_TYPE: dict[str, Schema] = {
+    "string": _TEXT_SCHEMA,
+    "number": _INTEGER_SCHEMA,
+    "boolean": _BOOLEAN_SCHEMA,
+}
 
 
 class ParameterText(NamedTuple):

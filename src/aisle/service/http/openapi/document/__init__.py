@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
+from pydantic.json_schema import JsonSchemaValue as Schema
 
 from aisle.contract.models import result_adapter
 from aisle.contract.models.extensions import is_optional_body, request_body_adapter
@@ -31,8 +32,6 @@ from aisle.service.http.openapi.parameters import (
     parameter_objects,
 )
 from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
-
-Schema = dict[str, Any]
 
 PROBLEM_SCHEMA: Schema = {
     "type": "object",
@@ -114,17 +113,15 @@ def _refusal_response(status: int) -> Schema:
     }
 
 
-ResultSchema = dict[str, Any]
-
-_TEXT_SCHEMA: ResultSchema = {"type": "string"}
-_NUMBER_SCHEMA: ResultSchema = {"type": "number"}
+_TEXT_SCHEMA: Schema = {"type": "string"}
+_NUMBER_SCHEMA: Schema = {"type": "number"}
 
 
-def _object(required: dict[str, ResultSchema]) -> ResultSchema:
+def _object(required: dict[str, Schema]) -> Schema:
     return {"type": "object", "required": list(required), "properties": required}
 
 
-def _list_of(name: str, row: ResultSchema) -> ResultSchema:
+def _list_of(name: str, row: Schema) -> Schema:
     return _object({name: {"type": "array", "items": row}})
 
 
@@ -154,7 +151,7 @@ _AUDIT_SCHEMA = _object(
     {"audit": {"type": "array", "items": _object(_AUDIT_ENTRY_SCHEMA)}, "more": {"type": "boolean"}}
 )
 
-_RESULTS: dict[str, ResultSchema] = {
+_RESULTS: dict[str, Schema] = {
     "retrieve-log-entry": _object({"id": _NUMBER_SCHEMA, "product_number": _TEXT_SCHEMA, "aisle": {"type": "object"}}),
     "retrieve-store": _object({"store_number": _TEXT_SCHEMA, "store_name": _TEXT_SCHEMA}),
     "list-people": _list_of("people", _object(_PERSON_SCHEMA)),
@@ -187,10 +184,10 @@ _RESULTS: dict[str, ResultSchema] = {
     "list-audit": _AUDIT_SCHEMA,
     "list-chain-audit": _AUDIT_SCHEMA,
 }
-_STANDARD_RESULT: ResultSchema = {"$ref": "#/components/schemas/StandardResult"}
+_STANDARD_RESULT: Schema = {"$ref": "#/components/schemas/StandardResult"}
 
 
-def result_schema(extension: Extension) -> ResultSchema:
+def result_schema(extension: Extension) -> Schema:
     """Return the result of an extension: its own, or the standard result of a write."""
     return _RESULTS.get(extension.name) or (_STANDARD_RESULT if extension.method != "GET" else {"type": "object"})
 
@@ -288,13 +285,13 @@ def _body_and_result_adapters() -> dict[str, TypeAdapter[Any]]:
     """Return the validators of bodies and results, under `name body` and `name result`."""
     found = {f"{row.name} result": result_adapter(row) for row in OPERATIONS.values()}
     found |= {f"{row.name} body": request_body_adapter(row) for row in OPERATIONS.values() if row.body}
-    found |= {f"{one.name} body": one.body_adapter for one in EXTENSIONS if one.body_adapter}
+    found |= {f"{one.name} body": one.body_adapter() for one in EXTENSIONS if one.body_adapter}
     for adapter in found.values():
         adapter.rebuild()
     return found
 
 
-def _interface_operation(row: Row, schemas: dict[str, Any]) -> Schema:
+def _interface_operation(row: Row, schemas: dict[str, Schema]) -> Schema:
     params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
     path = any(param.name in ("product_number", "location_code") for param in row.params_in("path"))
     text = f"{_summary(row.name)}, as the interface has it."
@@ -321,14 +318,14 @@ def _is_multi_store_list(row: Row) -> bool:
     )
 
 
-def _extension_operation(extension: Extension, schemas: dict[str, Any]) -> Schema:
+def _extension_operation(extension: Extension, schemas: dict[str, Schema]) -> Schema:
     write = extension.method != "GET"
     description = " ".join((extension.handler.run.__doc__ or "").split())
     page = _operation_object(extension.name, "aisle", f"Extension of this service. {description}".strip())
     page["parameters"] = _parameter_list(extension.name, extension.params, write=write)
     if extension.body_adapter:
         schema = schemas[f"{extension.name} body"]
-        page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter, assumed=False)
+        page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter(), assumed=False)
     page["responses"] = responses(result_schema(extension), write=write, names_resource=extension.reads_one_row)
     return page
 

@@ -1,0 +1,70 @@
+"""Embedded service: opened in this process, and called without a network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from threading import Thread
+
+import aisle.service.http.app  # noqa: F401 - what `Service.app` imports
+from aisle.cli.time_zones import service_zones
+from aisle.client.transport import Transport, asgi_transport
+from aisle.host.store_folder import StoreFolder
+from aisle.service.factory import Service, open_service
+from aisle.service.rate_limits import keys_kept
+from aisle.settings import LoadedSettings
+
+
+@asynccontextmanager
+async def open_embedded(
+    loaded: LoadedSettings, store_folder: StoreFolder, *, demo: bool
+) -> AsyncIterator[tuple[Transport, str]]:
+    """Open the service and yield a transport to it with a token for all stores; close it at the end.
+
+    A new one gets the demo store if `demo` is True.
+    """
+    zones, keys_days = service_zones(loaded), keys_kept(loaded.settings.keep_answers_days)
+
+    def opened() -> tuple[Service, str]:
+        service = open_service(store_folder.service_db, demo=demo, time_zones=zones, keys_days=keys_days)
+        try:
+            return service, service.ensure_admin_token(store_folder.embedded_token)
+        except BaseException:
+            service.close()
+            raise
+
+    service, token = await _open_on_thread(opened)
+    try:
+        yield asgi_transport(service.app), token
+    finally:
+        service.close()
+
+
+async def _open_on_thread(open_function: Callable[[], tuple[Service, str]]) -> tuple[Service, str]:
+    """Open the service on a thread, because another process may hold its database for a minute.
+
+    If the caller is cancelled, the service is closed as soon as it is open.
+    """
+    answer: Future[tuple[Service, str]] = Future()
+
+    def work() -> None:
+        if not answer.set_running_or_notify_cancel():
+            return
+        try:
+            answer.set_result(open_function())
+        except BaseException as problem:
+            answer.set_exception(problem)
+
+    Thread(target=work, name="aisle-open", daemon=True).start()
+    try:
+        return await asyncio.wrap_future(answer)
+    except asyncio.CancelledError:
+        answer.add_done_callback(_close_late)
+        raise
+
+
+def _close_late(late: Future[tuple[Service, str]]) -> None:
+    if not late.cancelled() and late.exception() is None:
+        late.result()[0].close()
