@@ -39,6 +39,7 @@ from aisle.jobs.pages import scroll_window, with_typed_search
 from aisle.jobs.product_page import UNKNOWN_AGE, due_message, parse_nearby, parse_product, seconds_since, store_day
 from aisle.jobs.view import ASK, INFO, WRONG, DetailView, Msg, Verdict, numbered_rows, raw
 from aisle.scan.meaning import (
+    DELIVERY,
     LOCATION,
     ORDER,
     PERSON,
@@ -596,7 +597,7 @@ def test_window_behind_end_of_shrunk_list_is_requested_again() -> None:
 
 # Everything at once
 
-KINDS = (PRODUCT, PRODUCT, PRODUCT, LOCATION, LOCATION, ORDER, REFERENCE, PERSON)
+KINDS = (PRODUCT, PRODUCT, PRODUCT, LOCATION, LOCATION, ORDER, REFERENCE, PERSON, DELIVERY)
 KEYS = ("P1", "P2", "P2", "X9", "A-1", "A-2", "A-12", "41")
 TYPED = ("", "t", "tea", "a-1", "3", "n", "zz")
 WORDS = ("tea", "tea 12", "a-1", "zz", "a-12")
@@ -681,7 +682,12 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
         leave(hand)
     wanted = {*LookUpJob.steps, *LocationsJob.steps, *verdicts(look_up), *verdicts(locations)}
     wanted -= {"look_up.found_more"}  # a hundred products, see above
-    assert set(reached) <= {*wanted, "look_up.not_yet_found", ""}  # what a short word beside others is told
+    assert set(reached) <= {
+        *wanted,
+        "look_up.not_yet_found",
+        "my_entries.not_this",
+        "",
+    }  # what a short word beside others is told
     assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}
 
 

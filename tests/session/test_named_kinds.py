@@ -9,8 +9,10 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG
+from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
+from tests.cache.test_delivery_queries import delivery, line
 from tests.session.scanner import Scanner
 from tests.session.test_asked_plain_codes import NUTS, NUTS_CODE
 from tests.session.test_asked_plain_codes import home as store
@@ -85,3 +87,22 @@ def test_a_location_through_another_keyboard_opens(home: StoreFolder) -> None:
         frame = Scanner(session).send("Aß1\r", 0.006)
         assert frame.view.name == "count.product"
         assert told(frame)[1] == "session.keyboard_layout"
+
+
+@pytest.mark.parametrize("job", ["orders", "exceptions", "look_up", "locations", "batch", "log", "count", "move"])
+@pytest.mark.parametrize("code", ["0555123", "555123"])
+def test_a_delivery_is_never_called_a_badge(home: StoreFolder, job: str, code: str) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_deliveries([delivery("0555123", line(1, "P4", 1))], 1.0)
+    with at(home, user="U1") as session:
+        frame = Scanner(begun_session(session, job)).send(f"{code}\r", 0.003)
+        assert frame.verdict
+        said = MessageWriter().write(frame.verdict.text)
+        assert "badge of" not in said, said
+        assert "0555123" in said, said
+
+
+def begun_session(session: Session, job: str) -> Session:
+    """The session with that job open."""
+    opened(session, job)
+    return session

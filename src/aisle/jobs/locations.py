@@ -12,6 +12,7 @@ from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, 
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pages import page_size
+from aisle.jobs.quantities import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow
 from aisle.jobs.view import (
@@ -426,6 +427,8 @@ class LocationsJob(PageJob[LocationsState]):
             state = state._replace(offered=OfferedChoice("order", match.key))
             query = Query("offered", "order", {"order_number": match.key})
             return Turn(state, (query,), Verdict(ASK, msg("look_up.is_order", order=match.key, who=label)))
+        if match.kind != PERSON:
+            return Turn(state, (), Verdict(INFO, msg("locations.not_this", what=name_of(match))))
         return Turn(state, (), Verdict(INFO, msg("locations.is_person", name=label)))
 
 

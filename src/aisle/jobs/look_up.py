@@ -33,6 +33,7 @@ from aisle.jobs.product_page import (
     parse_nearby,
     parse_product,
 )
+from aisle.jobs.quantities import name_of
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import (
@@ -515,6 +516,8 @@ class LookUpJob(PageJob[LookUpState]):
         if match.kind in (ORDER, REFERENCE):
             text = msg("look_up.is_order", order=match.key, who=label)
             return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
+        if match.kind != PERSON:
+            return Turn(state, (), Verdict(INFO, msg("my_entries.not_this", what=name_of(match))))
         return Turn(state, (), Verdict(INFO, msg("look_up.is_person", name=label)))
 
 

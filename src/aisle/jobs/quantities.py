@@ -191,6 +191,13 @@ def name_of(match: Match) -> Msg:
     return msg("record_name.person", what=label) if match.kind == PERSON else raw(label)
 
 
+def not_an_order(match: Match) -> Msg:
+    """Return the refusal of a record where an order is scanned."""
+    if match.kind == PERSON:
+        return msg("orders.is_person", name=match.label or match.key)
+    return msg("batch.not_this", what=name_of(match))
+
+
 def distinct_labels(label: str, product: str, scanned: Match) -> dict[str, str]:
     """Return the names of a product and of what was scanned (`label`, `what`); equal ones with their numbers."""
     what = scanned.label or scanned.key

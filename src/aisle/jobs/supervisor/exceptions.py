@@ -25,6 +25,7 @@ from aisle.jobs.job import (
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.pages import page_size
+from aisle.jobs.quantities import not_an_order
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
@@ -587,7 +588,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             return _open_order(state, key)
         if start := pages.open_record(kind, key, label):
             return Turn(state, (start,))
-        return Turn(state, (), Verdict(INFO, msg("orders.is_person", name=label or key)))
+        return Turn(state, (), Verdict(INFO, not_an_order(matches[0])))
 
 
 def _summary_queries(context: Context) -> tuple[Effect, ...]:

@@ -22,6 +22,7 @@ from aisle.jobs.order_operations import (
 )
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.pages import open_record
+from aisle.jobs.quantities import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
@@ -436,4 +437,4 @@ class OrderJob(PageJob[OrderState]):
             return Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
         if start := open_record(kind, key, label):
             return Turn(state, (start,))
-        return refuse(state, msg("orders.is_person", name=label))
+        return refuse(state, not_an_order(matches[0]))

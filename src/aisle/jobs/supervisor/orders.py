@@ -13,6 +13,7 @@ from aisle.jobs import claims, pages
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_page import ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.quantities import not_an_order
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     FILTER_FIELDS,
@@ -214,7 +215,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             return Turn(state, (_start_order(numbers[0]),))
         if start := pages.open_record(first.kind, first.key, first.label):
             return Turn(state, (start,))
-        return refuse(state, msg("orders.is_person", name=first.label or first.key))
+        return refuse(state, not_an_order(first))
 
     def _show_order(self, state: OrdersState, order: str, context: Context) -> Result:
         """Move the window to a marked order, if the filter includes it. The search is cleared."""
