@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from aisle.client.load.report import BadRow, format_bad_rows
 from tests.load.test_repeated_loads import a_world, stocked
 from tests.load.test_spreadsheets import Found, Write, write
 
@@ -73,7 +74,7 @@ async def test_a_container_is_on_no_delivery_that_the_service_has(tmp_path: Path
         assert report is not None
         what = "container_barcode is on a delivery that the service has"
         assert [note for note in report.files[-1].notes if "warning" in note] == [
-            f"deliveries.csv:2: warning: {what}: (00){SSCC} of E is also of D.",
+            f"deliveries.csv:2: warning: {what}: {SSCC} of E is also of D.",
             f"deliveries.csv:3: warning: {what}: {SSCC} of E is also of D.",
         ]
 
@@ -159,3 +160,19 @@ def test_a_day_with_a_midnight_is_a_day(day: str, write: Write, tmp_path: Path) 
 def test_utf_16_is_read_with_a_mark_and_without(encoding: str, write: Write, tmp_path: Path) -> None:
     write("products.csv", "product_number,product_name", "P,Käse", encoding=encoding)
     assert Found(tmp_path).bodies == [{"product_number": "P", "product_name": "Käse"}]
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u2007"])
+def test_a_blank_in_a_refused_cell_is_shown_as_a_blank(blank: str, write: Write, tmp_path: Path) -> None:
+    write("prices.csv", "product_number,price", f"P,8{blank}€{blank}50")
+    (bad,) = format_bad_rows(BadRow("prices.csv", line, reason) for line, reason in Found(tmp_path).bad.items())
+    assert bad.startswith("prices.csv:2: price '8 € 50' is no amount")
+
+
+@pytest.mark.parametrize("cell", ["Magazijn", "0", "11", "1,5", "-1"])
+@pytest.mark.parametrize("name", ["orders.csv", "deliveries.csv"])
+def test_a_stock_pool_says_its_range(name: str, cell: str, write: Write, tmp_path: Path) -> None:
+    column = {"orders.csv": "stock_pool", "deliveries.csv": "target_stock_pool"}[name]
+    header, row = {"orders.csv": (ORDER, "1,O,1,P,1,"), "deliveries.csv": (DELIVERY, "1,D,1,1,P,1,")}[name]
+    write(name, f"{header},{column}", f'{row},"{cell}"')
+    assert Found(tmp_path).bad[2] == f"{column} {cell!r} is no stock pool; write 1 to 10"

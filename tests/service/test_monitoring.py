@@ -22,10 +22,11 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from aisle.service.http import health_pages
+from aisle.service.http import health_pages, server
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import JsonFormatter, log_as_json
-from aisle.service.http.metrics import Metrics
+from aisle.service.http.metrics import Metrics, _shrink_files
+from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 from aisle.service.rate_limits import RateLimits
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
@@ -219,9 +220,17 @@ def _until_refused(host: str, port: int) -> None:
     raise AssertionError("it still takes connections")
 
 
-def test_workers_tell_their_figures_together(aisle_home: Path, lifeline: Lifeline) -> None:
+def test_workers_tell_their_figures_together(
+    aisle_home: Path, lifeline: Lifeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = 12
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with serving(aisle_home, "--workers", "2") as (process, url):
+        files = list(tmp_path.glob("aisle-figures-*/*.db"))
+        assert len(files) >= 5
+        for file in files:
+            kept = file.stat()
+            assert kept.st_blocks * 512 >= kept.st_size, "on a full disk a missing page would end the process"
         [token] = list(aisle_home.rglob("embedded.token"))
         headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
         for _ in range(asked):
@@ -234,3 +243,30 @@ def test_workers_tell_their_figures_together(aisle_home: Path, lifeline: Lifelin
             time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
         assert process.wait(LONG) == 0
+    assert not list(tmp_path.glob("aisle-figures-*"))
+
+
+def test_figures_without_room_are_those_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv(METRICS_FOLDER_VARIABLE, str(tmp_path / "none"))
+    server.reserve_metrics_files("counter")
+    assert METRICS_FOLDER_VARIABLE not in os.environ
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with server._shared_metrics_folder():
+        server.reserve_metrics_files("counter")
+        assert METRICS_FOLDER_VARIABLE not in os.environ
+    lost = "metrics lost: FileNotFoundError; each scrape has those of one worker"
+    assert [record.getMessage() for record in caplog.records] == [lost, lost]
+
+
+def test_files_of_a_worker_that_has_ended_are_cut_to_their_use(tmp_path: Path) -> None:
+    for kind, used in (("counter", 24), ("histogram", 0)):
+        (tmp_path / f"{kind}_7.db").write_bytes(used.to_bytes(4, sys.byteorder) + bytes(4092))
+    (tmp_path / "counter_77.db").write_bytes(bytes(4096))
+    _shrink_files(tmp_path, 7)
+    assert {file.name: file.stat().st_size for file in tmp_path.iterdir()} == {
+        "counter_7.db": 24,
+        "histogram_7.db": 8,
+        "counter_77.db": 4096,
+    }

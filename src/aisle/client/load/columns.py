@@ -247,6 +247,7 @@ def _value_kinds(annotation: Any) -> Iterable[Any]:
 
 
 def _create_column(name: str, parse: Parser, required: bool = False) -> Column:
+    parse = parse_pool if parse is parse_number and name.endswith("stock_pool") else parse
     kind = _cell_kind(name, parse)
     return Column(name, _OBJECT_PARSERS.get(name, parse) if parse is parse_objects else parse, required, kind)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -198,7 +199,15 @@ def _living_workers(folder: Path) -> list[int]:
             living.add(pid)
         except ProcessLookupError:
             multiprocess.mark_process_dead(pid, path=str(folder))  # type: ignore[no-untyped-call]
+            _shrink_files(folder, pid)
     return sorted(living)
+
+
+def _shrink_files(folder: Path, pid: int) -> None:
+    """Cut the files of a process that has ended to what is used of them; the library notes that at their beginning."""
+    for path in folder.glob(f"*_{pid}.db"):
+        with path.open("r+b") as file:
+            file.truncate(max(8, int.from_bytes(file.read(4), sys.byteorder)))
 
 
 def is_local(request: Request) -> bool:

@@ -47,6 +47,9 @@ T = TypeVar("T")
 
 log = logging.getLogger("aisle.service")
 
+_METRICS_BYTES = 1 << 18
+"""Bytes of a file of metrics, about twice of what all operations and statuses take."""
+
 MIN_PAUSE_S: Final = 0.5
 MAX_PAUSE_S: Final = 15.0
 """Maximum seconds between two attempts. Pauses double, each shortened by a random part."""
@@ -256,6 +259,7 @@ class Address(NamedTuple):
 
 
 def _create_metrics() -> Metrics:
+    reserve_metrics_files("counter", "histogram", "gauge_livemin", "gauge_livesum")
     from aisle.service.http.metrics import Metrics  # The import decides how metrics are stored.
 
     return Metrics()
@@ -268,6 +272,7 @@ def _serve_by_workers(at: Address, count: int, ready: Callable[[str], None]) -> 
     watched = certificate.watched() if certificate else nullcontext()
     with listening(at.host, at.port) as sock, signals, _shared_metrics_folder(), watched:
         watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
+        reserve_metrics_files("counter")
         from aisle.service.http.metrics import worker_restart_counter
 
         url = url_of(sock, tls=at.certificate is not None)
@@ -286,12 +291,38 @@ def _serve_by_workers(at: Address, count: int, ready: Callable[[str], None]) -> 
 @contextmanager
 def _shared_metrics_folder() -> Iterator[None]:
     """Provide a folder for the workers' metrics, so that each worker can report those of all."""
-    with TemporaryDirectory(prefix="aisle-figures-") as folder:
-        os.environ[METRICS_FOLDER_VARIABLE] = folder
+    with ExitStack() as opened:
+        try:
+            folder = opened.enter_context(TemporaryDirectory(prefix="aisle-figures-"))
+        except OSError as problem:
+            _log_metrics_loss(problem)
+        else:
+            os.environ[METRICS_FOLDER_VARIABLE] = folder
         try:
             yield
         finally:
-            del os.environ[METRICS_FOLDER_VARIABLE]
+            os.environ.pop(METRICS_FOLDER_VARIABLE, None)
+
+
+def reserve_metrics_files(*kinds: str) -> None:
+    """Make files of this process in the folder of metrics, with all their bytes.
+
+    The library maps sparse files into memory, and on a full disk the first access to a missing page ends the process
+    (SIGBUS). If there is no room, this process has metrics of its own.
+    """
+    folder = os.environ.get(METRICS_FOLDER_VARIABLE)
+    if folder is None:
+        return
+    try:
+        for kind in kinds:
+            Path(folder, f"{kind}_{os.getpid()}.db").write_bytes(bytes(_METRICS_BYTES))
+    except OSError as problem:
+        _log_metrics_loss(problem)
+        del os.environ[METRICS_FOLDER_VARIABLE]
+
+
+def _log_metrics_loss(problem: OSError) -> None:
+    log.error("metrics lost: %s; each scrape has those of one worker", type(problem).__name__)
 
 
 def _worker(
