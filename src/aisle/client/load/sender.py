@@ -39,13 +39,14 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
+from aisle.client.load.goods_in_hand import GoodsInHand
 from aisle.client.load.placeless import EMPTY_PLACE
 from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_comparison import compare_with_service
-from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted
+from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
@@ -245,6 +246,7 @@ class FileLoad:
         self._loaded_stock = loaded_stock if self._is_stock else None
         self._tracked_stock = TrackedStock(client, table)
         self._elsewhere = UnnamedStock(table)
+        self._in_hand = GoodsInHand(client)
         self._run_key = secrets.token_hex(8)
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
@@ -359,24 +361,26 @@ class FileLoad:
             if not kept.is_tracked:
                 new, left = None, ()
                 self._warn_of_untracked(count)
-            elif new and "location_code" not in new.body:
-                self._warn_of_other_pools(new, kept.pools)
+            in_hand = await self._in_hand.get(count.store, count.body["product_number"], kept) if new else {}
             if new and self._loaded_stock is not None:
-                new = self._elsewhere.unchanged(new, kept, worked)
+                new = self._elsewhere.unchanged(new, kept, in_hand, worked)
             pools = self._pools_of(new, kept) if new else {}
-            is_refused = pools is None
-            if pools is None:
-                new = None
-            elif new:
-                self._elsewhere.expect(new, kept)
-                new = _in_pools(new, pools, kept)
+            below = self._elsewhere.below_places(new, kept, in_hand) if new and pools is not None else {}
+            refused = len(below) + (pools is None)
+            for name, reason in below.items():
+                self._add_bad_rows(0, BadRow(self._table.name, count.field_rows[name], reason))
+            new = without_fields(new, below) if new and pools is not None else None
+            if new:
+                self._elsewhere.expect(new, kept, in_hand)
+                if "location_code" not in new.body:
+                    self._warn_of_other_pools(new, kept.pools)
+                new = _in_pools(new, pools or {}, kept)
             for name, line in count.field_rows.items():
                 if new is None or name not in new.field_rows:
                     self._table.notes.remove_warning(EMPTY_PLACE, line)
             self._already_loaded += left
             self._unchanged_rows += max(0, len(left) - other)
-            if not is_refused:
-                self._rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0)
+            self._rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0) - refused
             self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
             found += [with_load_reference(new)] if new else []
         return found
