@@ -635,6 +635,9 @@ def group_by_key(rows: Iterator[TableRow], scattered: dict[RecordKey, int]) -> I
     held: dict[RecordKey, list[TableRow]] = {}
     for row in rows:
         if row.key in scattered:
+            if current:
+                yield current
+                current = []
             held.setdefault(row.key, []).append(row)
             if row.line >= scattered[row.key]:
                 yield held.pop(row.key)

@@ -15,8 +15,9 @@ from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
 from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code
 from aisle.client.load.code_meanings import check_meanings
-from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
+from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
 from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.placeless import Placeless
 from aisle.client.load.records import ServiceFindings
 from aisle.client.load.report import LoadError
 from aisle.client.load.row_checks import (
@@ -72,7 +73,8 @@ async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFi
     listed = _SERVICE_LISTS.get(table.name)
     try:
         findings = await _Comparison(table, client, listed).run() if listed else ServiceFindings()
-        return findings._replace(refused_rows=await check_meanings(table, client) | dict(findings.refused_rows))
+        findings = findings._replace(refused_rows=await check_meanings(table, client) | dict(findings.refused_rows))
+        return findings._replace(places=await _places_beside_totals(table, client))
     except (TransportError, ServerError) as error:
         raise LoadError(
             f"Whether the service has what {table.name} names cannot be read: {error} Load again later: it goes on,"
@@ -81,6 +83,22 @@ async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFi
     except ClientError as error:
         table.notes.add_file_warning(f"could not be compared with what the service has: {error}")
         return ServiceFindings()
+
+
+async def _places_beside_totals(table: CsvTable, client: BaseClient) -> dict[str, set[str]]:
+    """Return the locations of stores for which a file has stock rows with and without a location of one product."""
+    found: dict[str, set[str]] = {}
+    for store in sorted(Placeless(table).stores) if table.name == STOCK.file else ():
+        path = {"store_number": store}
+        try:
+            async with aclosing(client.pages("list-locations", path=path, query={"page_size": _PAGE_SIZE})) as pages:
+                found[store] = {str(row.get("location_code")) async for rows, _ in pages for row in rows}
+        except (Unauthorized, Forbidden, NotFound):
+            continue  # the rows of the store will be refused with a reason
+        except ContractError as error:
+            if isinstance(error, ClientError):
+                raise
+    return found
 
 
 class _Comparison:
