@@ -229,3 +229,22 @@ async def test_one_record_of_several_rows_is_said_as_one(world: World) -> None:
     await loaded(world)
     report = await load(world, "deliveries.csv", DELIVERY, "1,D,1,1,P,1,", "1,D,1,2,Q,1,")
     assert "deliveries.csv: 2 of 2 rows loaded as 1 record." in report.lines()
+
+
+@pytest.mark.parametrize("others", [0, 25], ids=["few", "many"])
+async def test_line_of_delivery_for_no_order_is_warned_of(others: int, world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", ORDER, "1,O,1,P,5,,,", "1,BAD,1,XX,5,,,")
+    header = f"{DELIVERY},customer_order_number,customer_order_line_number"
+    rows = ["1,D,1,1,P,1,,O,1", "1,D,1,2,P,1,,O,2", "1,D,1,3,P,1,,BAD,1", "1,D,1,4,P,1,,,", "1,E,1,1,P,1,,NO,1"]
+    more = (f"1,F,1,{at},P,1,,O{at},1" for at in range(1, others + 1))
+    world.write("deliveries.csv", header, *rows, "1,G,1,1,XX,1,,NO,1", *more)
+    report = await loaded(world)
+    notes = [note for note in report.files[-1].notes if "warning: customer_order" in note]
+    no_order = "warning: customer_order_number names an order that the store does not have, so the goods are free: "
+    no_line = "warning: customer_order_line_number names a line that the order does not have: "
+    assert f"deliveries.csv:3: {no_line}2 of O." in notes
+    assert f"deliveries.csv:4: {no_order}BAD." in notes
+    assert f"deliveries.csv:6: {no_order}NO." in notes
+    assert not any(note.startswith(("deliveries.csv:2:", "deliveries.csv:5:", "deliveries.csv:7:")) for note in notes)
+    assert [row.line for row in report.bad if row.file == "deliveries.csv"] == [7]

@@ -45,7 +45,7 @@ from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import bare_code
-from aisle.client.load.service_comparison import compare_with_service
+from aisle.client.load.service_comparison import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
@@ -289,6 +289,8 @@ class FileLoad:
                     await self._send(batch)
                 self._report_progress()
         self._elsewhere.note_all()
+        if self._table.name == PEOPLE.file:
+            await warn_of_missing_supervisors(self._table, self._client)
         await self._suggest_products()
         await self._suggest_locations()
         await self._name_differences()
