@@ -1,5 +1,7 @@
 """Figures and files that are taken and hardly meant."""
 
+import re
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -176,3 +178,81 @@ def test_a_stock_pool_says_its_range(name: str, cell: str, write: Write, tmp_pat
     header, row = {"orders.csv": (ORDER, "1,O,1,P,1,"), "deliveries.csv": (DELIVERY, "1,D,1,1,P,1,")}[name]
     write(name, f"{header},{column}", f'{row},"{cell}"')
     assert Found(tmp_path).bad[2] == f"{column} {cell!r} is no stock pool; write 1 to 10"
+
+
+NEXT = "store_number,product_number,next_delivery_date"
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "words"),
+    [
+        ("store_products.csv", [NEXT, "1,P,{-1}"], "next_delivery_date is past: {-1}"),
+        ("store_products.csv", [NEXT, "1,P,{0}"], ""),
+        ("store_products.csv", [NEXT.replace("delivery", "ordering"), "1,P,{-9}"], "next_ordering_date is past: {-9}"),
+        (
+            "stores.csv",
+            ["store_number,store_name,is_warehouse,store_next_delivery_datetime", "1,A,false,{-1}T09:00:00"],
+            "store_next_delivery_datetime is past: {-1}T09:00:00",
+        ),
+        (
+            "deliveries.csv",
+            [f"{DELIVERY},datetime_expected", "1,D,1,1,P,1,,{-300}"],
+            "datetime_expected is more than a",
+        ),
+        ("deliveries.csv", [f"{DELIVERY},datetime_expected", "1,D,1,1,P,1,,{-9}"], ""),
+        ("orders.csv", [ORDER, "1,O,1,P,1,{-300}"], "pickup_date is more than a month ago: {-300}"),
+        ("orders.csv", [ORDER, "1,O,1,P,1,{9}"], ""),
+    ],
+)
+def test_a_day_that_is_over_is_warned_of(name: str, lines: list[str], words: str, write: Write, tmp_path: Path) -> None:
+    def dated(text: str) -> str:
+        return re.sub(r"\{(-?\d+)\}", lambda found: (date.today() + timedelta(days=int(found[1]))).isoformat(), text)
+
+    write(name, *map(dated, lines))
+    warnings = [note for note in Found(tmp_path).notes if "warning" in note]
+    assert len(warnings) == bool(words)
+    assert all(dated(words) in note and f"{name}:2:" in note for note in warnings)
+
+
+@pytest.mark.parametrize(
+    ("orders", "deliveries", "is_warned"),
+    [("12/13/2026", "13/12/2026", True), ("13/12/2026", "12/13/2026", True), ("13/12/2026", "14/12/2026", False)],
+)
+def test_dates_of_two_orders_in_one_load_are_warned_of(
+    orders: str, deliveries: str, is_warned: bool, write: Write, tmp_path: Path
+) -> None:
+    write("orders.csv", ORDER, f"1,O,1,P,1,{orders}")
+    write("deliveries.csv", f"{DELIVERY},datetime_expected", f"1,D,1,1,P,1,,{deliveries}")
+    first, other = ("month", "day") if orders.startswith("12") else ("day", "month")
+    warning = (
+        f"deliveries.csv: warning: its dates have the {other} first ({deliveries} in row 2), and {orders} in row 2 of"
+        f" orders.csv has the {first} first; look whether both are right."
+    )
+    assert [note for note in Found(tmp_path).notes if "look whether both" in note] == [warning] * is_warned
+
+
+@pytest.mark.parametrize(
+    ("numbers", "lost"),
+    [
+        (["07700900123", "7700900124"], "7700900124"),
+        (["01225 400000", "7700900124"], "7700900124"),
+        (["01225 400000", "7700 900124"], "7700 900124"),
+        (["0225 400000", "7700900124"], ""),
+        (["7700900123", "7700900124"], ""),
+        (["07700900123", "+447700900124"], ""),
+        (["07700900123", "0770090012"], ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["orders.csv", "stores.csv"])
+def test_a_telephone_number_without_its_zero_is_warned_of(
+    name: str, numbers: list[str], lost: str, write: Write, tmp_path: Path
+) -> None:
+    header, row = {
+        "orders.csv": ("store_number,order_number,line_number,product_number,quantity,customer_phone", "1,O{},1,P,1,"),
+        "stores.csv": ("store_number,store_name,is_warehouse,phone_number", "{},A,false,"),
+    }[name]
+    column = header.rpartition(",")[2]
+    write(name, header, *(row.format(at) + number for at, number in enumerate(numbers, 1)))
+    warnings = [note for note in Found(tmp_path).notes if "warning" in note]
+    words = f"{name}:3: warning: {column} may have lost a zero, with which others begin: {lost}."
+    assert warnings == [words] * bool(lost)

@@ -297,7 +297,7 @@ def _oddity(word: str, at: int) -> float:
     if char == "“":
         return before.isalnum() and after.isalnum()
     if char in _SIGNS_BEFORE_WORDS:
-        return before.isalnum()
+        return before.isalnum() or before == char
     if char in _SIGNS_INSIDE_NO_WORD and before.isalpha():
         is_word = after.islower() and len(word) > _LONGEST_BESIDE_SIGN and not (char == "‘" and at == 1)
         return is_word or (char in "–—" and not after.isalnum()) or (char == "…" and after == "-")
@@ -319,7 +319,8 @@ _LETTERS = "àâäæçèéêëîïôöœùûüÿñßáíóúåãõìòøšžý"
 _RARE_LETTERS = "áíóúåãõìòøšžýÿæ"
 _RARE_CAPITALS = "ÕÃÝÌÒ"
 _OUT_OF_PLACE = re.compile(
-    r"û[aeiouyé]|ñ[^aeiouy\W]|(?<=[aei])ö|[âêîô](?!\w)|(?<!\w)û(?!\w)|ž[^aeiouy\W]", re.IGNORECASE
+    r"û[aeiouyé]|ñ[^aeiouy\W]|ç[^aou\W]|ž[^aeiouy\W]|à[^s\W]|(?<=[aei])ö|(?<![aeiou])ë|[âêîô](?!\w)|(?<!\w)û(?!\w)",
+    re.IGNORECASE,
 )
 """Letters that stand before no such letter, or at no end of a word."""
 _ODD_BEGIN = re.compile(r"â(?!ge|gé|me|ne|pre|cre|tre|\W)|ê(?!tre|tes|\W)")

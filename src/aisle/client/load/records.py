@@ -110,8 +110,11 @@ def open_tables(directory: Path) -> list[CsvTable]:
         raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
     present = _find_files(directory)
     dotted: set[str] = set()
+    orders: dict[str, str] = {}
     found = [
-        CsvTable(present[layout.file], layout, dotted_codes=dotted) for layout in LAYOUTS if layout.file in present
+        CsvTable(present[layout.file], layout, dotted_codes=dotted, date_orders=orders)
+        for layout in LAYOUTS
+        if layout.file in present
     ]
     if not found:
         names = ", ".join(layout.file for layout in LAYOUTS)
