@@ -127,9 +127,9 @@ async def test_a_recount_of_a_total_says_what_it_books_at_no_place(row: str, sai
     assert not noted(await loaded(world, recount=True), "booked at no place")
 
 
-async def picked(world: World, quantity: int, order: str = "O") -> None:
+async def picked(world: World, quantity: int, order: str = "O", **more: Any) -> None:
     """Picks goods of P for an order, which are in hand then."""
-    line = {"line_number": 1, "product_number": "P", "quantity": quantity, "picked_quantity": quantity}
+    line = {"line_number": 1, "product_number": "P", "quantity": quantity, "picked_quantity": quantity, **more}
     async with world.client() as client:
         orders = [{"order_number": order, "order_lines": [line]}]
         await client.create_customer_orders_one_store("1", {"orders": orders})
@@ -153,6 +153,25 @@ async def test_a_recount_takes_no_goods_in_hand_away(rows: tuple[str, ...], word
     assert words in report.bad[-1].reason
     assert report.bad[-1].line == 1 + len(rows)
     assert await world.stock("P") == 17
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("1,P,,2,8", "at A (5) and in hand for order O1, O2 (4); write a row for each place"),
+        ("1,P,,,8", "at A (5) and in hand for order O1, O2 (4); write a row for each place"),
+        ("1,P,,2,9", ""),
+        ("1,P,,1,1", ""),
+    ],
+)
+async def test_goods_in_hand_are_found_in_the_pool_they_were_picked_from(row: str, words: str, world: World) -> None:
+    stocked(world, "1,P,A,2,9")
+    await loaded(world)
+    await picked(world, 3, "O1", picking_stock_pool_array=["2"])
+    await picked(world, 1, "O2", stock_pool=2)
+    stocked(world, row)
+    report = await loaded(world, recount=True)
+    assert [one.reason.partition("than what the product has ")[2] for one in report.bad] == ([words] if words else [])
 
 
 @pytest.mark.parametrize("row", ["1,P,,,17", "1,P,A,,12"])

@@ -30,11 +30,12 @@ class GoodsInHand:
 
     async def get(self, store: str, product: str, kept: ProductStock) -> InHand:
         """Return the goods of a product in hand. Raise LoadError if the service does not respond."""
-        if not any(quantity > 0 and not place for (place, _), quantity in kept.spots.items()):
+        room = {pool: quantity for (place, pool), quantity in kept.spots.items() if quantity > 0 and not place}
+        if not room:
             return {}
         if store not in self._by_store:
             self._by_store[store] = await self._read(store)
-        return self._by_store[store].get(product, {})
+        return _in_pools(self._by_store[store].get(product, {}), room)
 
     async def _read(self, store: str) -> dict[str, dict[tuple[str, str], Decimal]]:
         found: dict[str, dict[tuple[str, str], Decimal]] = {}
@@ -70,6 +71,21 @@ def describe_in_hand(in_hand: InHand, quantity: Decimal) -> str:
     orders = sorted({order for order, _ in in_hand})
     more = f" and {len(orders) - _MAX_ORDERS} more" if len(orders) > _MAX_ORDERS else ""
     return f"in hand for order {', '.join(orders[:_MAX_ORDERS])}{more} ({quantity:f})"
+
+
+def _in_pools(in_hand: InHand, room: dict[str, Decimal]) -> InHand:
+    """Return goods in hand in the pools whose stock at no location has them: of their line's pool, else of others."""
+    found: dict[tuple[str, str], Decimal] = {}
+    left = dict(in_hand)
+    for others in ((), tuple(room)):
+        for order, pool in in_hand:
+            for of in (pool, *others):
+                part = min(left[order, pool], room.get(of, Decimal(0)))
+                if part:
+                    found[order, of] = found.get((order, of), Decimal(0)) + part
+                    room[of] -= part
+                    left[order, pool] -= part
+    return found
 
 
 def _in_hand(order: Row, line: Row) -> Decimal:

@@ -70,15 +70,11 @@ class UnnamedStock:
         found: dict[str, str] = {}
         for name in count.field_rows if "location_code" not in count.body else ():
             pool = "" if name == _BARE else name
-            at_none = sum(
-                (have for (place, of), have in kept.spots.items() if not place and pool in ("", of)), Decimal(0)
-            )
-            held = min(quantity_in_hand(in_hand, pool), max(Decimal(0), at_none))
-            least = held + (0 if count.is_beside else kept.at_places(pool))
+            least = quantity_in_hand(in_hand, pool) + (0 if count.is_beside else kept.at_places(pool))
             new = Decimal(str(count.body[name]))
             if new < least and new != _book(count, name, kept):
                 spots = {
-                    (place, of): held if not place else have
+                    (place, of): have if place else quantity_in_hand(in_hand, of)
                     for (place, of), have in kept.spots.items()
                     if pool in ("", of) and not (place and count.is_beside)
                 }
@@ -186,7 +182,7 @@ def _words(others: Mapping[tuple[str, str], Decimal], count: Record, in_hand: In
     for (place, pool), quantity in sorted(others.items()):
         is_there = place == code and pool and (place or count.is_beside)
         at = f"{_place(place)} in {pool.removeprefix('stock_').replace('_', ' ')}" if is_there else _place(place)
-        picked = Decimal(0) if place else min(quantity_in_hand(in_hand, pool), max(Decimal(0), quantity))
+        picked = Decimal(0) if place else quantity_in_hand(in_hand, pool)
         held += picked
         found[at] = found.get(at, Decimal(0)) + quantity - picked
     places = ", ".join(f"{at} ({quantity:f})" for at, quantity in found.items() if quantity)
