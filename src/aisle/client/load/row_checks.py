@@ -235,7 +235,8 @@ _MONTH_DAYS = 31
 _NEXT_DATES = (
     *("next_delivery_date", "next_ordering_date", "store_next_delivery_datetime", "store_next_ordering_datetime"),
 )
-_DUE_DATES = ("datetime_expected", "pickup_date")
+_EXPECTED_DATE = "datetime_expected"
+"""Date of what is still to come; orders may be loaded with their history."""
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -299,7 +300,7 @@ class ImplausibleValues:
                     yield f"{name} is more than {_YEARS_AHEAD} years away", value
                 elif name in _NEXT_DATES and day < self._today:
                     yield f"{name} is past", value
-                elif name in _DUE_DATES and day < self._month_ago:
+                elif name == _EXPECTED_DATE and day < self._month_ago:
                     yield f"{name} is more than a month ago", value
 
     def _delivery_warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
