@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 
 _GTIN_LENGTHS = range(6, 15)
 _MIN_LENGTH = 6
+_MIN_PADDED = 3
+"""Digits of the shortest number whose leading zeros a scanner may have added; `01` is a row number."""
 MAX_PADDED_LENGTH = 18
 """Most digits of a code with leading zeros before it."""
 _CHECKED_LENGTHS = (8, 12, 13, 14)
@@ -152,13 +154,16 @@ def has_gtin_form(text: str) -> bool:
 def zero_forms(text: str) -> tuple[str, ...]:
     """Return a number with every other count of leading zeros.
 
-    What is found under a key of `text` and under one of these is stored with other zeros than `text` has.
+    What is found under a key of `text` and under one of these is stored with other zeros than `text` has. A number
+    shorter than a code counts only for a text that has leading zeros itself: `42` is a quantity as well.
     """
     code = normalise_code(text)
     bare = code.lstrip("0")
     if not _are_digits(code) or not bare or len(code) >= _GTIN_LENGTHS.stop:
         return ()
-    padded = (bare.rjust(length, "0") for length in _GTIN_LENGTHS if length > len(bare))
+    is_padded = code[0] == "0" and len(code) >= _MIN_PADDED
+    lengths = range(len(bare), _GTIN_LENGTHS.stop) if is_padded else _GTIN_LENGTHS
+    padded = (bare.rjust(length, "0") for length in lengths if length > len(bare) or is_padded)
     return tuple(form for form in padded if form != code)
 
 

@@ -510,7 +510,7 @@ def test_what_the_books_have_less_than_none_of_is_asked_about_like_none(short: i
     held = {("P1", "A-1", 1, "", 0): short, ("P1", "A-1", 1, "4101", 1): 5}
     hand = Hand(Store(held, {("4101", 1): ("P1", 5)}, ("A-1", "B-1")))
     hand.say("A-1", "k", "1", "2")
-    assert hand.scan("P1") == "move.none_left"
+    assert hand.scan("P1") == "move.none_left_in_pool"
 
 
 def test_undo_of_pool_change_reverts_each_location() -> None:

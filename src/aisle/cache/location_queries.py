@@ -526,9 +526,18 @@ def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> Que
     return rows, len(rows)
 
 
-def candidate_rows(found: Iterable[Candidate], *, is_guess: bool = False) -> QueryResult[RecordsByNumberRow]:
+def candidate_rows(
+    found: Iterable[Candidate], *, is_guess: bool = False, has_other_zeros: bool = False
+) -> QueryResult[RecordsByNumberRow]:
     """Return the candidates of a code as rows."""
     rows: list[RecordsByNumberRow] = [
-        {"kind": each.kind, "key": each.key, "label": each.label, "is_guess": is_guess} for each in found
+        {
+            "kind": each.kind,
+            "key": each.key,
+            "label": each.label,
+            "is_guess": is_guess,
+            "has_other_zeros": has_other_zeros,
+        }
+        for each in found
     ]
     return rows, len(rows)

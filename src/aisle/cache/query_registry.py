@@ -237,21 +237,23 @@ def _query_person(context: QueryContext, args: Args) -> QueryResult[PersonRow]:
     return [{"user": row[0], "name": row[1]}] if row else [], int(count[0]) if count else 0
 
 
-def _find_by_code(context: QueryContext, code: str) -> tuple[list[Candidate], bool]:
+def _query_by_number(context: QueryContext, code: str) -> QueryResult[RecordsByNumberRow]:
     """Return everything with exactly this code, or with other leading zeros, or the only object that a guess finds.
 
-    True if there is a guess. Beside a quantity nobody can be asked which of several was meant.
+    Beside a quantity nobody can be asked which of several guesses was meant.
     """
     forms = zero_forms(code)
     found = context.find((*lookup_keys(code), *forms))
-    certain = [each for each in found if each.code not in forms and may_identify(each.code, each.key, code)]
+    certain = [each for each in found if each.code in forms or may_identify(each.code, each.key, code)]
     if exact := exact_candidates(code, forms, found) if forms else []:
         certain = [each for each in certain if each in exact]
     guessed = () if exact or (certain and not forms) else _find_guessed(context, code)
     objects: dict[tuple[str, str], Candidate] = {}
     for each in (*certain, *guessed):
         objects.setdefault((each.kind, each.key), each)
-    return list(objects.values()), bool(guessed)
+    return location_queries.candidate_rows(
+        objects.values(), is_guess=bool(guessed), has_other_zeros=bool(forms) and not exact
+    )
 
 
 def _find_guessed(context: QueryContext, code: str) -> tuple[Candidate, ...]:
@@ -259,11 +261,6 @@ def _find_guessed(context: QueryContext, code: str) -> tuple[Candidate, ...]:
     found = [each for each in context.find(guessed_keys(code)) if may_identify(each.code, each.key, code)]
     guessed = unique_results((each, each) for each in found)
     return guessed if len(guessed) == 1 else ()
-
-
-def _query_by_number(context: QueryContext, code: str) -> QueryResult[RecordsByNumberRow]:
-    found, is_guess = _find_by_code(context, code)
-    return location_queries.candidate_rows(found, is_guess=is_guess)
 
 
 def _query_store(context: QueryContext, args: Args) -> QueryResult[StoreRow]:

@@ -340,6 +340,8 @@ class Job(ABC, Generic[S]):
     """True if the job receives each input as `RawInput` instead of its meaning."""
     hidden_from_below: bool = False
     """True if the job below is not resumed when this one closes. It gets the events held back, or queries again."""
+    opens_any_kind: bool = False
+    """True if the page opens records of any kind: a code that several kinds have exactly is asked about."""
     resolves_ambiguity: bool = False
     """True if the job accepts a code with several meanings and asks the question itself."""
 

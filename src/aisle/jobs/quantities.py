@@ -57,6 +57,9 @@ ALWAYS_ASKED_FROM = Decimal(10**6)
 DROP_QUANTITY = "not_so_many"
 """Kind of the choice that drops the quantity in question."""
 
+MAX_RECORD_CHOICES = 8
+"""Most records with the typed digits that are offered beside the quantity."""
+
 RECORD_CHOICES = ("is_product", "is_location", "is_delivery", "is_order", "is_reference", "is_person")
 """Kinds of choices that read digits as the number of a record."""
 
@@ -95,13 +98,27 @@ def is_likely_number(rows: Iterable[RecordsByNumberRow], value: Decimal) -> bool
 
     `rows` are those of the query `records_by_number`.
     """
-    return value > MAX_LIKELY_QUANTITY and not any(row.get("is_guess") for row in rows)
+    listed = tuple(rows)
+    is_guess = any(row.get("is_guess") for row in listed) or are_several_guesses(listed)
+    return value > MAX_LIKELY_QUANTITY and not is_guess
+
+
+def are_several_guesses(rows: Iterable[RecordsByNumberRow]) -> bool:
+    """Return True if digits fit several records with other leading zeros, none of them exactly.
+
+    Goods and locations come before orders, as for a scan (`resolve`).
+    """
+    names = [(row["kind"], row["key"]) for row in rows if row.get("has_other_zeros")]
+    usable = [name for name in names if name[0] in (PRODUCT, LOCATION)] or names
+    return len(set(usable)) > 1
 
 
 def matches_of_number(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
     """Return all records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
     found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
     found = [each for each in found if may_be_number_of(each.kind, value)]
+    orders = {each.key for each in found if each.kind == ORDER}
+    found = [each for each in found if each.kind != REFERENCE or each.key not in orders]
     order = {kind: rank for rank, kind in enumerate(kinds)}
     return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))
 
@@ -162,8 +179,10 @@ def spell_letters(keys: str) -> str:
     return " ".join(keys)
 
 
-def number_question(match: Match, value: Decimal) -> Msg:
-    """Return the question whether digits are a quantity or name this record."""
+def number_question(match: Match, value: Decimal, *others: Match) -> Msg:
+    """Return the question whether digits are a quantity or name this record, or one of several."""
+    if others:
+        return msg("move.number_of", quantity=value)
     if match.kind == ORDER:
         return msg("count.number_of_order", value=value, what=match.key)
     if match.kind in (PRODUCT, LOCATION):

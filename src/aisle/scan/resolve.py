@@ -38,6 +38,9 @@ ResultT = TypeVar("ResultT")
 _MAX_INTEGER_DIGITS: Final = 12
 """Digits before the point from which a quantity in base units is impossible."""
 
+_MAX_ROUNDING: Final = Decimal("0.01")
+"""Largest relative difference between two measures of a label that are the same, rounded in their units."""
+
 
 def resolve(
     text: str,
@@ -67,6 +70,8 @@ def resolve(
         for interpretation in interpretations
         if not interpretation.is_guess and (chosen := _candidates_of(interpretation, found, preferred_kinds))
     ]
+    if not known and interpretations and (chosen := _with_other_zeros(interpretations[0], found)):
+        known = [(interpretations[0], chosen)]
     if not known:
         return _resolve_guess(interpretations, found, lookup) or _resolve_unknown(text, accepts, interpretations)
     best, refusal = known[0][0].rank, known[0][0].refusal
@@ -114,7 +119,8 @@ def exact_candidates(code: str, zero_forms: Iterable[str], candidates: Iterable[
     `candidates` are those under the keys of the code and under its `zero_forms` (`aisle.barcode_keys`).
     """
     listed, forms = list(candidates), set(zero_forms)
-    others = {(each.kind, each.key, each.factor) for each in listed if each.code in forms}
+    is_padded = code.strip()[:1] == "0"  # a code with zeros stands under no canonical key
+    others = set() if is_padded else {(each.kind, each.key, each.factor) for each in listed if each.code in forms}
     spelled = {code.strip(), code.strip().casefold(), normalise_code(code)}
     is_gtin = has_check_digit(normalise_code(code))
     return [
@@ -142,8 +148,10 @@ def _sort_out_zeros(
     if exact := [each for each in chosen if each in spelled]:
         return [(interpretation._replace(zero_forms=()), exact)]
     guesses = [(each._replace(rank=interpretation.rank), each.keys) for each in interpretations if each.is_guess]
-    pool = [(interpretation, each) for each in chosen]
     names = {(each.kind, each.key) for each in chosen}
+    more = [each for each in _with_other_zeros(interpretation, found) if (each.kind, each.key) not in names]
+    pool = [(interpretation, each) for each in (*chosen, *more)]
+    names |= {(each.kind, each.key) for each in more}
     for guess, keys in guesses:
         for each in (each for key in keys for each in found.get(key, ())):
             is_new = each.kind in (PRODUCT, LOCATION) and (each.kind, each.key) not in names
@@ -154,12 +162,20 @@ def _sort_out_zeros(
     if preferred_kinds[:1] in ((PRODUCT,), (LOCATION,)):
         usable = usable & {PRODUCT, LOCATION} or usable
     groups: dict[tuple[bool, str, str], tuple[Interpretation, list[Candidate]]] = {}
-    for meant, each in pool:
+    for meant, each in sorted(pool, key=lambda pair: _kind_rank(pair[1].kind, preferred_kinds)):
         if not usable or each.kind in usable:
             is_shared = meant is interpretation and each.kind == PRODUCT
             kind = ORDER if each.kind == REFERENCE else each.kind
             groups.setdefault((meant.is_guess, kind, "" if is_shared else each.key), (meant, []))[1].append(each)
     return list(groups.values())
+
+
+def _with_other_zeros(interpretation: Interpretation, found: dict[str, list[Candidate]]) -> list[Candidate]:
+    """Return each object that has the code with other leading zeros once."""
+    objects: dict[tuple[str, str], Candidate] = {}
+    for each in (each for form in interpretation.zero_forms for each in found.get(form, ())):
+        objects.setdefault((each.kind, each.key), each)
+    return list(objects.values())
 
 
 def unique_results(guesses: Iterable[tuple[Candidate, ResultT]]) -> tuple[ResultT, ...]:
@@ -263,11 +279,14 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
     It is the first net measure that fits, else the price of the store's own label divided by the product's price. A
     measure fits if its unit can be converted and it is whole or the product allows fractions. For a product without a
     unit, measures in several units fit nothing, because it is unknown which of them counts; neither does a measure
-    beside a number of pieces. Otherwise the measure is that of all pieces together (GS1), so their number adds nothing.
+    beside a number of pieces, nor measures that contradict each other. Otherwise the measure is that of all pieces
+    together (GS1), so their number adds nothing.
     """
+    amounts = [(measure, _in_base_units(measure, candidate)) for measure in interpretation.measures]
+    if _contradict([amount for _, amount in amounts if amount is not None]) and candidate.unit.strip():
+        return None
     fitting: dict[str, Decimal] = {}
-    for measure in interpretation.measures:
-        amount = _in_base_units(measure, candidate)
+    for measure, amount in amounts:
         if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):
             fitting.setdefault(measure.unit, amount)
     if fitting:
@@ -279,6 +298,11 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
         return round_quantity(interpretation.price / candidate.price) or None
     except ArithmeticError:  # endless digits: no label has such a price
         return None
+
+
+def _contradict(amounts: list[Decimal]) -> bool:
+    """Return True if amounts of the same goods differ by more than units are rounded."""
+    return bool(amounts) and max(amounts) - min(amounts) > max(amounts) * _MAX_ROUNDING
 
 
 def _in_base_units(measure: Measure, candidate: Candidate) -> Decimal | None:

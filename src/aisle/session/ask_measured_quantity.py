@@ -162,7 +162,7 @@ def _on_label(meaning: Match) -> Msg | None:
         return msg(
             "session.amount", amount=meaning.measure.amount / meaning.by, unit=display_unit(meaning.measure.unit)
         )
-    return money_message(meaning.price / meaning.by) if meaning.price else None
+    return msg("session.price", price=money_message(meaning.price / meaning.by)) if meaning.price else None
 
 
 def with_quantity(scan: Scan, quantity: Decimal) -> Scan:

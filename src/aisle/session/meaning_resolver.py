@@ -14,8 +14,10 @@ from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, 
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
     NUMBER_BESIDE_CODE,
+    ORDER,
     PERSON,
     PRODUCT,
+    REFERENCE,
     Accepts,
     Ambiguous,
     Choice,
@@ -104,7 +106,7 @@ class MeaningResolver:
             meaning = self._read_with_unit(text, accepts, meaning)
         if accepts.text and isinstance(meaning, UnknownCode) and not self._is_scanned:
             meaning = Text(meaning.code)  # a name of digits; at the pace of a scanner it is a code
-        meaning = choose_product(page.stack.jobs, ask_of_badge(page.top, meaning))
+        meaning = choose_product(page.stack.jobs, ask_of_kinds(page.top, ask_of_badge(page.top, meaning)))
         if is_asked:
             meaning = question.apply_undo(meaning)
         if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
@@ -290,6 +292,25 @@ def ask_of_badge(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
     if meaning.is_look_up:
         return Scan(tuple(others), is_look_up=True)
     return Ambiguous(tuple(Scan((each,)) for each in (*people, *with_distinct_names(others))))
+
+
+def ask_of_kinds(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
+    """Return the choice between records of several kinds that have one code, where each is something to open.
+
+    A job that does one thing with a code takes the kind that its step asks for.
+    """
+    if not isinstance(meaning, Scan) or not stacked_job.job.opens_any_kind or meaning.is_look_up:
+        return meaning
+    kinds = stacked_job.job.prefers(stacked_job.state)
+    usable = [each for each in meaning.matches if each.kind in kinds]
+    groups: dict[str, list[Match]] = {}
+    for each in usable:
+        groups.setdefault(ORDER if each.kind == REFERENCE else each.kind, []).append(each)
+    if len(groups) < 2 or PERSON in groups:
+        return meaning
+    products = groups.pop(PRODUCT, [])
+    others = [Scan(tuple(each)) for each in groups.values()]
+    return Ambiguous((*others, *(Scan((each,)) for each in with_distinct_names(products))))
 
 
 def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:

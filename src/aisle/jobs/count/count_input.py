@@ -11,7 +11,7 @@ from aisle.jobs.count import count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn
 from aisle.jobs.quantities import DROP_QUANTITY, distinct_labels, name_of, to_decimal
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Match, Scan
 
@@ -201,17 +201,20 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
             more, item.expected, context.policy.large_quantity
         ):
             return _ask_quantity(state, item, value + more)
-        if not is_plausibility_asked(state) and (state.choices[1].kind, state.choices[1].key) == (
-            first.kind,
-            first.key,
-        ):
+        asked = ((choice.kind, choice.key) for choice in state.choices[1:])
+        if not is_plausibility_asked(state) and (first.kind, first.key) in asked:
             return handle_scan(state._replace(choices=()), event.matches, context)  # it says what the number was
         return finish_count.reply(state, WRONG, "count.answer_first", what=name_of(first))
     if event.letter == "u":
         return drop_quantity(state)
     if not is_plausibility_asked(state):
-        return Turn(state, (), Verdict(WRONG, quantities.number_question(_match_of_target(state.choices[1]), value)))
+        return Turn(state, (), Verdict(WRONG, _repeated_question(state, value)))
     return finish_count.reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
+
+
+def _repeated_question(state: CountState, value: Decimal) -> Msg:
+    first, *others = map(_match_of_target, state.choices[1:])
+    return quantities.number_question(first, value, *others)
 
 
 def is_plausibility_asked(state: CountState) -> bool:
@@ -383,17 +386,18 @@ def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, 
     value, state = state.typed_number, state._replace(typed_number=None)
     if value is None:
         return Turn(state)
-    found = quantities.best_match(rows, value, (LOCATION, PRODUCT))
-    if found is None:
+    matches = quantities.matches_of_number(rows, value, (LOCATION, PRODUCT))[: quantities.MAX_RECORD_CHOICES]
+    if not matches:
         return _enter_if_plausible(state, value, context)
+    found = matches[0]
     if quantities.is_likely_number(rows, value):
         return (
             repeat_question(state, Scan((found,)), context)
             if is_quantity_asked(state)
             else handle_scan(state, (found,), context)
         )
-    state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), _target_of_number(found)))
-    return Turn(state, (), Verdict(ASK, quantities.number_question(found, value)))
+    state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), *map(_target_of_number, matches)))
+    return Turn(state, (), Verdict(ASK, quantities.number_question(found, value, *matches[1:])))
 
 
 def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:

@@ -366,17 +366,19 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     )
     if not value or part is None:
         return Turn(state)
-    found = quantities.best_match(rows, value, MoveJob().prefers(state))
-    if found is None:
+    matches = quantities.matches_of_number(rows, value, MoveJob().prefers(state))
+    if not matches:
         return _set_quantity(state, part, value)
+    found = matches[0]
     keeps_scan = state.choices and state.pending_scan
     if source.is_order_asked(state):
         return reply(state, WRONG, "move.answer_first", what=name_of(found))
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
-    is_guess = any(row.get("is_guess") for row in rows)
+    is_guess = any(row.get("is_guess") for row in rows) or quantities.are_several_guesses(rows)
     if quantities.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_QUANTITY) and not is_guess):
         return _handle_scan(state, (found,), context)
-    choices = (MoveChoice("amount", part.product, value, part.line), MoveChoice(f"is_{found.kind}", found.key))
+    records = [MoveChoice(f"is_{each.kind}", each.key) for each in matches[: quantities.MAX_RECORD_CHOICES]]
+    choices = (MoveChoice("amount", part.product, value, part.line), *records)
     pending = state.pending_scan if keeps_scan else None
     return reply(state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=value)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import Effect, Turn
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import Msg, Verdict, msg
+from aisle.jobs.view import Msg, Verdict, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY
@@ -40,6 +40,11 @@ class Pool(NamedTuple):
 
     number: int
     name: str = ""
+
+
+def pool_text(pool: Pool) -> Msg:
+    """Return the name of a pool, or its number."""
+    return raw(pool.name) if pool.name else msg("number", value=pool.number)
 
 
 class PoolQuantity(NamedTuple):

@@ -15,10 +15,12 @@ from aisle.jobs.move.move_state import (
     HeldGoods,
     MoveChoice,
     MoveState,
+    Pool,
     StockLine,
     UndoStep,
     parse_held_goods,
     parse_unlocated_stock,
+    pool_text,
     reply,
 )
 from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
@@ -238,14 +240,17 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
     goods = goods_in_hand.free_goods(stock_line, state.location, state.from_pool)
     if goods.available == 0 and state.location and goods_in_hand.find_goods(state.in_hand, goods) < 0:
         choices = (MoveChoice("over", stock_line.product, match.quantity), MoveChoice("count", state.location))
-        return reply(
-            state._replace(choices=choices, pending_scan=match),
-            ASK,
-            "move.none_left",
-            label=stock_line.label,
-            place=state.location,
-        )
+        state = state._replace(choices=choices, pending_scan=match)
+        if state.from_pool:
+            return _reply_of_pool(state, "move.none_left_in_pool", label=stock_line.label, place=state.location)
+        return reply(state, ASK, "move.none_left", label=stock_line.label, place=state.location)
     return _add_scanned(state, goods, match)
+
+
+def _reply_of_pool(state: MoveState, id_: str, **args: str | Decimal) -> Result:
+    """Ask about goods that may lie in other pools: the pool is named."""
+    pool = next((pool for pool in state.pools if pool.number == state.from_pool), Pool(state.from_pool))
+    return Turn(state, (), Verdict(ASK, msg(id_, pool=pool_text(pool), **args)))
 
 
 def _take_of_order(state: MoveState, match: Match) -> Result:
@@ -314,6 +319,8 @@ def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     args: dict[str, str | Decimal] = {"label": goods.label, "quantity": quantity, "books": goods.available}
     if goods.order:
         args["order"] = goods.order
+    elif choices and goods.pool and goods.pool == state.from_pool:
+        return _reply_of_pool(state, "move.exceeds_expected_in_pool", **args)
     return reply(state, ASK if choices else WRONG, id_, **args)
 
 
@@ -387,7 +394,10 @@ def repeat_question(state: MoveState, match: Match) -> Result:
         return set_quantity(state, part, quantity)
     choices = tuple(choice._replace(quantity=quantity) if choice.kind == "over" else choice for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=quantity))
-    return reply(state, ASK, "move.exceeds_expected", label=part.label, quantity=quantity, books=part.available)
+    args: dict[str, str | Decimal] = {"label": part.label, "quantity": quantity, "books": part.available}
+    if part.pool and part.pool == state.from_pool:
+        return _reply_of_pool(state, "move.exceeds_expected_in_pool", **args)
+    return reply(state, ASK, "move.exceeds_expected", **args)
 
 
 def ask_answer_first(state: MoveState, match: Match) -> Result:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import quantities
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.move import goods_in_hand, source
-from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, Pool, StockLine
+from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, Pool, StockLine, pool_text
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
 from aisle.scan.meaning import Match
 
@@ -129,7 +129,7 @@ def choices(state: MoveState) -> tuple[Msg, ...]:
     """Return the texts of the open choices."""
     match state.phase:
         case "pool":
-            return tuple(_pool_text(pool) for pool in pool_choices(state))
+            return tuple(pool_text(pool) for pool in pool_choices(state))
         case "leave":
             return (msg("move.put_back"), msg("move.go_on"))
         case "where":
@@ -150,12 +150,8 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
     )
 
 
-def _pool_text(pool: Pool) -> Msg:
-    return raw(pool.name) if pool.name else msg("number", value=pool.number)
-
-
 def _pool_name(state: MoveState, number: int) -> Msg:
-    return _pool_text(next((pool for pool in state.pools if pool.number == number), Pool(number)))
+    return pool_text(next((pool for pool in state.pools if pool.number == number), Pool(number)))
 
 
 def _title(state: MoveState) -> Msg:

@@ -395,7 +395,11 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     found = quantities.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
     if found and (
         quantities.is_likely_number(rows, value)
-        or (value > quantities.MAX_LIKELY_QUANTITY and _is_ordered_product(state, found[0]))
+        or (
+            value > quantities.MAX_LIKELY_QUANTITY
+            and _is_ordered_product(state, found[0])
+            and not quantities.are_several_guesses(rows)
+        )
     ):
         return handle_scan(state._replace(choices=()), found, context)
     if (

@@ -482,13 +482,16 @@ def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Con
 def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number; without one they are a quantity, otherwise ask."""
     value, state = state.looked_up_number, state._replace(looked_up_number=ZERO)
-    found = quantities.best_match(rows, value, (LOCATION, DELIVERY, PRODUCT))
-    if found is None or put_away.open_quantity_goods(state) is None:
+    matches = quantities.matches_of_number(rows, value, (LOCATION, DELIVERY, PRODUCT))
+    if not matches or put_away.open_quantity_goods(state) is None:
         return put_away.enter_quantity(state, value, context)
     if quantities.is_likely_number(rows, value):
-        return _handle_scan(state, (found,), context)
-    label = found.key if found.kind == ORDER else found.label or found.key
-    choices = (ReceiveChoice("amount", quantity=value), ReceiveChoice(f"is_{found.kind}", found.key, label=label))
+        return _handle_scan(state, matches[:1], context)
+    records = [
+        ReceiveChoice(f"is_{each.kind}", each.key, label=each.key if each.kind == ORDER else each.label or each.key)
+        for each in matches[: quantities.MAX_RECORD_CHOICES]
+    ]
+    choices = (ReceiveChoice("amount", quantity=value), *records)
     state_asked = state._replace(choices=choices, phase="goods")
     return reply(state_asked, ASK, "receive.number_of", quantity=value)
 

@@ -122,3 +122,5 @@ class RecordsByNumberRow(TypedDict):
     key: str
     label: str
     is_guess: bool
+    has_other_zeros: bool
+    """True if nothing has exactly these digits."""

@@ -253,6 +253,7 @@ class HomeJob(Job[HomeState]):
     steps: tuple[str, ...] = ("home",)
     version = 1
     journalled = False
+    opens_any_kind = True
 
     def begin(self) -> HomeState:
         """Return the state with all open orders."""

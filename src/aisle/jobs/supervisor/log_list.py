@@ -13,7 +13,7 @@ from aisle.jobs.page_job import Action
 from aisle.jobs.product_page import store_day
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.row_types.log import LogRow, LossesRow
-from aisle.jobs.supervisor.log_filter import LogFilter, query_arguments
+from aisle.jobs.supervisor.log_filter import FILTER_FIELDS, LogFilter, query_arguments
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
 from aisle.undo_reference import UNDO_PREFIX
 
@@ -109,6 +109,35 @@ def filter_text(state: LogState) -> Msg:
     return msg("log.filtered", period=period, count=others) if others else msg("log.unfiltered", period=period)
 
 
+def field_text(state: LogState, field: str) -> Msg:
+    """Return a filter field with its value."""
+    return msg(FIELD_NAMES[field], value=value_name(state, field, state.filter.value(field)))
+
+
+def value_name(state: LogState, field: str, value: str) -> Msg:
+    """Return the name of a value of a filter field."""
+    if field == "period":
+        return msg(PERIOD_NAMES[value])
+    if not value:
+        return msg("log.any")
+    if field == "review":
+        return msg(REVIEW_NAMES.get(value, "log.not_to_review"))
+    if field == "reason":
+        return raw(next((each.text for each in state.reasons if str(each.code) == value), value))
+    return msg(SOURCE_NAMES[value]) if field == "source" and value in SOURCE_NAMES else raw(value)
+
+
+def _other_filters_text(state: LogState) -> Msg | None:
+    """Return the fields of the filter that are set, except period and location; None if there are none."""
+    fields = [field for field in FILTER_FIELDS if field not in ("period", "location") and state.filter.value(field)]
+    if not fields:
+        return None
+    text = field_text(state, fields[-1])
+    for field in reversed(fields[:-1]):
+        text = msg("log.two_filters", first=field_text(state, field), others=text)
+    return text
+
+
 def reason_text(code: object, description: str, reasons: tuple[Reason, ...]) -> str:
     """Return the description of a reason; if the service has none, that of the settings, else its code."""
     number = None if code is None else int(to_decimal(code))
@@ -154,6 +183,8 @@ class LogList(ListPage[LogState, LogRow]):
         if state.is_loading_older:
             return msg("log.older_loading")
         text = " ".join(filter(None, (state.filter.location, state.typed or state.search)))
+        if text and (others := _other_filters_text(state)):
+            return msg("log.no_match_filtered", text=text, filter=others)
         return msg("log.no_match", text=text) if text else msg("log.empty")
 
     def visible_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:

@@ -18,15 +18,13 @@ from aisle.jobs.supervisor.log_filter import (
     query_arguments,
 )
 from aisle.jobs.supervisor.log_list import (
-    FIELD_NAMES,
     LIST,
-    PERIOD_NAMES,
-    REVIEW_NAMES,
-    SOURCE_NAMES,
     LogState,
     Result,
+    field_text,
     file_name,
     filter_text,
+    value_name,
 )
 from aisle.jobs.view import GOOD, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import Accepts
@@ -65,23 +63,6 @@ FILES_FORBIDDEN = "log.files_forbidden"
 # Filter
 
 
-def _field_text(state: LogState, field: str) -> Msg:
-    """Return a filter field with its value."""
-    return msg(FIELD_NAMES[field], value=_value_name(state, field, state.filter.value(field)))
-
-
-def _value_name(state: LogState, field: str, value: str) -> Msg:
-    if field == "period":
-        return msg(PERIOD_NAMES[value])
-    if not value:
-        return msg("log.any")
-    if field == "review":
-        return msg(REVIEW_NAMES.get(value, "log.not_to_review"))
-    if field == "reason":
-        return raw(next((each.text for each in state.reasons if str(each.code) == value), value))
-    return msg(SOURCE_NAMES[value]) if field == "source" and value in SOURCE_NAMES else raw(value)
-
-
 class FilterPage(FormPage[LogState]):
     """Choice of the field to edit."""
 
@@ -93,7 +74,7 @@ class FilterPage(FormPage[LogState]):
         return (Line("note", filter_text(state)),)
 
     def actions(self, state: LogState) -> Actions:
-        fields = (Action(_field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
+        fields = (Action(field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
         return (*fields, Action(msg("log.clear"), _clear_filter, "x"))
 
     def handle_text(self, state: LogState, text: str, context: Context) -> Result:
@@ -121,10 +102,10 @@ class ValuePage(FormPage[LogState]):
         return msg("log.prompt_typed" if state.field in TYPED_FIELDS else "count.prompt_number")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
-        return (Line("note", _field_text(state, state.field)),)
+        return (Line("note", field_text(state, state.field)),)
 
     def actions(self, state: LogState) -> Actions:
-        names = tuple(_value_name(state, state.field, value) for value in filter_values(state.field, state.reasons))
+        names = tuple(value_name(state, state.field, value) for value in filter_values(state.field, state.reasons))
         if state.field == "user":
             names = (msg("log.any"), msg("log.mine"))
         return tuple(Action(name, partial(_choose_value, index)) for index, name in enumerate(names))
