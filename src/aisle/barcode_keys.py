@@ -161,7 +161,7 @@ def zero_forms(text: str) -> tuple[str, ...]:
     bare = code.lstrip("0")
     if not _are_digits(code) or not bare or len(code) >= _GTIN_LENGTHS.stop:
         return ()
-    is_padded = code[0] == "0" and len(code) >= _MIN_PADDED
+    is_padded = code[0] == "0" and len(code) >= _MIN_PADDED and not has_check_digit(code)
     lengths = range(len(bare), _GTIN_LENGTHS.stop) if is_padded else _GTIN_LENGTHS
     padded = (bare.rjust(length, "0") for length in lengths if length > len(bare) or is_padded)
     return tuple(form for form in padded if form != code)

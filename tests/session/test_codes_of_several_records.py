@@ -63,6 +63,7 @@ def session(aisle_home: Path) -> Iterator[Session]:
     [
         ("move", ("X-01", COLA), ["The product 4500", "Order 04500"]),
         ("count", ("X-01", COLA), ["The product Cola", "Not a quantity: order 04500"]),
+        ("adjust", (COLA,), ["The product Cola", "Not a quantity: order 04500"]),
         ("receive", ("D-1", COLA), ["The product Cola", "Not a quantity: order 04500"]),
     ],
 )
@@ -70,8 +71,8 @@ def test_all_that_a_number_fits_is_offered(
     session: Session, job: str, scans: tuple[str, ...], offered: list[str]
 ) -> None:
     scan = Scanner(session)
-    open_job(session, scan, job)
-    frame = scan(*scans, "0004500")
+    open_job(session, scan, "count" if job == "adjust" else job)
+    frame = scan(*(("1",) if job == "adjust" else ()), *scans, "0004500")
     assert told(frame)[0] == ASK, said(frame)
     assert choices(frame) == ["The quantity 4500", "Place 004500", *offered]
     letters = getattr(frame.view, "choice_letters", "")

@@ -16,6 +16,7 @@ from aisle.jobs.adjust_view import (
     name_of_pool,
     next_page_start,
     number_choices,
+    number_matches,
     question_choices,
     visible_rows,
 )
@@ -109,7 +110,8 @@ class AdjustJob(Job[AdjustState]):
 
     def product_of_choice(self, state: AdjustState, number: int) -> Match | None:
         """Return the product that has the number in question."""
-        match = state.number_match if number == 2 and number_choices(state) else None
+        matches = number_matches(state) if number_choices(state) else ()
+        match = matches[number - 2] if 2 <= number < len(matches) + 2 else None
         return match if match and match.kind == PRODUCT else None
 
     def can_undo(self, state: AdjustState) -> bool:
@@ -142,7 +144,7 @@ class AdjustJob(Job[AdjustState]):
             case Scan(meanings) if number_choices(state):
                 if question := _add_to_question(state, meanings[0]):
                     return question
-                if state.number_match and meanings[0].key == state.number_match.key:
+                if any(meanings[0].key == each.key for each in number_matches(state)):
                     return _handle_scan(_clear_question(state), meanings)  # it says what the number was
                 return _reply(state, WRONG, "count.answer_first", what=name_of(meanings[0]))
             case Command("d") if number_choices(state):
@@ -305,7 +307,9 @@ def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Dec
     """
     if value == state.confirmed_quantity or not _is_implausible(state, value, scanned):
         return None
-    return _ask_quantity(state._replace(asked_quantity=value, number_match=None, is_implausible=True), ASK)
+    return _ask_quantity(
+        state._replace(asked_quantity=value, number_match=None, other_matches=(), is_implausible=True), ASK
+    )
 
 
 def _ask_quantity(state: AdjustState, kind: str) -> Result:
@@ -313,7 +317,7 @@ def _ask_quantity(state: AdjustState, kind: str) -> Result:
     found, value = state.number_match, state.asked_quantity or Decimal(0)
     if found is None:
         return _reply(state, kind, "count.confirm_quantity", value=value, label=state.line.label if state.line else "")
-    return Turn(state, (), Verdict(kind, quantities.number_question(found, value)))
+    return Turn(state, (), Verdict(kind, quantities.number_question(found, value, *state.other_matches)))
 
 
 def _add_to_question(state: AdjustState, match: Match) -> Result | None:
@@ -361,7 +365,12 @@ def _drop_quantity(state: AdjustState) -> Result:
 
 def _clear_question(state: AdjustState) -> AdjustState:
     return state._replace(
-        number_match=None, asked_quantity=None, looked_up_number=None, is_implausible=False, chosen_reason=None
+        number_match=None,
+        other_matches=(),
+        asked_quantity=None,
+        looked_up_number=None,
+        is_implausible=False,
+        chosen_reason=None,
     )
 
 
@@ -371,14 +380,16 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow
     value, state = state.looked_up_number, state._replace(looked_up_number=None)
     if value is None or state.phase != "quantity":
         return Turn(state)
-    found = quantities.best_match(rows, value, (LOCATION, PRODUCT))
-    if found is None:
+    matches = quantities.matches_of_number(rows, value, (LOCATION, PRODUCT))[: quantities.MAX_RECORD_CHOICES]
+    if not matches:
         return _enter_quantity(state, value, context)
     if quantities.is_likely_number(rows, value):
         if number_choices(state):
-            return _reply(state, WRONG, "count.answer_first", what=name_of(found))
-        return _handle_scan(_clear_question(state), (found,))
-    return _ask_quantity(state._replace(number_match=found, asked_quantity=value, is_implausible=False), ASK)
+            return _reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
+        return _handle_scan(_clear_question(state), matches[:1])
+    first, *others = matches
+    asked = state._replace(number_match=first, other_matches=tuple(others), asked_quantity=value, is_implausible=False)
+    return _ask_quantity(asked, ASK)
 
 
 def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: Context) -> Result:
@@ -387,13 +398,13 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
         return _set_quantity(
             state._replace(confirmed_quantity=value if _is_implausible(state, value) else None), value, context
         )
-    if state.number_match is None:
+    matches = number_matches(state)
+    if not matches:
         return _drop_quantity(state)
-    if (
-        state.number_match.kind in count_state.UNCOUNTABLE_KINDS
-    ):  # nothing is lost of these kinds; the number was meant for another page
+    match = matches[number - 2]
+    if match.kind in count_state.UNCOUNTABLE_KINDS:  # nothing is lost of these kinds; it was meant for another page
         return _reply(_clear_question(state), INFO, "count.dropped")
-    return _handle_scan(_clear_question(state), (state.number_match,))
+    return _handle_scan(_clear_question(state), (match,))
 
 
 def _ask_reason(state: AdjustState) -> Result:

@@ -80,6 +80,8 @@ class AdjustState(NamedTuple):
     """Quantity from which a confirmation is asked if the expected quantity is unknown."""
     confirmed_quantity: Decimal | None = None
     """Implausibly large quantity that the person has confirmed. It is not asked again."""
+    other_matches: tuple[Match, ...] = ()
+    """Further records with the number typed last, beside `number_match`."""
 
 
 def parse_reasons(lines: Iterable[str], logged: Iterable[ReasonsRow] = ()) -> tuple[Reason, ...]:

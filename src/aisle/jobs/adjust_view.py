@@ -89,17 +89,22 @@ def choice_letters(state: AdjustState) -> str:
     if not number_choices(state):
         return assign_letters((kind for kind, _ in exceeded_choices(state)), COMMAND_LETTERS)
     return assign_letters(
-        ("quantity", f"is_{state.number_match.kind}" if state.number_match else quantities.DROP_QUANTITY),
+        ("quantity", *([f"is_{each.kind}" for each in number_matches(state)] or [quantities.DROP_QUANTITY])),
         COMMAND_LETTERS,
     )
 
 
 def number_choices(state: AdjustState) -> tuple[Msg, ...]:
-    """Return the two meanings of the digits typed last: a quantity, or a record with that number."""
+    """Return the meanings of the digits typed last: a quantity, or a record with that number."""
     if state.asked_quantity is None or not (state.number_match or state.is_implausible):
         return ()
-    other = _number_choice(state.number_match) if state.number_match else msg("count.choice_not_so_many")
-    return msg("count.choice_quantity", quantity=state.asked_quantity), other
+    others = [_number_choice(match) for match in number_matches(state)] or [msg("count.choice_not_so_many")]
+    return msg("count.choice_quantity", quantity=state.asked_quantity), *others
+
+
+def number_matches(state: AdjustState) -> tuple[Match, ...]:
+    """Return all records with the number typed last."""
+    return (state.number_match, *state.other_matches) if state.number_match else ()
 
 
 def _number_choice(match: Match) -> Msg:
