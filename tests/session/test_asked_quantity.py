@@ -107,7 +107,7 @@ def test_another_label_of_the_same_goods_is_the_one_that_is_asked_about(home: St
         say(session, f"010{TAPE}3142000250")
         frame = say(session, f"010{TAPE}3922599")
         assert "5.99" in shown(frame).split("not taken")[0]
-        assert "Metre tape, label 2.5 m²" in shown(frame, 100, 30).split("not taken")[1]
+        assert "Metre tape, label 2.5 m²" in shown(frame, 140, 30).split("not taken")[1]
         say(session, "3")
         assert quantities(session) == {"P3": Decimal(3)}
 
