@@ -8,10 +8,14 @@ import apsw
 import pytest
 
 from aisle.cache.writer import CacheWriter
+from aisle.client.errors import InvalidResponse
 from aisle.courier.service_features import DEFAULT_KEY_LIFETIME_S, parse_features
+from aisle.courier.topics_to_reread import Topic
+from tests.courier.test_change_feed import Service
 from tests.writes import STORE
 
 FIRST_DAY = ["0001-01-01T00:00:00Z", "0001-01-01T12:00:00+14:00", "0001-01-01", "0001-01-02T00:00:00-00:01"]
+LONG = "x" * 200_000
 LAST_DAY = ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59Z", "9999-12-31", "10000-01-01T00:00:00Z"]
 
 
@@ -54,3 +58,15 @@ def test_row_that_nothing_foresaw_is_counted_and_ends_no_read(
 def test_time_of_keys_that_is_none_is_the_usual_one(digits: str) -> None:
     features = parse_features(f"idempotency={digits}d, changes")
     assert (features.idempotency, features.key_lifetime_s) == (True, DEFAULT_KEY_LIFETIME_S)
+
+
+async def test_mark_and_keys_that_fit_in_no_address_stop_no_later_read() -> None:
+    change = {"topic": "order", "key": "O1"}
+    service = Service({"cursor": 4, "mark": LONG}, {"cursor": 4, "mark": "a"})
+    with pytest.raises(InvalidResponse, match="is no mark"):
+        await service.feed().skip_to_end()
+    feed = service.feed()
+    await feed.skip_to_end()
+    service.pages = [{"cursor": 7, "mark": "b", "changes": [{"topic": "order", "key": LONG}, change]}]
+    news = await feed.read()
+    assert (news.single_topics, news.cursor, news.mark) == ((Topic("order", "O1"),), 7, "b")
