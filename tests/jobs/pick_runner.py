@@ -9,6 +9,7 @@ from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.refusals import REFUSED_QUERY
+from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Step, Verdict
 from aisle.scan.meaning import PRODUCT, Match, Scan
 from aisle.tui.message_text import MessageWriter
@@ -136,7 +137,8 @@ class Hand:
     @property
     def told(self) -> str:
         """What the verdict says, as long as it can be."""
-        return MessageWriter().write(self.verdict.text) if self.verdict else ""
+        writer = MessageWriter(today=day_in_store(CONTEXT.now))
+        return writer.write(self.verdict.text) if self.verdict else ""
 
     def choices(self) -> list[str]:
         """Ids of the numbered ways on."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
+
+import pytest
 
 from aisle import json_codec
 from aisle.jobs.job import Changed, Close, Closed, Event, Opened, Query, Refresh, Resumed, Start
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState
-from aisle.jobs.view import ListView, Verdict
+from aisle.jobs.view import DetailView, ListView, Verdict, msg
 from aisle.scan.meaning import PERSON, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText, UnknownCode
 from tests.jobs.receive_runner import CONTEXT, Row, Store, thing
 from tests.jobs.test_move_sequences import complete
@@ -115,6 +117,18 @@ def test_delivery_opens_by_number_scan_or_product() -> None:
         assert hand.effects == [Start("receive", {"deliveries": ["D-2"], "code": "D-2"})]
         hand.feed(Back())
         assert hand.job.step_name(hand.state) == "deliveries"
+
+
+@pytest.mark.parametrize("text", ["2026-11-30", "2026-11-29T23:00:00.000Z", "2026-11-30T00:00:00Z"])
+def test_page_of_a_delivery_shows_a_day_without_its_midnight(text: str, in_zone: Callable[[str], None]) -> None:
+    in_zone("Europe/Paris")
+    hand = Hand()
+    hand.feed(Choice(2))
+    assert hand.state.delivery is not None
+    view = hand.job.view(hand.state._replace(delivery={**hand.state.delivery, "datetime_expected": text}))
+    assert isinstance(view, DetailView)
+    shown = [row for block in view.blocks for row in block.rows if row[0] == msg("head.expected_on")]
+    assert shown == [(msg("head.expected_on"), msg("moment", at="2026-11-30"))]
 
 
 def test_words_filter_and_what_is_not_here_is_asked_for() -> None:

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import store_time
-from aisle.jobs.product_page import due_message, seconds_since, store_day
+from aisle.jobs.product_page import due_message, parse_product, seconds_since, store_day
+from aisle.jobs.supervisor.stores import _field_message
 from aisle.settings.time_zone import set_process_zone
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC", "Asia/Kathmandu"]
@@ -158,3 +159,16 @@ def test_a_process_works_in_the_zone_that_is_set_and_goes_back(in_zone: InZone) 
         set_process_zone(zone)
         assert datetime.fromisoformat(now).astimezone().hour == hour
     set_process_zone("")
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("day", DAYS, ids=str)
+def test_a_time_that_is_a_whole_day_is_shown_as_this_day(zone: str, day: date, in_zone: InZone) -> None:
+    in_zone(zone)
+    begin, later = at(day, 0, 0, zone), at(day, 6, 30, zone)
+    for text in (day.isoformat(), f"{day}T00:00:00", begin):
+        assert store_time.day_or_time(text) == day.isoformat()
+        product = parse_product({"next_delivery_datetime": text, "deprecation_date": text}, begin)  # type: ignore[typeddict-item]
+        assert (product.next_delivery, product.discontinued_since) == (day.isoformat(), day.isoformat())
+        assert dict(_field_message("store_next_delivery_datetime", text).args) == {"at": day.isoformat()}
+    assert [store_time.day_or_time(text) for text in (later, "soon", "")] == [later, "soon", ""]

@@ -77,9 +77,7 @@ def test_unlikely_code_is_warned_of(cell: str, column: str, write: Write, tmp_pa
     assert any(note.startswith(f"products.csv:2: warning: {column} h") and "hardly" in note for note in notes)
 
 
-@pytest.mark.parametrize(
-    "cell", ["AB-1234", "X9520001100284", "ABC", "12.34", "(01)09520001100260", "A/12", "9520001100024", "00012345"]
-)
+@pytest.mark.parametrize("cell", ["AB-1234", "X9520001100284", "ABC", "12.34", "A/12", "9520001100024", "00012345"])
 def test_codes_that_a_shop_may_have_are_left_alone(cell: str, write: Write, tmp_path: Path) -> None:
     found = product(write, tmp_path, barcode=cell)
     assert found.bodies[0]["barcode"] == cell
@@ -106,3 +104,43 @@ def test_a_unit_takes_one_code(write: Write, tmp_path: Path) -> None:
     found = product(write, tmp_path, purchase_unit_barcode="9520001100055/9520001100062")
     assert found.bodies[0]["purchase_unit_barcode"] == "9520001100055"
     assert any("takes one code" in note and "9520001100062" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("cell", "codes"),
+    [
+        ("(01)09520001100260", "09520001100260"),
+        ("(01) 0 9520001 10026 0", "09520001100260"),
+        ("(02)09520001100260", "09520001100260"),
+        ("(01)9520001100260", "9520001100260"),
+        ("(00)501234500000000033", "501234500000000033"),
+        ("(01)09520001100055,(01)09520001100062", "09520001100055,09520001100062"),
+    ],
+)
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array", "purchase_unit_barcode"])
+def test_brackets_of_a_printed_code_are_taken_off(
+    cell: str, codes: str, column: str, write: Write, tmp_path: Path
+) -> None:
+    if "," in codes and column == "purchase_unit_barcode":
+        return
+    found = product(write, tmp_path, **{column: cell})
+    body = found.bodies[0]
+    assert ",".join(body[name] for name in (column, "barcodes_array")[: 1 + (len(body) > 2)]) == codes
+    assert any("changed in row 2" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("(00)501234500000000033", "(00) 5 0123450 000000003 3", "(00) 501234500000000033"),
+        "00501234500000000033",
+    ],
+)
+def test_a_container_code_is_stored_as_it_is_scanned(cell: str, write: Write, tmp_path: Path) -> None:
+    header = "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode"
+    write("deliveries.csv", header, f"1,D,1,1,P,1,{cell}")
+    found = Found(tmp_path)
+    assert [line["container_barcode"] for line in found.bodies[0]["order_lines"]] == ["501234500000000033"]
+    changes = [note for note in found.notes if "changed" in note]
+    words = f"container_barcode: {cell[:4] if cell[0] == '(' else '00'} beside the code taken off."
+    assert changes == [f"deliveries.csv: changed in row 2: {words}"]

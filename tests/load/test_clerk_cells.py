@@ -44,6 +44,38 @@ def test_letters_are_read_in_the_encoding_in_which_words_have_them(
     assert next(word for word in names[0].split() if not word.isascii()) in found.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "encodings"),
+    [
+        *((name, "cp437 cp850 mac_roman cp1252") for name in ("Müller", "Café", "Forêt", "Crème", "Maître", "Señor")),
+        *((name, "cp437 cp850 mac_roman cp1252") for name in ("Noël", "Hôtel", "Où", "Évry", "Là-bas", "Dû")),
+        *(
+            (name, "cp437 cp850 mac_roman cp1252")
+            for name in ("Björn", "König", "Brötchen", "Jalapeños", "goûter", "één")
+        ),
+        *((name, "cp437 cp850 mac_roman cp1252") for name in ("Öl", "Äpfel", "Gâteau", "Garçon")),
+        *((name, "cp437 cp850 cp1252") for name in ("Ça",)),
+        *((name, "cp850 mac_roman cp1252") for name in ("Ângela",)),
+        *((name, "cp1252") for name in ("Mo–Fr", "Nutella™", "Nutella™-Glas", "d‘Or", "so…", "l’eau", "„Wort”")),
+        *((name, "cp1252") for name in ("12€/kg", "Cola® light", "2×4", "Œuvre", "Lait – bio", "10–12")),
+    ],
+)
+def test_one_letter_or_sign_in_a_word_shows_the_encoding(
+    name: str, encodings: str, write: Write, tmp_path: Path
+) -> None:
+    for encoding in encodings.split():
+        write("products.csv", "product_number,product_name", f"P,{name}", "Q,Brot", encoding=encoding)
+        assert [body["product_name"] for body in Found(tmp_path).bodies] == [name, "Brot"], encoding
+
+
+@pytest.mark.parametrize("price", ["£1.15", "£10", "£0.99"])
+def test_the_pound_of_dos_before_a_figure_is_read(price: str, write: Write, tmp_path: Path) -> None:
+    write("prices.csv", "product_number,price", f"P,{price}", "Q,2", encoding="cp850")
+    found = Found(tmp_path)
+    assert [f"£{body['price']}" for body in found.bodies] == [price, "£2"]
+    assert "the encoding CP850 of DOS" in found.notes[0]
+
+
 @pytest.mark.parametrize("cells", ["P,,4", "P,1,4"])
 async def test_an_old_price_that_is_set_is_named(cells: str, world: World) -> None:
     stocked(world, "1,P,A,,1")

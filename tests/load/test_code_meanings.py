@@ -9,7 +9,7 @@ HEADERS = {
     "stores.csv": "store_number,store_name,is_warehouse",
     "products.csv": "product_number,product_name,barcode,purchase_unit_barcode,barcodes_array",
     "locations.csv": "store_number,location_code",
-    "people.csv": "store_number,badge,user,name",
+    "people.csv": "store_number,badge,user,name,role,pin",
     "orders.csv": "store_number,order_number,line_number,product_number,quantity,preferred_location_code,barcode",
     "deliveries.csv": "store_number,order_number,no_of_containers,line_number,product_number,quantity,barcode",
 }
@@ -51,15 +51,15 @@ ALSO = "also another code of the store, and at home a scan of it has to ask whic
 async def test_badge_that_is_another_code_of_the_store_is_warned_of(
     person: str, column: str, value: str, world: World
 ) -> None:
-    bad, notes = await load(world, STORE | {"people.csv": [person]})
+    bad, notes = await load(world, STORE | {"people.csv": [f"{person},supervisor,4711"]})
     assert bad == []
     assert notes == [f"people.csv:2: warning: {column} is {ALSO}: {value}."]
-    assert await load(world, {"people.csv": [person]}) == ([], notes)
+    assert await load(world, {"people.csv": [f"{person},supervisor,4711"]}) == ([], notes)
 
 
 @pytest.mark.parametrize("person", ["1,B-1,jan,Jan", "2,P1,kai,Kai", f"1,{FREE},leo,Leo", "1,S0,s0,Mia"])
 async def test_badge_of_its_own_is_not_warned_of(person: str, world: World) -> None:
-    assert await load(world, STORE | {"people.csv": [person]}) == ([], [])
+    assert await load(world, STORE | {"people.csv": [f"{person},supervisor,4711"]}) == ([], [])
 
 
 @pytest.mark.parametrize(

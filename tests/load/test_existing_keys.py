@@ -12,7 +12,7 @@ HEADERS = {
     "stores.csv": "store_number,store_name,is_warehouse",
     "products.csv": "product_number,product_name,barcode,purchase_unit_barcode,barcodes_array",
     "locations.csv": "store_number,location_code",
-    "people.csv": "store_number,badge,user,name",
+    "people.csv": "store_number,badge,user,name,role,pin",
     "orders.csv": "store_number,order_number,line_number,product_number,quantity",
     "deliveries.csv": "store_number,order_number,no_of_containers,line_number,product_number,quantity",
 }
@@ -20,7 +20,7 @@ FIRST = {
     "stores.csv": ["0042,Kerkstraat,false"],
     "products.csv": ["0226,Nul,9520001100109,,", "P1,Een,9520001100086,,", "AB 1,Blank,,,"],
     "locations.csv": ["0042,A-1", "0042,0007"],
-    "people.csv": ["0042,0012345,anna,Anna"],
+    "people.csv": ["0042,0012345,anna,Anna,supervisor,4711"],
     "orders.csv": ["0042,004711,1,P1,2", "0042,z1,1,P1,1"],
     "deliveries.csv": ["0042,0077,1,1,P1,3"],
 }

@@ -96,32 +96,137 @@ async def test_picked_lines_say_that_their_goods_leave_the_shelf(world: World) -
     assert not any(words in note for note in again.files[0].notes)
 
 
+ORDER_FIELDS = {
+    "customer_phone": ("0612", "0613"),
+    "customer_name": ("Ann", "Ben"),
+    "order_comment": ("ring", "knock"),
+    "reference": ("R1", "R2"),
+    "sales_order_id": ("7", "8"),
+    "order_type": ("X", "Y"),
+    "order_lines.reference": ("a", "b"),
+    "order_lines.description": ("red", "blue"),
+    "pickup_date": ("2026-12-01", "2026-12-02"),
+    "delivery_date": ("2026-12-01 10:00", "2026-12-01 11:00"),
+    "ordering_datetime": ("2026-11-01", "2026-11-02"),
+    "price": ("1.5", "2"),
+    "barcode": ("9520001100024", "9520001100086"),
+    "preferred_location_code": ("A", "B"),
+    "picking_stock_pool_array": ("2|3", "3|2"),
+    "stock_pool": ("1", "2"),
+    "quantity": ("2", "3"),
+    "product_number": ("P", "Q"),
+}
+DELIVERY_FIELDS = {
+    "supplier_code": ("S1", "S2"),
+    "supplier_name": ("One", "Two"),
+    "description": ("x", "y"),
+    "datetime_expected": ("2026-12-01 10:00", "2026-12-01 11:30"),
+    "datetime_created": ("2026-11-01 10:00", "2026-11-01 11:00"),
+    "reason_code": ("1", "2"),
+    "no_of_containers": ("1", "2"),
+    "purchase_price": ("1.5", "1.6"),
+    "container_barcode": ("C1", "C2"),
+    "customer_order_number": ("O1", "O2"),
+    "secondary_order_number": ("T1", "T2"),
+    "target_stock_pool": ("1", "2"),
+    "order_lines.description": ("red", "blue"),
+    "quantity": ("2", "3"),
+    "product_number": ("P", "Q"),
+}
+NEEDED = dict(zip(("store_number", "order_number", "line_number", "product_number", "quantity"), "1O1P1", strict=True))
+OF_LINE = (
+    *("order_lines.reference", "order_lines.description", "pickup_date", "delivery_date", "ordering_datetime", "price"),
+    *("barcode", "preferred_location_code", "picking_stock_pool_array", "stock_pool", "quantity", "product_number"),
+    *("purchase_price", "container_barcode", "customer_order_number", "secondary_order_number", "target_stock_pool"),
+)
+
+
+def row_of(file: str, cells: dict[str, str]) -> list[str]:
+    """Return the header and row of a record with these cells."""
+    row = NEEDED | ({"no_of_containers": "1"} if file == "deliveries.csv" else {}) | cells
+    row |= {"customer_order_line_number": "1"} if "customer_order_number" in row else {}
+    return [",".join(row), ",".join(row.values())]
+
+
 @pytest.mark.parametrize(
-    ("row", "words"),
+    ("file", "name", "values"),
     [
-        ("1,O,1,P,2,,,A", "It has quantity of line 1 1, not 2."),
-        ("1,O,1,Q,1,,,A", "It has product_number of line 1 P, not Q."),
-        ("1,O,1,P,1,,,B", "It has customer_name A, not B."),
-        ("1,O,2,P,1,,,A", "It has no line 2, a line 1."),
+        *(("orders.csv", name, values) for name, values in ORDER_FIELDS.items()),
+        *(("deliveries.csv", name, values) for name, values in DELIVERY_FIELDS.items()),
     ],
 )
-async def test_order_with_other_values_says_which(row: str, words: str, world: World) -> None:
+async def test_record_with_another_value_says_which(
+    file: str, name: str, values: tuple[str, str], world: World
+) -> None:
     stocked(world)
-    world.write("orders.csv", ORDER, "1,O,1,P,1,,,A")
+    others = {other: one for other, (one, _) in (ORDER_FIELDS if file == "orders.csv" else DELIVERY_FIELDS).items()}
+    world.write(file, *row_of(file, others | {name: values[0]}))
     await loaded(world)
-    [bad] = (await load(world, "orders.csv", ORDER, row)).bad
-    assert bad.reason == (
-        "the service refused order O: Order O exists with another content. A load changes no order: change it where it"
-        f" was made, or give the row another order_number. {words}"
+    assert (await load(world, file, *row_of(file, others | {name: values[0]}))).bad == ()
+    [bad] = (await load(world, file, *row_of(file, others | {name: values[1]}))).bad
+    field = name.rpartition(".")[2]
+    words = f"line 1 has {field} {values[0]}" if name in OF_LINE else f"{field} is {values[0]}"
+    assert bad.reason.partition("What differs: ")[2] == f"{words} there and {values[1]} in the file."
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        *(
+            ("orders.csv", name)
+            for name in ("customer_phone", "order_comment", "reference", "delivery_date", "order_lines.reference")
+        ),
+        *(("orders.csv", name) for name in ("price", "picking_stock_pool_array", "preferred_location_code")),
+        *(("deliveries.csv", name) for name in ("supplier_code", "datetime_expected", "purchase_price")),
+    ],
+)
+async def test_value_that_only_one_side_has_is_named(file: str, name: str, world: World) -> None:
+    value = (ORDER_FIELDS | DELIVERY_FIELDS)[name][0]
+    stocked(world)
+    world.write(file, *row_of(file, {name: value}))
+    await loaded(world)
+    [bad] = (await load(world, file, *row_of(file, {}))).bad
+    assert bad.reason.endswith(f" {value} there and empty in the file.")
+    await load(world, file, *row_of(file, {"order_number": "X"}))
+    [bad] = (await load(world, file, *row_of(file, {"order_number": "X", name: value}))).bad
+    assert bad.reason.endswith(f" {'0' if name == 'price' else 'empty'} there and {value} in the file.")
+
+
+async def test_difference_that_the_service_does_not_list_is_said_so(world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", *row_of("orders.csv", {"stock_pool": "1"}))
+    await loaded(world)
+    [bad] = (await load(world, "orders.csv", *row_of("orders.csv", {}))).bad
+    assert bad.reason.endswith(
+        " What differs: no value that the service lists; a column was added, left out or emptied."
     )
 
 
-async def test_delivery_with_other_values_says_which(world: World) -> None:
+async def test_lines_that_differ_are_named_in_words_with_advice(world: World) -> None:
     stocked(world)
-    world.write("deliveries.csv", DELIVERY, "1,D,1,1,P,1,")
+    world.write("orders.csv", ORDER, "1,O,1,P,2,,,A", "1,O,2,P,1,,,A")
     await loaded(world)
-    [bad] = (await load(world, "deliveries.csv", DELIVERY, "1,D,1,1,P,2,")).bad
-    assert bad.reason.endswith("It has quantity of line 1 1, not 2.")
+    [bad] = (await load(world, "orders.csv", ORDER, "1,O,1,P,3,,,B", "1,O,3,P,1,,,B")).bad
+    assert bad.reason == (
+        "the service refused order O with its 2 rows: Order O exists with another content. A load changes no order that"
+        " is there: have a supervisor reject it in aisle, and load the right one under another order_number; what is"
+        " only to be added can be an order of its own. What differs: customer_name is A there and B in the file; line 1"
+        " has quantity 2 there and 3 in the file; the order has no line 3 there; line 2 there is not in the file."
+    )
+
+
+async def test_work_on_an_order_is_no_difference(world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", ORDER, "1,O,1,P,2,,,A")
+    await loaded(world)
+    async with world.client() as client:
+        line = {"line_number": 1, "product_number": "P", "picked_quantity": 1}
+        await client.update_customer_order("1", {"orders": {"order_number": "O", "order_lines": [line]}})
+        await client.update_customer_order("1", {"orders": {"order_number": "O", "is_active": False}})
+    [bad] = (await load(world, "orders.csv", ORDER, "1,O,1,P,3,,0,A")).bad
+    assert bad.reason.endswith(" What differs: line 1 has quantity 2 there and 3 in the file.")
+    [bad] = (await load(world, "orders.csv", ORDER, "1,O,1,P,2,,2,A")).bad
+    assert bad.reason.endswith(" What differs: line 1 has picked_quantity 1 there and 2 in the file.")
 
 
 async def test_rows_of_one_order_that_differ_name_it(world: World) -> None:
@@ -229,3 +334,22 @@ async def test_one_record_of_several_rows_is_said_as_one(world: World) -> None:
     await loaded(world)
     report = await load(world, "deliveries.csv", DELIVERY, "1,D,1,1,P,1,", "1,D,1,2,Q,1,")
     assert "deliveries.csv: 2 of 2 rows loaded as 1 record." in report.lines()
+
+
+@pytest.mark.parametrize("others", [0, 25], ids=["few", "many"])
+async def test_line_of_delivery_for_no_order_is_warned_of(others: int, world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", ORDER, "1,O,1,P,5,,,", "1,BAD,1,XX,5,,,")
+    header = f"{DELIVERY},customer_order_number,customer_order_line_number"
+    rows = ["1,D,1,1,P,1,,O,1", "1,D,1,2,P,1,,O,2", "1,D,1,3,P,1,,BAD,1", "1,D,1,4,P,1,,,", "1,E,1,1,P,1,,NO,1"]
+    more = (f"1,F,1,{at},P,1,,O{at},1" for at in range(1, others + 1))
+    world.write("deliveries.csv", header, *rows, "1,G,1,1,XX,1,,NO,1", *more)
+    report = await loaded(world)
+    notes = [note for note in report.files[-1].notes if "warning: customer_order" in note]
+    no_order = "warning: customer_order_number names an order that the store does not have, so the goods are free: "
+    no_line = "warning: customer_order_line_number names a line that the order does not have: "
+    assert f"deliveries.csv:3: {no_line}2 of O." in notes
+    assert f"deliveries.csv:4: {no_order}BAD." in notes
+    assert f"deliveries.csv:6: {no_order}NO." in notes
+    assert not any(note.startswith(("deliveries.csv:2:", "deliveries.csv:5:", "deliveries.csv:7:")) for note in notes)
+    assert [row.line for row in report.bad if row.file == "deliveries.csv"] == [7]

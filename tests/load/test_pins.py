@@ -25,13 +25,48 @@ async def test_a_pin_of_the_file_signs_in(tmp_path: Path) -> None:
             assert answer.json()["role"] == "supervisor"
 
 
-@pytest.mark.parametrize("pin", ["48a1", "123", "1234567890123"])
-async def test_invalid_pin_is_reported_without_the_pin(tmp_path: Path, pin: str) -> None:
+@pytest.mark.parametrize(
+    ("pin", "words"),
+    [
+        ("48a1", "has other signs than digits"),
+        ("48", "has 2 digits"),
+        ("789", "has 3 digits"),
+        ("1234567890123", "has 13 digits"),
+    ],
+)
+async def test_invalid_pin_is_reported_without_the_pin(tmp_path: Path, pin: str, words: str) -> None:
     with a_world(tmp_path) as world:
         world.write("stores.csv", *STORE)
         world.write("people.csv", HEADER, f"0042,B1,ann,Ann,,{pin}")
         report = await world.load()
         assert report is not None
         [bad] = report.bad
-        assert "write 4 to 12 digits" in bad.reason
+        assert bad.reason == f"pin {words}; write 4 to 12 digits, as text where it begins with a zero"
         assert pin not in "\n".join([str(bad), *report.lines()])
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_missing"),
+    [
+        (["0042,B1,ann,Ann,supervisor,4711"], False),
+        (["0042,B1,ann,Ann,supervisor,"], True),
+        (["0042,B1,ann,Ann,supervisor,12"], True),
+        (["0042,B1,ann,Ann,staff,4711", "0042,B2,ben,Ben,supervisor,"], True),
+        (["0042,B1,ann,Ann,staff,4711", "0042,B2,ben,Ben,supervisor,0815"], False),
+    ],
+)
+async def test_store_without_supervisor_who_has_a_pin_is_named(
+    rows: list[str], is_missing: bool, tmp_path: Path
+) -> None:
+    with a_world(tmp_path) as world:
+        world.write("stores.csv", *STORE)
+        world.write("people.csv", HEADER, *rows)
+        words = "people.csv: warning: no supervisor of store 0042 has a PIN"
+        for _ in range(2):
+            report = await world.load()
+            assert report is not None
+            assert any(line.startswith(words) for line in report.lines()) == is_missing
+        world.write("people.csv", HEADER, "0042,B9,eva,Eva,staff,")
+        report = await world.load()
+        assert report is not None
+        assert any(line.startswith(words) for line in report.lines()) == is_missing

@@ -101,4 +101,7 @@ async def test_difference_from_existing_order_is_reported_with_advice(world: Wor
     world.write("orders.csv", header, "0042,O1,1,P1,2")
     report = await world.load()
     assert report is not None
-    assert "change it where it was made, or give the row another order_number" in report.bad[0].reason
+    assert (
+        "have a supervisor reject it in aisle, and load the right one under another order_number"
+        in report.bad[0].reason
+    )

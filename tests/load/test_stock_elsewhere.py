@@ -98,14 +98,103 @@ async def test_less_than_nothing_elsewhere_is_named(world: World) -> None:
     assert await world.stock("P") == 2
 
 
-async def test_a_recount_below_what_lies_at_places_says_so(world: World) -> None:
+@pytest.mark.parametrize("row", ["1,P,,,5", "1,P,,1,11", "1,P,,,0"])
+async def test_a_recount_below_what_lies_at_places_is_refused(row: str, world: World) -> None:
     stocked(world, "1,P,A,,12")
     await loaded(world)
-    stocked(world, "1,P,,,5")
-    assert noted(await loaded(world, recount=True), BESIDE) == [
-        "P also lies at no place (-7), A (12); its total is now 5."
+    await changed(world, "", 6)
+    stocked(world, "1,Q,A,,3", row)
+    report = await loaded(world, recount=True)
+    assert [str(one) for one in report.bad] == [
+        f"stock.csv:3: quantity {row.rpartition(',')[2]} is without a place, and less than what the product has at A"
+        " (12); write a row for each place"
     ]
-    assert await world.stock("P") == 5
+    assert not noted(report, BESIDE)
+    assert (await world.stock("P"), await world.stock("Q")) == (18, 3)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"), [("1,P,,,20", "+2 of P, which was at no place (6), A (12)"), ("1,P,,1,14", "-4 of P")]
+)
+async def test_a_recount_of_a_total_says_what_it_books_at_no_place(row: str, said: str, world: World) -> None:
+    stocked(world, "1,P,A,,12")
+    await loaded(world)
+    await changed(world, "", 6)
+    stocked(world, row)
+    [warning] = noted(await loaded(world, recount=True), "the change of its total is booked at no place, as goods that")
+    assert said in warning
+    assert await world.stock("P") == int(row.rpartition(",")[2])
+    assert not noted(await loaded(world, recount=True), "booked at no place")
+
+
+async def picked(world: World, quantity: int, order: str = "O", **more: Any) -> None:
+    """Picks goods of P for an order, which are in hand then."""
+    line = {"line_number": 1, "product_number": "P", "quantity": quantity, "picked_quantity": quantity, **more}
+    async with world.client() as client:
+        orders = [{"order_number": order, "order_lines": [line]}]
+        await client.create_customer_orders_one_store("1", {"orders": orders})
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (("1,P,,,12",), "than what the product has at A (12) and in hand for order O1, O2 (5); write a row for each"),
+        (("1,P,,1,16",), "than what the product has at A (12) and in hand for order O1, O2 (5); write a row for each"),
+        (("1,P,A,,12", "1,P,,,0"), "than what the product has in hand for order O1, O2 (5); count that too"),
+    ],
+)
+async def test_a_recount_takes_no_goods_in_hand_away(rows: tuple[str, ...], words: str, world: World) -> None:
+    stocked(world, "1,P,A,,17")
+    await loaded(world)
+    await picked(world, 2, "O1")
+    await picked(world, 3, "O2")
+    stocked(world, *rows)
+    report = await loaded(world, recount=True)
+    assert words in report.bad[-1].reason
+    assert report.bad[-1].line == 1 + len(rows)
+    assert await world.stock("P") == 17
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("1,P,,2,8", "at A (5) and in hand for order O1, O2 (4); write a row for each place"),
+        ("1,P,,,8", "at A (5) and in hand for order O1, O2 (4); write a row for each place"),
+        ("1,P,,2,9", ""),
+        ("1,P,,1,1", ""),
+    ],
+)
+async def test_goods_in_hand_are_found_in_the_pool_they_were_picked_from(row: str, words: str, world: World) -> None:
+    stocked(world, "1,P,A,2,9")
+    await loaded(world)
+    await picked(world, 3, "O1", picking_stock_pool_array=["2"])
+    await picked(world, 1, "O2", stock_pool=2)
+    stocked(world, row)
+    report = await loaded(world, recount=True)
+    assert [one.reason.partition("than what the product has ")[2] for one in report.bad] == ([words] if words else [])
+
+
+@pytest.mark.parametrize("row", ["1,P,,,17", "1,P,A,,12"])
+async def test_a_recount_names_goods_in_hand_with_their_order(row: str, world: World) -> None:
+    stocked(world, "1,P,A,,17")
+    await loaded(world)
+    await picked(world, 5)
+    stocked(world, row)
+    report = await loaded(world, recount=True)
+    assert report.bad == ()
+    assert noted(report, BESIDE) == (
+        ["P also lies in hand for order O (5); its total is now 17."] if ",A," in row else []
+    )
+    await changed(world, "", 2)
+    stocked(world, "1,P,A,,13")
+    beside = noted(await loaded(world, recount=True), BESIDE)
+    assert beside == ["P also lies at no place (2) and in hand for order O (5); its total is now 20."]
+    stocked(world, "1,P,,,24")
+    [said] = noted(await loaded(world, recount=True), "goods that are counted at no place: ")
+    assert said == "+4 of P, which was at no place (2), A (13) and in hand for order O (5)."
+    async with world.client() as client:
+        await client.update_customer_order("1", {"orders": {"order_number": "O", "is_active": False}})
+    assert await world.stock("P") == 19
 
 
 @pytest.mark.parametrize(

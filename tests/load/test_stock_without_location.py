@@ -66,3 +66,39 @@ async def test_a_row_without_a_place_does_not_overrule_places_that_were_loaded(w
         stocked(world, row)
         assert (await loaded(world)).files[-1].loaded_rows == 0
         assert await world.stock("P") == 12
+
+
+@pytest.mark.parametrize(
+    ("bad", "total", "reason", "stock"),
+    [
+        ("1,P,C,,7", 5, "", 5),
+        ("1,P,C,,7", 12, "row 3 is not loaded", 5),
+        ("1,P,C,,7", 9, "", 14),
+        ("1,P,B,,x", 5, "", 5),
+        ("1,P,B,,x", 12, "row 3 is not loaded", 5),
+        ("1,P,B,99,7", 12, "row 3 is not loaded", 5),
+        ("1,P,B,,-1", 12, "row 3 is not loaded", 5),
+        ("1,P,B,,-1", 5, "", 5),
+        ("1,P,B,,3\n1,P,B,,4", 5, "", 5),
+        ("1,P,B,,3\n1,P,B,,4", 12, "2 rows (3-4) are not loaded", 5),
+    ],
+)
+@pytest.mark.parametrize("is_first", [False, True])
+async def test_a_total_is_compared_with_rows_that_are_loaded(
+    bad: str, total: int, reason: str, stock: int, is_first: bool, world: World
+) -> None:
+    whole = [f"1,P,,,{total}"]
+    stocked(world, "1,P,A,,5", *bad.split("\n"), *([] if is_first else whole))
+    if is_first:
+        stocked(world, *whole, "1,P,A,,5", *bad.split("\n"))
+    report = await loaded(world)
+    reasons = {row.line: row.reason for row in report.bad}
+    line = 2 if is_first else 3 + len(bad.split("\n"))
+    said = reason.replace("(3-4)", "(4-5)").replace("row 3", "row 4") if is_first else reason
+    assert said in reasons.get(line, "")
+    assert (line in reasons) == bool(reason)
+    if total == 5:
+        assert f"stock.csv:{line}: warning: {TOTAL}5 of P; its rows with places have 5." in report.lines()
+    else:
+        assert not any(TOTAL in one for one in report.lines())
+    assert await world.stock("P") == stock

@@ -1,9 +1,12 @@
 """Figures and files that are taken and hardly meant."""
 
+import re
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
+from aisle.client.load.report import BadRow, format_bad_rows
 from tests.load.test_repeated_loads import a_world, stocked
 from tests.load.test_spreadsheets import Found, Write, write
 
@@ -73,7 +76,7 @@ async def test_a_container_is_on_no_delivery_that_the_service_has(tmp_path: Path
         assert report is not None
         what = "container_barcode is on a delivery that the service has"
         assert [note for note in report.files[-1].notes if "warning" in note] == [
-            f"deliveries.csv:2: warning: {what}: (00){SSCC} of E is also of D.",
+            f"deliveries.csv:2: warning: {what}: {SSCC} of E is also of D.",
             f"deliveries.csv:3: warning: {what}: {SSCC} of E is also of D.",
         ]
 
@@ -159,3 +162,97 @@ def test_a_day_with_a_midnight_is_a_day(day: str, write: Write, tmp_path: Path) 
 def test_utf_16_is_read_with_a_mark_and_without(encoding: str, write: Write, tmp_path: Path) -> None:
     write("products.csv", "product_number,product_name", "P,Käse", encoding=encoding)
     assert Found(tmp_path).bodies == [{"product_number": "P", "product_name": "Käse"}]
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u2007"])
+def test_a_blank_in_a_refused_cell_is_shown_as_a_blank(blank: str, write: Write, tmp_path: Path) -> None:
+    write("prices.csv", "product_number,price", f"P,8{blank}€{blank}50")
+    (bad,) = format_bad_rows(BadRow("prices.csv", line, reason) for line, reason in Found(tmp_path).bad.items())
+    assert bad.startswith("prices.csv:2: price '8 € 50' is no amount")
+
+
+@pytest.mark.parametrize("cell", ["Magazijn", "0", "11", "1,5", "-1"])
+@pytest.mark.parametrize("name", ["orders.csv", "deliveries.csv"])
+def test_a_stock_pool_says_its_range(name: str, cell: str, write: Write, tmp_path: Path) -> None:
+    column = {"orders.csv": "stock_pool", "deliveries.csv": "target_stock_pool"}[name]
+    header, row = {"orders.csv": (ORDER, "1,O,1,P,1,"), "deliveries.csv": (DELIVERY, "1,D,1,1,P,1,")}[name]
+    write(name, f"{header},{column}", f'{row},"{cell}"')
+    assert Found(tmp_path).bad[2] == f"{column} {cell!r} is no stock pool; write 1 to 10"
+
+
+NEXT = "store_number,product_number,next_delivery_date"
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "words"),
+    [
+        ("store_products.csv", [NEXT, "1,P,{-1}"], "next_delivery_date is past: {-1}"),
+        ("store_products.csv", [NEXT, "1,P,{0}"], ""),
+        ("store_products.csv", [NEXT.replace("delivery", "ordering"), "1,P,{-9}"], "next_ordering_date is past: {-9}"),
+        (
+            "stores.csv",
+            ["store_number,store_name,is_warehouse,store_next_delivery_datetime", "1,A,false,{-1}T09:00:00"],
+            "store_next_delivery_datetime is past: {-1}T09:00:00",
+        ),
+        (
+            "deliveries.csv",
+            [f"{DELIVERY},datetime_expected", "1,D,1,1,P,1,,{-300}"],
+            "datetime_expected is more than a",
+        ),
+        ("deliveries.csv", [f"{DELIVERY},datetime_expected", "1,D,1,1,P,1,,{-9}"], ""),
+        ("orders.csv", [ORDER, "1,O,1,P,1,{-300}"], ""),
+        ("orders.csv", [ORDER, "1,O,1,P,1,{9}"], ""),
+    ],
+)
+def test_a_day_that_is_over_is_warned_of(name: str, lines: list[str], words: str, write: Write, tmp_path: Path) -> None:
+    def dated(text: str) -> str:
+        return re.sub(r"\{(-?\d+)\}", lambda found: (date.today() + timedelta(days=int(found[1]))).isoformat(), text)
+
+    write(name, *map(dated, lines))
+    warnings = [note for note in Found(tmp_path).notes if "warning" in note]
+    assert len(warnings) == bool(words)
+    assert all(dated(words) in note and f"{name}:2:" in note for note in warnings)
+
+
+@pytest.mark.parametrize(
+    ("orders", "deliveries", "is_warned"),
+    [("12/13/2026", "13/12/2026", True), ("13/12/2026", "12/13/2026", True), ("13/12/2026", "14/12/2026", False)],
+)
+def test_dates_of_two_orders_in_one_load_are_warned_of(
+    orders: str, deliveries: str, is_warned: bool, write: Write, tmp_path: Path
+) -> None:
+    write("orders.csv", ORDER, f"1,O,1,P,1,{orders}")
+    write("deliveries.csv", f"{DELIVERY},datetime_expected", f"1,D,1,1,P,1,,{deliveries}")
+    first, other = ("month", "day") if orders.startswith("12") else ("day", "month")
+    warning = (
+        f"deliveries.csv: warning: its dates have the {other} first ({deliveries} in row 2), and {orders} in row 2 of"
+        f" orders.csv has the {first} first; look whether both are right."
+    )
+    assert [note for note in Found(tmp_path).notes if "look whether both" in note] == [warning] * is_warned
+
+
+@pytest.mark.parametrize(
+    ("numbers", "lost"),
+    [
+        (["07700900123", "7700900124"], "7700900124"),
+        (["01225 400000", "7700900124"], "7700900124"),
+        (["01225 400000", "7700 900124"], "7700 900124"),
+        (["0225 400000", "7700900124"], ""),
+        (["7700900123", "7700900124"], ""),
+        (["07700900123", "+447700900124"], ""),
+        (["07700900123", "0770090012"], ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["orders.csv", "stores.csv"])
+def test_a_telephone_number_without_its_zero_is_warned_of(
+    name: str, numbers: list[str], lost: str, write: Write, tmp_path: Path
+) -> None:
+    header, row = {
+        "orders.csv": ("store_number,order_number,line_number,product_number,quantity,customer_phone", "1,O{},1,P,1,"),
+        "stores.csv": ("store_number,store_name,is_warehouse,phone_number", "{},A,false,"),
+    }[name]
+    column = header.rpartition(",")[2]
+    write(name, header, *(row.format(at) + number for at, number in enumerate(numbers, 1)))
+    warnings = [note for note in Found(tmp_path).notes if "warning" in note]
+    words = f"{name}:3: warning: {column} may have lost a zero, with which others begin: {lost}."
+    assert warnings == [words] * bool(lost)

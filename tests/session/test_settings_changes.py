@@ -19,13 +19,15 @@ from aisle.courier.pull import sync_progress
 from aisle.errors import SettingsError, StorageError
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Verdict, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.session.terminal_settings import SettingsWatch, profile_from_settings
 from aisle.settings import LANGUAGES, LOSS_REASONS, SHORTAGE_REASONS, LoadedSettings, Settings, load_settings
 from aisle.settings.files import save_last_valid
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.session.polling import rested
@@ -370,3 +372,12 @@ def test_what_was_right_while_a_session_ran_is_what_the_next_begins_with(home: S
     with at(home) as session:
         say(session, "4101")
         assert session.frames.build().view.name == "pick.location"
+
+
+def test_a_date_far_from_the_day_of_the_session_has_its_year(home: StoreFolder) -> None:
+    with at(home) as session:
+        before, frame = date.today(), say(session)
+        assert frame.today in (before, date.today())
+        for day, words in (("2099-12-31", "31 Dec 2099"), (before.isoformat(), f"{before:%-d %b}")):
+            shown = layout_screen(frame._replace(verdict=Verdict(INFO, msg("moment", at=day))), 80, 24)
+            assert any(line.strip().endswith(words) for line in plain_lines(shown))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -212,7 +213,18 @@ def test_numbers_and_moments(language: str, half: str, price: str, day: str, dat
     assert voice.write(signed_message(Decimal("0.5"))) == f"+{half}"
     assert voice.write(msg("moment", at="2026-01-05")) == day
     assert voice.write(msg("moment", at="2026-01-05T09:05:00")) == f"{day} {time}"
-    assert voice.write(msg("moment.year", at="2026-01-05"), 1) == date
+    for today in ("2026-07-08", "2025-07-05", "2035-01-05"):
+        far = voice._replace(today=datetime.date.fromisoformat(today))
+        assert far.write(msg("moment", at="2026-01-05")) == date
+        assert far.write(msg("moment", at="2026-01-05T09:05:00")) == f"{date} {time}"
+        assert far.write(msg("moment", at="2026-01-05"), 0) == "2026"
+        assert date in far.write(msg("look_up.ending", at="2026-01-05"))
+        assert date in far.write(msg("shortage.expected_delivery", at="2026-01-05"))
+        assert date in far.write(msg("pick.ended", label="Milk", at="2026-01-05"))
+        assert far.write(msg("log.at", at="2026-01-05T09:05:00")) == f"{date} {time}"
+    for today in ("2026-07-07", "2025-07-06", "2026-01-05"):
+        near = voice._replace(today=datetime.date.fromisoformat(today))
+        assert near.write(msg("moment", at="2026-01-05")) == day
 
 
 def test_one_of_something() -> None:

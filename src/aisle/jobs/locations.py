@@ -32,7 +32,7 @@ from aisle.jobs.view import (
     number_message,
     raw,
 )
-from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Choice, Match, TypedText
+from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Choice, Match, Text, TypedText, UnknownCode
 
 MAX_AISLE_LOCATIONS = 120
 """Most locations on the map of an aisle."""
@@ -156,15 +156,6 @@ class LocationList(ListPage[LocationsState, LocationsRow]):
     def actions(self, state: LocationsState) -> Actions:
         return _offered_actions(state)
 
-    def handle_text(self, state: LocationsState, text: str, context: Context) -> Result:
-        return _search(state, text, context)
-
-    def handle_other_input(self, state: LocationsState, event: Event, context: Context) -> Result:
-        match event:
-            case TypedText(text):
-                return _find_as_typed(state, text, self.accepts(state).choices, context)
-        return super().handle_other_input(state, event, context)
-
     def open_row(self, state: LocationsState, row: LocationsRow, context: Context) -> Result:
         return Turn(state, (_query_chosen(row["location_code"]),))
 
@@ -238,12 +229,7 @@ class LocationPage(DetailPage[LocationsState]):
                 row = state.products[number - 1]
                 look_up = Start("look_up", {"product_number": row["product_number"], "label": _label(row)})
                 return Turn(state._replace(offered=None), (look_up,))
-            case TypedText(text):
-                return _find_as_typed(state, text, self.accepts(state).choices, context)
         return super().handle_other_input(state, event, context)
-
-    def handle_text(self, state: LocationsState, text: str, context: Context) -> Result:
-        return _search(state, text, context)
 
     def go_back(self, state: LocationsState, context: Context) -> Result:
         return _go_back(state, context)
@@ -362,6 +348,15 @@ class LocationsJob(PageJob[LocationsState]):
 
     def page(self, state: LocationsState) -> Page[LocationsState]:
         return LIST if state.is_list else PAGE
+
+    def handle(self, state: LocationsState, event: Event, context: Context) -> Result:
+        """Return the next state. Text searches on both pages."""
+        match event:
+            case Text(text) | UnknownCode(text):
+                return _search(state, text, context)
+            case TypedText(text):
+                return _find_as_typed(state, text, self.accepts(state).choices, context)
+        return super().handle(state, event, context)
 
     def uses_product(self, state: LocationsState, product: str) -> bool:
         """Return True for a product at the location on the screen."""

@@ -51,7 +51,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, TypedText
+from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Text, TypedText, UnknownCode
 
 MAX_CHOICES = 3
 """Most numbered choices on the page of a product."""
@@ -222,14 +222,6 @@ class HitList(ListPage[LookUpState, SearchRow]):
     def handle_rows(self, state: LookUpState, answer: Rows, context: Context) -> Result:
         return super().handle_rows(state._replace(may_have_more=answer.may_have_more), answer, context)
 
-    def handle_text(self, state: LookUpState, text: str, context: Context) -> Result:
-        return _search(state, text, context)
-
-    def handle_other_input(self, state: LookUpState, event: Event, context: Context) -> Result:
-        if isinstance(event, TypedText):
-            return _find_as_typed(state, event.text, self.accepts(state).choices, context)
-        return super().handle_other_input(state, event, context)
-
     def open_row(self, state: LookUpState, row: SearchRow, context: Context) -> Result:
         return Turn(state, (_query_chosen(row["product_number"]),))
 
@@ -279,14 +271,6 @@ class ProductPage(DetailPage[LookUpState]):
 
     def key_hints(self, state: LookUpState) -> tuple[KeyHint, ...]:
         return (*PAGE_HINTS, BACK, *pages.JOB_KEY_HINTS, KeyHint("e", msg("hint.store_product")))
-
-    def handle_text(self, state: LookUpState, text: str, context: Context) -> Result:
-        return _search(state, text, context)
-
-    def handle_other_input(self, state: LookUpState, event: Event, context: Context) -> Result:
-        if isinstance(event, TypedText):
-            return _find_as_typed(state, event.text, self.accepts(state).choices, context)
-        return super().handle_other_input(state, event, context)
 
     def go_back(self, state: LookUpState, context: Context) -> Result:
         return _go_back(state, context)
@@ -472,6 +456,15 @@ class LookUpJob(PageJob[LookUpState]):
     def keeps_next_scan(self, state: LookUpState) -> bool:
         """Return True until the first search or scan."""
         return not (state.product_number or state.search or state.offered_order)
+
+    def handle(self, state: LookUpState, event: Event, context: Context) -> Result:
+        """Return the next state. Text searches on both pages."""
+        match event:
+            case Text(text) | UnknownCode(text):
+                return _search(state, text, context)
+            case TypedText(text):
+                return _find_as_typed(state, text, self.accepts(state).choices, context)
+        return super().handle(state, event, context)
 
     def handle_opened(self, state: LookUpState, args: Args, context: Context) -> Result:
         """Open the page of a product, the result of a search, or an empty list."""

@@ -134,8 +134,8 @@ def parse_product(row: ProductRow, now: str) -> Product:
         has_no_stock=row.get("is_stock") is False,
         estimate_age_s=seconds_since(row.get("most_likely_datetime"), now),
         counted_at=str(row.get("last_counted_datetime") or ""),
-        next_delivery=str(row.get("next_delivery_datetime") or ""),
-        next_ordering=str(row.get("next_ordering_datetime") or ""),
+        next_delivery=store_time.day_or_time(str(row.get("next_delivery_datetime") or "")),
+        next_ordering=store_time.day_or_time(str(row.get("next_ordering_datetime") or "")),
         is_discontinued=row.get("is_active") is False or is_past,
         discontinued_since=_format_day(deprecated),
         referral=str(row.get("referral_product") or row.get("referral_product_id") or ""),
@@ -147,8 +147,8 @@ def parse_product(row: ProductRow, now: str) -> Product:
 
 
 def _format_day(text: str) -> str:
-    """Return yyyyMMdd as yyyy-MM-dd; other text is unchanged."""
-    return f"{text[:4]}-{text[4:6]}-{text[6:]}" if re.fullmatch(r"\d{8}", text) else text
+    """Return a day as yyyy-MM-dd, also of yyyyMMdd or of a midnight; other text is unchanged."""
+    return f"{text[:4]}-{text[4:6]}-{text[6:]}" if re.fullmatch(r"\d{8}", text) else store_time.to_local_text(text)
 
 
 def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) -> LocationStock:
@@ -210,11 +210,8 @@ def parse_expected_deliveries(rows: Iterable[NextDeliveriesRow], now: str) -> tu
     )
 
 
-_PAST_DUE_IDS = {"moment.late": "moment", "moment.late_year": "moment.year"}
-
-
 def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
-    """Return a due date in store time, marked if it is past, with the year if it is not the current one.
+    """Return a due date in store time, marked if it is past.
 
     A day is past when it is over. `is_moment`: the field holds a time, not a day.
     """
@@ -224,15 +221,12 @@ def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
     day = None if is_moment and not store_time.is_whole_day(at) else store_time.named_day(at)
     is_late = moment < present if day is None else day < present.date()
     shown = at if day is None else day.isoformat()
-    if (day or moment).year != present.year:
-        return msg("moment.late_year" if is_late else "moment.year", at=shown)
     return msg("moment.late" if is_late else "moment", at=shown)
 
 
 def past_due_message(at: str, now: str) -> Msg:
     """Return the due date of something done. It is never marked as late."""
-    message = due_message(at, now)
-    return message._replace(id=_PAST_DUE_IDS.get(message.id, message.id))
+    return due_message(at, now)._replace(id="moment")
 
 
 def store_day(at: str) -> str:
@@ -242,12 +236,8 @@ def store_day(at: str) -> str:
 
 
 def time_message(at: str, today: str) -> Msg:
-    """Return a past time as a message: only the time if it is `today` (ISO 8601), with the year if it is another
-    year."""
-    day = store_day(at)
-    if day == today:
-        return msg("log.at_time", at=at)
-    return msg("moment" if day[:4] == today[:4] else "moment.year", at=at)
+    """Return a past time as a message: only the time if it is `today` (ISO 8601)."""
+    return msg("log.at_time" if store_day(at) == today else "moment", at=at)
 
 
 def seconds_since(moment: Json, now: str) -> Decimal:

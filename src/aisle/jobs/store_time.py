@@ -43,6 +43,12 @@ def is_whole_day(text: str) -> bool:
     return moment is not None and (is_date(text) or moment == start_of_day(moment.date()))
 
 
+def day_or_time(text: str) -> str:
+    """Return the day of a text that names a whole day; other text is unchanged."""
+    day = day_in_store(text) if is_whole_day(text) else None
+    return text if day is None else day.isoformat()
+
+
 def named_day(text: str) -> date | None:
     """Return the day that a day field names, as a date or as a midnight (see above); None for any other time."""
     if is_whole_day(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -351,6 +352,8 @@ class Frame(NamedTuple):
     """Language of all texts."""
     theme: str = ""
     """Colour theme; empty for the sixteen colours of the terminal."""
+    today: date | None = None
+    """Day of the store, by which dates show their year or not."""
 
 
 TRUE_COLOUR = 1 << 24

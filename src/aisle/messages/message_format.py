@@ -1,9 +1,10 @@
 """Reader of the ICU format of messages: text with arguments such as `{label, text, cut}`, and plurals.
 
 Arguments: `{label}` unchanged; `{label, text, cut}` may be cut, `{label, text, cut-plain}` too, unless it is a message
-with lengths of its own; `{count, plural, one {# line} other {# lines}}` counts; `{at, date, day}`, `{at, date, full}`
-(with the year), `{at, date, year}` and `{at, time}` show a time; `{seconds, duration, age}` shows an age and
-`{seconds, duration, since}` one after words such as "since"; `{value, number, money}` shows at least two decimals.
+with lengths of its own; `{count, plural, one {# line} other {# lines}}` counts; `{at, date, day}` (with the year if it
+is far away), `{at, date, short}` (then the year alone), `{at, date, full}` (with the year) and `{at, time}` show a
+time; `{seconds, duration, age}` shows an age and `{seconds, duration, since}` one after words such as "since";
+`{value, number, money}` shows at least two decimals.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aisle.cache.store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
+from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Frame, LinkState
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
@@ -56,6 +57,7 @@ class FrameBuilder:
             scan_serial=self._batch.serial,
             language=profile.language,
             theme=profile.theme if self._terminal.has_themes else "",
+            today=day_in_store(self._context.current().now),
         )
         return self.last
 

@@ -8,7 +8,7 @@ work in all of them; their texts are translated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -42,6 +42,8 @@ class MessageWriter(NamedTuple):
     is_ascii: bool = False
     """True if all text is reduced to ASCII."""
     language: str = ENGLISH
+    today: date | None = None
+    """Day of the store; None if no date is far from it."""
 
     @property
     def language_format(self) -> LanguageFormat:
@@ -131,7 +133,7 @@ class MessageWriter(NamedTuple):
             form = part.plural.one if self.language_format.is_singular(value) else part.plural.other
             return form.replace("#", self._format_plain(value))
         if part.type in ("date", "time"):
-            return self.clean_text(_format_time(str(value), part.style or part.type, self.language_format))
+            return self.clean_text(_format_time(str(value), part.style or part.type, self))
         if part.type == "duration":
             return self.write(age_message(float(value), is_since=part.style == "since"), length)
         if part.type == "number":
@@ -190,18 +192,24 @@ def age_message(seconds: float, *, is_since: bool = False) -> Msg:
     )
 
 
-def _format_time(text: str, style: str, language_format: LanguageFormat) -> str:
+DAYS_WITHOUT_YEAR = 183
+"""Days before and after today, half a year, in which a date needs no year."""
+
+
+def _format_time(text: str, style: str, writer: MessageWriter) -> str:
     """Return an ISO time in this language and in local time. Other text is returned unchanged."""
+    language_format = writer.language_format
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is not None:
             moment = moment.astimezone()
     except (ValueError, OverflowError):
         return "" if style == "time" else text
-    if style == "year":
-        return str(moment.year)
     if style == "time":
         return language_format.time.format(hour=moment.hour, minute=moment.minute) if len(text) > 10 else ""
     month = language_format.months[moment.month - 1] if language_format.months else ""
-    form = language_format.date if style == "full" else language_format.day
+    is_far = writer.today is not None and abs((moment.date() - writer.today).days) > DAYS_WITHOUT_YEAR
+    if is_far and style == "short":
+        return str(moment.year)
+    form = language_format.date if is_far or style == "full" else language_format.day
     return form.format(day=moment.day, month=month, number=moment.month, year=moment.year)

@@ -302,9 +302,9 @@ def _clean_single_barcode(bare: str, changes: str, *, is_long: bool) -> CleanedC
         first, *others = dict.fromkeys(parts)
         return CleanedCell(first, _join_changes(changes, f"{len(parts)} codes in one cell taken apart"), tuple(others))
     joined = join_digits(bare)
-    if not is_long and joined.isdecimal() and len(joined) > _MAX_PRODUCT_DIGITS:
+    if not is_long and not _printed_code(bare) and joined.isdecimal() and len(joined) > _MAX_PRODUCT_DIGITS:
         return _clean_long_barcode(bare, joined, changes)
-    if joined != bare:
+    if joined != bare and not _printed_code(bare):
         return CleanedCell(joined, _join_changes(changes, "blanks or hyphens between its digits taken out"))
     code = _extract_code(bare)
     if code != bare:
@@ -374,6 +374,8 @@ def _extract_code(text: str) -> str:
 
     After the name of its kind (`EAN9520…`) a code may have a wrong check digit.
     """
+    if printed := _printed_code(text):
+        return printed
     joined = join_digits(text)
     if joined.isascii() and joined.isdecimal():
         return joined
@@ -387,11 +389,23 @@ def _extract_code(text: str) -> str:
     return str(numbers[0])
 
 
+_PRINTED_CODE = re.compile(r"(?:\((0[012])\) ?|(00)(?=\d{18}\Z))(\d[\d -]*)", re.ASCII)
+"""Code of one container or product, with the identifier before it by which GS1 says what it is."""
+
+
+def _printed_code(text: str) -> str:
+    """Return the code of one container or product as it is scanned, without `(00)` or `(01)`; empty if it is none."""
+    found = _PRINTED_CODE.fullmatch(text)
+    digits = join_digits(found[3]) if found else ""
+    lengths = (8, 12, 13, 14) if found and found[1] in ("01", "02") else _CONTAINER_LENGTHS[1:]
+    is_code = len(digits) in lengths and (text[0] == "(" or not wrong_check_digit(digits))
+    return digits if is_code else ""
+
+
 def _describe_extra(text: str, code: str) -> str:
+    if _printed_code(text):
+        return text[:4] if text[0] == "(" else text[:2]
     return "a sign" if join_digits(text[1:]) == code else "words"
-
-
-_CONTAINER_CODE = re.compile(r"\(00\) ?\d[\d ]{16,22}", re.ASCII)
 
 
 def _code_warning(code: str) -> str:
@@ -400,8 +414,7 @@ def _code_warning(code: str) -> str:
     if code.casefold() in _FLAG_WORDS or not has_digit:
         return "has no digit, and is hardly a code"
     if code[0] in "+-" or any(mark in code for mark in _UNUSUAL_CODE_SIGNS):
-        is_known = normalise_code(code).isdecimal() or _CONTAINER_CODE.fullmatch(code)
-        return "" if is_known else "holds signs that are hardly part of a code"
+        return "" if normalise_code(code).isdecimal() else "holds signs that are hardly part of a code"
     is_worded = " " in code and any(map(str.isalpha, code))
     return "holds words beside digits, and is hardly a code" if is_worded else ""
 

@@ -169,7 +169,8 @@ def parse_pin(cell: str) -> str:
     """Parse a PIN. No message repeats it."""
     if cell.isascii() and cell.isdigit() and 4 <= len(cell) <= 12:
         return cell
-    raise ValueError("has no PIN; write 4 to 12 digits, as text where it begins with a zero")
+    what = f"has {len(cell)} digits" if cell.isascii() and cell.isdigit() else "has other signs than digits"
+    raise ValueError(f"{what}; write 4 to 12 digits, as text where it begins with a zero")
 
 
 def _parse_pool_text(cell: str) -> str:
@@ -247,6 +248,7 @@ def _value_kinds(annotation: Any) -> Iterable[Any]:
 
 
 def _create_column(name: str, parse: Parser, required: bool = False) -> Column:
+    parse = parse_pool if parse is parse_number and name.endswith("stock_pool") else parse
     kind = _cell_kind(name, parse)
     return Column(name, _OBJECT_PARSERS.get(name, parse) if parse is parse_objects else parse, required, kind)
 

@@ -281,26 +281,33 @@ def _words_of(line: str) -> Iterator[str]:
 
 def _odd_letters(word: str) -> float:
     """Return how many letters and signs of a word are where no Western language has them; rare letters count half."""
-    odd = 0.0
-    for at, char in enumerate(word):
-        if char.isascii():
-            continue
-        before, after = word[at - 1 : at] if at else "", word[at + 1 : at + 2]
-        if char.isalpha() and char.lower() in _LETTERS:
-            is_rare = char in _RARE_LETTERS or (at and char.lower() in _RARE_LETTERS)
-            is_inside = char.isupper() and before[-1:].islower()
-            is_lone = char == "ß" and before[-1:].casefold() not in _VOWELS
-            odd += 1 if is_inside or is_lone else 0.5 * is_rare
-        elif char == "“":
-            odd += before.isalnum() and after.isalnum()
-        elif char in _SIGNS_BEFORE_WORDS:
-            odd += before.isalnum()
-        elif char in _SIGNS_BETWEEN:
-            odd += not before.isalnum() and char != "‘" and char != "’"
-        else:
-            odd += 1 if char in _NO_SIGNS else before.isalpha() and after.isalpha() and char not in "™®©"
-            odd += char in "£…‰" and (after.isalpha() or (char != "…" and before.isalpha()))
-    return odd
+    return sum(_oddity(word, at) for at, char in enumerate(word) if not char.isascii())
+
+
+def _oddity(word: str, at: int) -> float:
+    char, before, after = word[at], word[at - 1 : at] if at else "", word[at + 1 : at + 2]
+    is_inside = before.isalpha() and after.isalpha()
+    if char.isalpha() and char.lower() in _LETTERS:
+        is_rare = char in _RARE_LETTERS or char in _RARE_CAPITALS or (at and char.lower() in _RARE_LETTERS)
+        is_capital_inside = char.isupper() and before.isalpha() and (before.islower() or after.islower())
+        is_lone = char == "ß" and before.casefold() not in _VOWELS
+        is_before_figure = not before.isalnum() and after.isdigit()
+        is_out_of_place = _OUT_OF_PLACE.match(word, at) or (not before and _ODD_BEGIN.match(word))
+        return 1.0 if is_capital_inside or is_lone or is_before_figure else 0.5 * bool(is_rare or is_out_of_place)
+    if char == "“":
+        return before.isalnum() and after.isalnum()
+    if char in _SIGNS_BEFORE_WORDS:
+        return before.isalnum() or before == char
+    if char in _SIGNS_INSIDE_NO_WORD and before.isalpha():
+        is_word = after.islower() and len(word) > _LONGEST_BESIDE_SIGN and not (char == "‘" and at == 1)
+        return is_word or (char in "–—" and not after.isalnum()) or (char == "…" and after == "-")
+    if char in _SIGNS_BETWEEN:
+        return not before.isalnum() and char not in "‘’" and word != char
+    if char in "€®™":
+        return after.islower() and (char != "™" or not before)
+    is_beside = char in "×§" and (before.isalpha() or after.isalpha())
+    odd = 1 if char in _NO_SIGNS or is_beside else is_inside and char not in "™®©"
+    return odd + (char in "£…‰" and (after.isalpha() or (char != "…" and before.isalpha())))
 
 
 _MAX_GUESSED_LINES = 2000
@@ -310,9 +317,20 @@ _SHOWN_WORDS = 3
 _WORDS = re.compile(r"[^\s,;|\"()/]+")
 _LETTERS = "àâäæçèéêëîïôöœùûüÿñßáíóúåãõìòøšžý"
 _RARE_LETTERS = "áíóúåãõìòøšžýÿæ"
+_RARE_CAPITALS = "ÕÃÝÌÒ"
+_OUT_OF_PLACE = re.compile(
+    r"û[aeiouyé]|ñ[^aeiouy\W]|ç[^aou\W]|ž[^aeiouy\W]|à[^s\W]|(?<=[aei])ö|(?<![aeiou])ë|[âêîô](?!\w)|(?<!\w)û(?!\w)",
+    re.IGNORECASE,
+)
+"""Letters that stand before no such letter, or at no end of a word."""
+_ODD_BEGIN = re.compile(r"â(?!ge|gé|me|ne|pre|cre|tre|\W)|ê(?!tre|tes|\W)")
+"""Small letters with which no other word begins."""
 _VOWELS = tuple("aeiouyäöü")
 _SIGNS_BEFORE_WORDS = "„‚«‹¿¡"
 _SIGNS_BETWEEN = "’‘”»›–—"
+_SIGNS_INSIDE_NO_WORD = "”‘–—…™"
+_LONGEST_BESIDE_SIGN = 3
+"""Characters up to which letters beside a sign are no word."""
 _NO_SIGNS = "ƒ¬¦¨¯¸ˆ˜´¶¤þðÞÐ÷◊∂∑∏π∫ªºΩ√∞≤≥≠≈∆ﬁﬂıı˘˙˚˝˛ˇ\uf8ff‡†" + "".join(map(chr, range(0x2500, 0x25A1)))
 _OLD_ENCODING_NAMES = {"cp1252": "Windows-1252", "cp850": "CP850 of DOS", "mac_roman": "Mac OS Roman"}
 """Encodings in the order in which they are preferred."""

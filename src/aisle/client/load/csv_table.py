@@ -65,9 +65,17 @@ class CsvTable:
     """
 
     def __init__(
-        self, path: Path, layout: FileLayout, notes: FileNotes | None = None, *, dotted_codes: set[str] | None = None
+        self,
+        path: Path,
+        layout: FileLayout,
+        notes: FileNotes | None = None,
+        *,
+        dotted_codes: set[str] | None = None,
+        date_orders: dict[str, str] | None = None,
     ) -> None:
-        """Read the header. `dotted_codes` is shared by the files of a load: their codes with a point inside."""
+        """Read the header. The files of a load share `dotted_codes`, their codes with a point inside, and
+        `date_orders`, the first date that shows each order of day and month.
+        """
         self.path = path
         self.name = layout.file
         self.size = path.stat().st_size
@@ -98,6 +106,11 @@ class CsvTable:
         self._known_names = frozenset(layout.columns)
         self._other_header = 0
         self._notation = Notation(dotted_codes)
+        self._date_orders: dict[str, str] = {} if date_orders is None else date_orders
+        self._phone_lengths: dict[str, set[int]] = {
+            column.name: set() for _, column in self._named_columns if column.name in _PHONES
+        }
+        """Digits of the numbers in a column that begin with a zero."""
         self._is_scanned = False
         self._last_row_without_end: int | None = None
         self._has_lines = bool(layout.lines_field)
@@ -273,8 +286,21 @@ class CsvTable:
                 f"{cell_cleaning.trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values()
             )
             self.notes.add_file_warning(f"its prices have several currencies, and are taken as they are: {seen}")
+        self._compare_date_orders()
         for assumption in (*self._dialect.assumptions, *self._notation.describe_assumptions()):
             self.notes.add_assumption(assumption)
+
+    def _compare_date_orders(self) -> None:
+        """Add a warning if an earlier file of the load has dates in another order of day and month."""
+        orders = self._notation.date_orders()
+        for order, shown in orders.items():
+            other, its = next(((one, at) for one, at in self._date_orders.items() if one not in orders), ("", ""))
+            if other:
+                self.notes.add_file_warning(
+                    f"its dates have the {order} ({shown}), and {its} has the {other}; look whether both are right"
+                )
+        for order, shown in orders.items():
+            self._date_orders.setdefault(order, f"{shown} of {self.name}")
 
     def _notation_of(self, index: int) -> Notation:
         return self._notation.of_column(index)
@@ -288,6 +314,10 @@ class CsvTable:
                     self._notation.observe_number(line, _unwrap_cell(part), index)
             elif cell.isdecimal():
                 self._notation.observe_number(line, cell, index)
+        for index, column in self._named_columns if self._phone_lengths else ():
+            cell = found[index] if index < len(found) else ""
+            if column.name in self._phone_lengths and cell.strip()[:1] == "0":
+                self._phone_lengths[column.name].add(sum(map(str.isdecimal, cell)))
         for index in self._money_indexes:
             cell = found[index] if index < len(found) else ""
             if cell and not (cell[0].isdigit() and cell[-1].isdigit()) and (sign := currency_of(_unwrap_cell(cell))):
@@ -553,10 +583,17 @@ class CsvTable:
                     self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
                 self._warn_of_codes(line, column, value)
+            elif column.name in self._phone_lengths and self._has_lost_zero(column.name, value):
+                self.notes.add_warning(f"{column.name} may have lost a zero, with which others begin", value, line)
             elif column.kind in (cell_cleaning.CODE, cell_cleaning.DOTTED_CODE) and _DATE_LIKE.fullmatch(value):
                 self.notes.add_warning(
                     f"{column.name} looks like a date that a spreadsheet has made of a code", value, line
                 )
+
+    def _has_lost_zero(self, name: str, value: str) -> bool:
+        """Return True if a telephone number is as long as others of its column would be without their zero."""
+        digits = cell_cleaning.join_digits(value)
+        return digits.isdecimal() and digits[0] != "0" and len(digits) + 1 in self._phone_lengths[name]
 
     def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
         for code in split_codes(value) if column.kind == cell_cleaning.BARCODES else (value,):
@@ -564,6 +601,7 @@ class CsvTable:
                 self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
+_PHONES = ("phone_number", "customer_phone")
 _DECIMAL_KINDS = (cell_cleaning.NUMBER, cell_cleaning.MONEY)
 _WHOLE = re.compile(r"\s*[+-]?\d+\Z", re.ASCII)
 _CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)
@@ -635,6 +673,9 @@ def group_by_key(rows: Iterator[TableRow], scattered: dict[RecordKey, int]) -> I
     held: dict[RecordKey, list[TableRow]] = {}
     for row in rows:
         if row.key in scattered:
+            if current:
+                yield current
+                current = []
             held.setdefault(row.key, []).append(row)
             if row.line >= scattered[row.key]:
                 yield held.pop(row.key)

@@ -150,6 +150,10 @@ class Notation:
             self._dates.setdefault(order, (line, cell))
             self._column_dates.setdefault(column, {}).setdefault(order, (line, cell))
 
+    def date_orders(self) -> dict[str, str]:
+        """Return each order that the file's dates have, with the date that shows it and its row."""
+        return {order: f"{cell} in row {line}" for order, (line, cell) in self._dates.items()}
+
     def describe_assumptions(self) -> tuple[str, ...]:
         """Return the assumptions by which all cells are read, as text for the report."""
         assumptions = []

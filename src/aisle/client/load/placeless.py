@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from collections.abc import Collection, Iterable, Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.client.load.csv_table import CsvTable, TableRow
+from aisle.client.load.report import format_rows
 
-_NAMED = ("store_number", "product_number", "location_code", "stock_pool", "quantity")
-_FIRST_POOL = "1"
+_NAMED = ("store_number", "product_number", "location_code")
+_FIRST_POOL = 1
 EMPTY_PLACE = "location_code is empty, while other rows have one, and the goods are counted at no place"
 
 
-class _Placed(NamedTuple):
-    """Stock of a product at its locations in the file, by pool (empty for none), and the last row with the product."""
-
-    pools: dict[str, Decimal]
-    last: int
-
-
 class Placeless:
-    """Interpretation of a file's rows without a location, whatever the order of its rows."""
+    """Products of a file that have rows without a location, and other rows with one, whatever their order."""
 
     def __init__(self, table: CsvTable) -> None:
         """Read the file once, and once more if it has rows without a location."""
         self._table = table
         without: set[int] = set()
         self.has_places = False
-        for _, store, product, place, _, _ in _rows(table):
+        for _, store, product, place in _rows(table):
             self.has_places = self.has_places or bool(place)
             if not place:
                 without.add(hash((store, product)))
-        self._placed: dict[int, _Placed] = {}
+        placed: set[int] = set()
         lasts: dict[int, int] = {}
-        for line, store, product, place, pool, quantity in _rows(table) if without else ():
+        stores: dict[int, str] = {}
+        for line, store, product, place in _rows(table) if without else ():
             name = hash((store, product))
             if name in without:
-                lasts[name] = line
+                lasts[name], stores[name] = line, store
                 if place:
-                    pools = self._placed.setdefault(name, _Placed({}, 0)).pools
-                    pools[pool] = pools.get(pool, Decimal(0)) + quantity
-        for name, placed in self._placed.items():
-            self._placed[name] = placed._replace(last=lasts[name])
+                    placed.add(name)
+        self._lasts = {name: line for name, line in lasts.items() if name in placed}
+        self.stores = {stores[name] for name in placed}
+        """Stores with such products."""
 
     def warn_of_empty(self, row: TableRow) -> None:
         """Add a warning for a row without a location, if others of the file have one: merged cells leave them so."""
@@ -53,26 +48,55 @@ class Placeless:
 
     def last(self, store: str, product: str) -> int:
         """Return the last row of a product that has rows with and without a location; 0 for other products."""
-        placed = self._placed.get(hash((store, product)))
-        return placed.last if placed else 0
+        return self._lasts.get(hash((store, product)), 0)
 
-    def at_places(self, row: TableRow) -> Decimal | None:
-        """Return the file's stock of the product and pool at locations; None if it has no such rows."""
-        if row.values.get("location_code"):
+
+class Reading(NamedTuple):
+    """Meaning of a row without a location, beside rows with one; `reason` is why it is refused."""
+
+    is_total: bool
+    reason: str
+    at_places: Decimal
+    """Quantity of the rows with locations that are loaded."""
+
+
+class PlacedRows:
+    """Rows of a product with a location."""
+
+    def __init__(self, rows: Iterable[TableRow], places: Collection[str]) -> None:
+        """Store the rows. `places` are the locations of the store; empty if unknown."""
+        self._rows = [row for row in rows if row.key[-1]]
+        self._places = places
+
+    def read(self, row: TableRow) -> Reading | None:
+        """Return the meaning of a row without a location; None if no row of its pool has a location.
+
+        A row is a total if it has the sum of the rows that are loaded. If it may be that of all, it is refused.
+        """
+        pool, quantity = row.values.get("stock_pool"), row.values["quantity"]
+        beside = [one for one in self._rows if self._is_of_pool(one, pool)]
+        if row.key[-1] or not beside:
             return None
-        placed = self._placed.get(hash((row.values["store_number"], row.values["product_number"])))
-        pool = str(row.values.get("stock_pool") or "")
-        if placed is None:
-            return None
-        if not pool:
-            return sum(placed.pools.values(), Decimal(0))
-        found = [placed.pools[one] for one in {pool, "" if pool == _FIRST_POOL else pool} if one in placed.pools]
-        return sum(found, Decimal(0)) if found else None
+        refused = [one for one in beside if one.reason or (self._places and one.key[-1] not in self._places)]
+        lines = {one.line for one in refused}
+        loaded = sum((one.values["quantity"] for one in beside if one.line not in lines), Decimal(0))
+        is_total, reason = bool(quantity) and quantity == loaded, ""
+        if refused and quantity and not is_total:
+            known = [one.values["quantity"] for one in refused if not one.reason]
+            if len(known) < len(refused) or quantity == loaded + sum(known):
+                are = "is" if len(lines) == 1 else "are"
+                reason = (
+                    f"quantity {quantity} without a place may be the total of the product's rows with places, of which"
+                    f" {format_rows(lines)} {are} not loaded; correct what is wrong there"
+                )
+        return Reading(is_total, reason, loaded)
+
+    @staticmethod
+    def _is_of_pool(row: TableRow, pool: int | None) -> bool:
+        its = row.values.get("stock_pool")
+        return not pool or its == pool or (its is None and (pool == _FIRST_POOL or bool(row.reason)))
 
 
-def _rows(table: CsvTable) -> Iterator[tuple[int, str, str, str, str, Decimal]]:
-    for line, (store, product, place, pool, quantity) in table.select_cells(_NAMED):
-        try:
-            yield line, store, product, place, pool, Decimal(quantity)
-        except InvalidOperation:
-            continue  # it is refused with its row
+def _rows(table: CsvTable) -> Iterator[tuple[int, str, str, str]]:
+    for line, (store, product, place) in table.select_cells(_NAMED):
+        yield line, store, product, place

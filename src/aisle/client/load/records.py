@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
-from aisle.client.load.placeless import Placeless
+from aisle.client.load.placeless import PlacedRows, Placeless, Reading
 from aisle.client.load.report import BadRow, LoadError, not_read_reason
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
@@ -72,12 +71,14 @@ class BadRows(NamedTuple):
 class ServiceFindings(NamedTuple):
     """Result of the comparison with the service: reasons of refused rows by line, and keys that exist unchanged.
 
-    `code_owners` maps keys of barcodes that the file gives to other products to their product and column.
+    `code_owners` maps keys of barcodes that the file gives to other products to their product and column; `places` has
+    the locations of stores, as far as they are needed.
     """
 
     refused_rows: Mapping[int, str] = {}
     known_keys: Collection[RecordKey] = ()
     code_owners: Mapping[str, tuple[str, str]] = {}
+    places: Mapping[str, Collection[str]] = {}
 
     def other_owner(self, column: str, code: str, product: str) -> str:
         """Return the other product of the service that has this code of a column; empty if there is none.
@@ -109,8 +110,11 @@ def open_tables(directory: Path) -> list[CsvTable]:
         raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
     present = _find_files(directory)
     dotted: set[str] = set()
+    orders: dict[str, str] = {}
     found = [
-        CsvTable(present[layout.file], layout, dotted_codes=dotted) for layout in LAYOUTS if layout.file in present
+        CsvTable(present[layout.file], layout, dotted_codes=dotted, date_orders=orders)
+        for layout in LAYOUTS
+        if layout.file in present
     ]
     if not found:
         names = ", ".join(layout.file for layout in LAYOUTS)
@@ -264,43 +268,57 @@ def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record 
     For a product with rows with and without a location, the latter come first.
     """
     placeless = Placeless(table)
-    held: dict[RecordKey, list[Record]] = {}
+    held: dict[RecordKey, list[list[TableRow]]] = {}
     for rows in group_by_key(_checked_rows(table, findings), table.scattered_keys()):
+        checked = _check_counts(rows)
         of_product, last = rows[0].key[:2], placeless.last(*rows[0].key[:2]) if rows[0].key else 0
-        for one in _counts_at(table, placeless, rows):
-            if isinstance(one, BadRows) or not last:
-                yield one
-            else:
-                held.setdefault(of_product, []).append(one)
+        if last:
+            held.setdefault(of_product, []).append(checked)
+        else:
+            yield from _counts_at(table, placeless, checked, None)
         if last and rows[-1].line >= last:
-            yield from _with_placeless_first(held.pop(of_product, []))
-    for counts in held.values():
-        yield from _with_placeless_first(counts)
+            yield from _counts_of_product(table, placeless, held.pop(of_product), findings)
+    for groups in held.values():
+        yield from _counts_of_product(table, placeless, groups, findings)
 
 
-def _with_placeless_first(counts: list[Record]) -> list[Record]:
-    return sorted(counts, key=lambda count: "location_code" in count.body)
+def _counts_of_product(
+    table: CsvTable, placeless: Placeless, groups: list[list[TableRow]], findings: ServiceFindings
+) -> list[Record | BadRows]:
+    """Return the counts of a product that has rows with and without a location, the latter first."""
+    placed = PlacedRows((row for rows in groups for row in rows), findings.places.get(groups[0][0].key[0], ()))
+    found = [one for rows in groups for one in _counts_at(table, placeless, rows, placed)]
+    return sorted(found, key=lambda one: isinstance(one, Record) and "location_code" in one.body)
 
 
-def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> Iterator[Record | BadRows]:
-    """Yield the count of rows of one product and location; two if they are of different kinds."""
+def _check_counts(rows: list[TableRow]) -> list[TableRow]:
+    """Return the rows of one product and location, with a reason for those that contradict another row."""
     pools: dict[int | None, list[int]] = {}
     for row in rows:
         if not row.reason:
             pools.setdefault(row.values.get("stock_pool"), []).append(row.line)
+    return [row if row.reason else row._replace(reason=_count_reason(row, pools)) for row in rows]
+
+
+def _counts_at(
+    table: CsvTable, placeless: Placeless, rows: list[TableRow], placed: PlacedRows | None
+) -> Iterator[Record | BadRows]:
+    """Yield the count of rows of one product and location; two if they are of different kinds."""
     merged: dict[bool, Values] = {}
     at: dict[bool, dict[str, int]] = {}
     for row in rows:
-        if reason := row.reason or _count_reason(row, pools):
+        reading = placed.read(row) if placed and not row.reason else None
+        if reason := row.reason or (reading.reason if reading else ""):
             yield BadRows((BadRow(table.name, row.line, reason),), 1)
             continue
-        at_places = placeless.at_places(row)
-        if at_places is not None and _is_total(table, row, at_places):
+        if reading:
+            _warn_of_reading(table, row, reading)
+        else:
+            placeless.warn_of_empty(row)
+        if reading and reading.is_total:
             yield BadRows((), 1)
             continue
-        if at_places is None:
-            placeless.warn_of_empty(row)
-        pool, is_beside = row.values.get("stock_pool"), at_places is not None
+        pool, is_beside = row.values.get("stock_pool"), reading is not None
         name = f"stock_pool_{pool}" if pool else "counted_quantity"
         merged.setdefault(is_beside, {})[name] = row.values["quantity"]
         at.setdefault(is_beside, {})[name] = row.line
@@ -312,16 +330,14 @@ def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> I
         yield Record(store, what, where | merged[is_beside], first.line, len(lines), lines, is_beside)
 
 
-def _is_total(table: CsvTable, row: TableRow, at_places: Decimal) -> bool:
-    """Return True if a row without a location is the total of the file's locations. Add a warning in either case."""
-    quantity, product = row.values["quantity"], row.values["product_number"]
-    if quantity and quantity == at_places:
+def _warn_of_reading(table: CsvTable, row: TableRow, reading: Reading) -> None:
+    """Add a warning for a row without a location that is the total of rows with one, or of goods beside them."""
+    if reading.is_total:
         what = "a row without a place is read as the total of the product's rows with places, and left out"
-        table.notes.add_warning(what, f"{quantity} of {product}; its places hold {at_places:f}", row.line)
-        return True
-    what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
-    table.notes.add_warning(what, f"{quantity} of {product}; its places hold {at_places:f}", row.line)
-    return False
+    else:
+        what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
+    value = f"{row.values['quantity']} of {row.values['product_number']}; its rows with places have"
+    table.notes.add_warning(what, f"{value} {reading.at_places:f}", row.line)
 
 
 def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:

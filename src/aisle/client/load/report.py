@@ -38,7 +38,16 @@ class BadRow(NamedTuple):
     kind: str = ""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {clean(self.reason)}"
+        return f"{self.file}:{self.line}: {_shown(self.reason)}"
+
+
+_ESCAPED_BLANKS = re.compile(r"(?<!\\)\\(?:xa0|u2007|u202f)")
+"""Blanks of a number or code that `repr` writes as escapes."""
+
+
+def _shown(text: str) -> str:
+    """Return text for a person, cleaned, with blanks in quoted cells as a spreadsheet shows them."""
+    return clean(_ESCAPED_BLANKS.sub(" ", text))
 
 
 def _reason_kind(row: BadRow) -> str:
@@ -63,9 +72,9 @@ def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
             rest.setdefault(key, []).append(row.line)
     for (file, kind), lines in rest.items():
         if len(lines) == 1:
-            yield f"{file}: {clean(kind)} (in row {lines[0]} too)"
+            yield f"{file}: {_shown(kind)} (in row {lines[0]} too)"
         else:
-            yield f"{file}: {clean(kind)} (in {format_rows(lines).replace(' (', ' too: ').removesuffix(')')})"
+            yield f"{file}: {_shown(kind)} (in {format_rows(lines).replace(' (', ' too: ').removesuffix(')')})"
 
 
 class LoadProgress(NamedTuple):
@@ -135,17 +144,17 @@ class FileNotes:
     def lines(self) -> Iterator[str]:
         """Yield the notes as lines: assumptions, remarks and warnings on the file, changes, then warnings on rows."""
         if self._assumptions:
-            yield f"{self.file}: read with {', '.join(map(clean, self._assumptions))}."
+            yield f"{self.file}: read with {', '.join(map(_shown, self._assumptions))}."
         for what in self._remarks:
-            yield f"{self.file}: {end_sentence(clean(what))}"
+            yield f"{self.file}: {end_sentence(_shown(what))}"
         for what in self._file_warnings:
-            yield f"{self.file}: warning: {end_sentence(clean(what))}"
+            yield f"{self.file}: warning: {end_sentence(_shown(what))}"
         for what, lines in self._changes.items():
             yield f"{self.file}: changed in {format_rows(lines)}: {clean(what)}."
         for what, found in self._warnings.items():
             ordered = sorted(found)
             for line, value in ordered[:MAX_SHOWN]:
-                yield f"{self.file}:{line}: warning: {clean(what)}: {clean(value)}."
+                yield f"{self.file}:{line}: warning: {clean(what)}: {_shown(value)}."
             if rest := [line for line, _ in ordered[MAX_SHOWN:]]:
                 yield f"{self.file}: warning: {clean(what)} in {format_rows(rest)} too."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
@@ -231,6 +231,12 @@ _MOST_PLAUSIBLE = {ORDERS.file: 10_000, DELIVERIES.file: 100_000, STOCK.file: 1_
 """Quantities above which a row is warned of; a code among the quantities is larger than these."""
 _FIRST_YEAR = 2000
 _YEARS_AHEAD = 5
+_MONTH_DAYS = 31
+_NEXT_DATES = (
+    *("next_delivery_date", "next_ordering_date", "store_next_delivery_datetime", "store_next_ordering_datetime"),
+)
+_EXPECTED_DATE = "datetime_expected"
+"""Date of what is still to come; orders may be loaded with their history."""
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -247,7 +253,9 @@ class ImplausibleValues:
 
     def __init__(self, table: CsvTable) -> None:
         self._table = table
-        self._last_year = date.today().year + _YEARS_AHEAD
+        today = date.today()
+        self._last_year = today.year + _YEARS_AHEAD
+        self._today, self._month_ago = today.isoformat(), (today - timedelta(days=_MONTH_DAYS)).isoformat()
         self._containers: dict[str, tuple[str, int]] = {}
         self._warned_containers: set[tuple[str, str]] = set()
 
@@ -290,6 +298,10 @@ class ImplausibleValues:
                     yield f"{name} is before the year {_FIRST_YEAR}", value
                 elif int(day[:4]) > self._last_year:
                     yield f"{name} is more than {_YEARS_AHEAD} years away", value
+                elif name in _NEXT_DATES and day < self._today:
+                    yield f"{name} is past", value
+                elif name == _EXPECTED_DATE and day < self._month_ago:
+                    yield f"{name} is more than a month ago", value
 
     def _delivery_warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
         for name in ("quantity", "no_of_containers"):

@@ -10,9 +10,9 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.client.base import BaseClient, parse_retry_after
 from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
@@ -39,13 +39,15 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
+from aisle.client.load.goods_in_hand import GoodsInHand
 from aisle.client.load.placeless import EMPTY_PLACE
 from aisle.client.load.product_units import read_units
+from aisle.client.load.record_differences import describe_differences
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import bare_code
-from aisle.client.load.service_comparison import compare_with_service
-from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted
+from aisle.client.load.service_comparison import compare_with_service, warn_of_missing_supervisors
+from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
@@ -209,7 +211,8 @@ def _ignore_progress(_: LoadProgress) -> None:
 _PAGE_SIZE = 1000
 _MAX_COMPARED = 20
 """Number of refused records that are compared with those of the service."""
-_MAX_DIFFERENCES = 5
+_MAX_DIFFERENCES = 20
+_NOT_LISTED = "no value that the service lists; a column was added, left out or emptied"
 _UNKNOWN_PRODUCT = re.compile(r"There is no product (\S+)\.")
 
 
@@ -245,6 +248,7 @@ class FileLoad:
         self._loaded_stock = loaded_stock if self._is_stock else None
         self._tracked_stock = TrackedStock(client, table)
         self._elsewhere = UnnamedStock(table)
+        self._in_hand = GoodsInHand(client)
         self._run_key = secrets.token_hex(8)
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
@@ -287,6 +291,8 @@ class FileLoad:
                     await self._send(batch)
                 self._report_progress()
         self._elsewhere.note_all()
+        if self._table.name == PEOPLE.file:
+            await warn_of_missing_supervisors(self._table, self._client)
         await self._suggest_products()
         await self._suggest_locations()
         await self._name_differences()
@@ -332,15 +338,19 @@ class FileLoad:
             store, number = _record_store(record), str(record.body.get("order_number") or "")
             query: dict[str, QueryValue] = {"order_number": number, "page_size": _PAGE_SIZE}
             is_order = self._table.name == ORDERS.file
-            query |= {"show_lines": True} if is_order else {"store_number": store}
+            query |= {"show_lines": True, "is_active": False} if is_order else {"store_number": store}
             operation, path = ("list-customer-orders", {"store_number": store}) if is_order else ("list-deliveries", {})
             try:
                 async with aclosing(self._client.pages(operation, path=path, query=query)) as pages:
                     found = [row async for rows, _ in pages for row in rows if row.get("order_number") == number]
             except ContractError:
                 return  # it is only a hint
-            if found and (differing := differences(record.body, found[0])):
-                reason = f"{self.bad[at].reason} It has {', '.join(differing[:_MAX_DIFFERENCES])}."
+            if found:
+                noun = "order" if is_order else "delivery"
+                differing = describe_differences(record.body, found[0], noun) or [_NOT_LISTED]
+                more = len(differing) - _MAX_DIFFERENCES
+                rest = f"; {more} more values differ" if more > 0 else ""
+                reason = f"{self.bad[at].reason} What differs: {'; '.join(differing[:_MAX_DIFFERENCES])}{rest}."
                 self.bad[at] = self.bad[at]._replace(reason=reason)
 
     async def _records_to_send(self, batch: list[Record]) -> list[Record]:
@@ -359,24 +369,26 @@ class FileLoad:
             if not kept.is_tracked:
                 new, left = None, ()
                 self._warn_of_untracked(count)
-            elif new and "location_code" not in new.body:
-                self._warn_of_other_pools(new, kept.pools)
+            in_hand = await self._in_hand.get(count.store, count.body["product_number"], kept) if new else {}
             if new and self._loaded_stock is not None:
-                new = self._elsewhere.unchanged(new, kept, worked)
+                new = self._elsewhere.unchanged(new, kept, in_hand, worked)
             pools = self._pools_of(new, kept) if new else {}
-            is_refused = pools is None
-            if pools is None:
-                new = None
-            elif new:
-                self._elsewhere.expect(new, kept)
-                new = _in_pools(new, pools, kept)
+            below = self._elsewhere.below_places(new, kept, in_hand) if new and pools is not None else {}
+            refused = len(below) + (pools is None)
+            for name, reason in below.items():
+                self._add_bad_rows(0, BadRow(self._table.name, count.field_rows[name], reason))
+            new = without_fields(new, below) if new and pools is not None else None
+            if new:
+                self._elsewhere.expect(new, kept, in_hand)
+                if "location_code" not in new.body:
+                    self._warn_of_other_pools(new, kept.pools)
+                new = _in_pools(new, pools or {}, kept)
             for name, line in count.field_rows.items():
                 if new is None or name not in new.field_rows:
                     self._table.notes.remove_warning(EMPTY_PLACE, line)
             self._already_loaded += left
             self._unchanged_rows += max(0, len(left) - other)
-            if not is_refused:
-                self._rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0)
+            self._rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0) - refused
             self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
             found += [with_load_reference(new)] if new else []
         return found
@@ -581,35 +593,6 @@ def _in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -
     return count._replace(body=body)
 
 
-def differences(mine: Mapping[str, Any], its: Mapping[str, Any], where: str = "") -> list[str]:
-    """Return which values of a record the service has otherwise: texts and numbers, and the same of its lines."""
-    found = []
-    for name, value in mine.items():
-        is_plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool) and "date" not in name
-        if is_plain and its.get(name) is not None and not _is_same(value, its[name]):
-            found.append(f"{name}{where} {its[name]}, not {value}")
-    lines, known = ({str(line.get("line_number")): line for line in _lines_of(body)} for body in (mine, its))
-    for number in lines:
-        found += (
-            differences(lines[number], known[number], f" of line {number}")
-            if number in known
-            else [f"no line {number}"]
-        )
-    return found + [f"a line {number}" for number in known if number not in lines]
-
-
-def _lines_of(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the lines of an order or delivery, as it is sent or listed."""
-    return [line for line in body.get("order_lines") or body.get("lines") or () if isinstance(line, Mapping)]
-
-
-def _is_same(value: object, other: object) -> bool:
-    try:
-        return str(value) == str(other) or Decimal(str(value)) == Decimal(str(other))
-    except InvalidOperation:
-        return False
-
-
 def _is_replayed(response: Response) -> bool:
     return response.headers.get("idempotency-replayed") == "true"
 
@@ -675,8 +658,9 @@ _LINE_INDEX = re.compile(r"\b\w+\[\d+\]\.(?:order_lines|free_fields)\[(\d+)\]")
 """Index of a line of a record, in the field that a refusal names."""
 _EXISTS_DIFFERENTLY = re.compile(r"exists with another content", re.IGNORECASE)
 _ADVICE = {
-    ORDERS.file: " A load changes no order: change it where it was made, or give the row another order_number.",
-    DELIVERIES.file: " A load changes no delivery: change it where it was announced, or give the row another"
-    " order_number.",
+    ORDERS.file: " A load changes no order that is there: have a supervisor reject it in aisle, and load the right one"
+    " under another order_number; what is only to be added can be an order of its own.",
+    DELIVERIES.file: " A load changes no delivery that is there: load what comes beside it as a delivery of its own,"
+    " under another order_number; what does not come is not received.",
 }
 """Advice for a person if a record exists with other values."""

@@ -15,8 +15,9 @@ from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
 from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code
 from aisle.client.load.code_meanings import check_meanings
-from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
+from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
 from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.placeless import Placeless
 from aisle.client.load.records import ServiceFindings
 from aisle.client.load.report import LoadError
 from aisle.client.load.row_checks import (
@@ -37,6 +38,8 @@ from aisle.contract.wire import QueryValue, encode_segment
 from aisle.errors import ContractError
 
 _PAGE_SIZE = 1000
+_MAX_SINGLE_READS = 20
+"""Number of orders up to which they are read one by one."""
 _PRICE_JUMP = 20
 """Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
 _FILES_OF_CODES = (PRODUCTS.file, LOCATIONS.file)
@@ -72,7 +75,9 @@ async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFi
     listed = _SERVICE_LISTS.get(table.name)
     try:
         findings = await _Comparison(table, client, listed).run() if listed else ServiceFindings()
-        return findings._replace(refused_rows=await check_meanings(table, client) | dict(findings.refused_rows))
+        await _warn_of_unknown_orders(table, client)
+        findings = findings._replace(refused_rows=await check_meanings(table, client) | dict(findings.refused_rows))
+        return findings._replace(places=await _places_beside_totals(table, client))
     except (TransportError, ServerError) as error:
         raise LoadError(
             f"Whether the service has what {table.name} names cannot be read: {error} Load again later: it goes on,"
@@ -81,6 +86,22 @@ async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFi
     except ClientError as error:
         table.notes.add_file_warning(f"could not be compared with what the service has: {error}")
         return ServiceFindings()
+
+
+async def _places_beside_totals(table: CsvTable, client: BaseClient) -> dict[str, set[str]]:
+    """Return the locations of stores for which a file has stock rows with and without a location of one product."""
+    found: dict[str, set[str]] = {}
+    for store in sorted(Placeless(table).stores) if table.name == STOCK.file else ():
+        path = {"store_number": store}
+        try:
+            async with aclosing(client.pages("list-locations", path=path, query={"page_size": _PAGE_SIZE})) as pages:
+                found[store] = {str(row.get("location_code")) async for rows, _ in pages for row in rows}
+        except (Unauthorized, Forbidden, NotFound):
+            continue  # the rows of the store will be refused with a reason
+        except ContractError as error:
+            if isinstance(error, ClientError):
+                raise
+    return found
 
 
 class _Comparison:
@@ -272,10 +293,10 @@ class _Comparison:
         return {code: owner for code, owner in self._codes.items() if owner not in replaced}
 
     async def _read_pages(self) -> AsyncGenerator[tuple[str, list[Row]], None]:
-        for store in self._stores() if self._has_store else [""]:
+        for store in _stores(self._table) if self._has_store else [""]:
             try:
                 if self._table.name == PEOPLE.file:
-                    yield store, await self._fetch_people(store)
+                    yield store, await fetch_people(self._client, store) or []
                     continue
                 path = {"store_number": store} if self._list.in_path else {}
                 query = {"page_size": _PAGE_SIZE, **self._list.query}
@@ -290,16 +311,71 @@ class _Comparison:
                     raise
                 continue  # no path can name this store
 
-    def _stores(self) -> list[str]:
-        return list(dict.fromkeys(store for _, (store, *_) in self._table.select_cells(("store_number",)) if store))
 
-    async def _fetch_people(self, store: str) -> list[Row]:
-        response = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
+async def fetch_people(client: BaseClient, store: str) -> list[Row] | None:
+    """Return the people of a store; None if they cannot be read. Raise ClientError if the service does not respond."""
+    response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
+    try:
+        found = response.json()["people"] if response.is_success else None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else None
+
+
+async def warn_of_missing_supervisors(table: CsvTable, client: BaseClient) -> None:
+    """Add a warning for each store of the file in which no supervisor has a PIN."""
+    for store in _stores(table):
         try:
-            found = response.json()["people"] if response.is_success else []
-        except (ValueError, LookupError, TypeError, RecursionError):
-            return []
-        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+            people = await fetch_people(client, store)
+        except ContractError:
+            continue  # it is only a hint
+        if people is not None and not any(one.get("role") == "supervisor" and one.get("has_pin") for one in people):
+            table.notes.add_file_warning(
+                f"no supervisor of store {store} has a PIN, so nobody does a supervisor's work there; give one a PIN"
+            )
+
+
+async def _warn_of_unknown_orders(table: CsvTable, client: BaseClient) -> None:
+    """Add warnings for lines of deliveries that are for orders, or lines of them, that the store does not have."""
+    wanted: dict[str, dict[str, list[tuple[int, str, str]]]] = {}
+    names = ("store_number", "order_number", "customer_order_number", "customer_order_line_number")
+    for line, (store, delivery, order, order_line) in (
+        table.select_cells(names) if table.name == DELIVERIES.file and table.has_column(names[2]) else ()
+    ):
+        if store and order:
+            wanted.setdefault(store, {}).setdefault(order, []).append((line, delivery, order_line))
+    for store, orders in wanted.items():
+        known: dict[str, set[str]] = {}
+        is_few = len(orders) <= _MAX_SINGLE_READS
+        queries: list[dict[str, QueryValue]] = [{"order_number": order} for order in orders] if is_few else [{}]
+        try:
+            for query in queries:
+                query |= {"is_active": False, "show_lines": True, "page_size": _PAGE_SIZE}
+                path = {"store_number": store}
+                async with aclosing(client.pages("list-customer-orders", path=path, query=query)) as pages:
+                    async for rows, _ in pages:
+                        for row in rows:
+                            if (number := str(row.get("order_number"))) in orders:
+                                lines = row.get("lines") or ()
+                                known[number] = {f"{price_of(one.get('line_number'))}" for one in lines}
+        except (Unauthorized, Forbidden, NotFound):
+            continue  # the rows of the store will be refused with a reason
+        except ContractError as error:
+            if isinstance(error, ClientError):
+                raise
+            continue  # no path can name this store
+        for order, rows_of_order in orders.items():
+            for line, delivery, number in rows_of_order:
+                if order not in known:
+                    what = "customer_order_number names an order that the store does not have, so the goods are free"
+                    table.notes.add_warning(what, order, line, beside=delivery)
+                elif number and f"{price_of(number)}" not in known[order]:
+                    what = "customer_order_line_number names a line that the order does not have"
+                    table.notes.add_warning(what, f"{number} of {order}", line, beside=delivery)
+
+
+def _stores(table: CsvTable) -> list[str]:
+    return list(dict.fromkeys(store for _, (store, *_) in table.select_cells(("store_number",)) if store))
 
 
 def _code_keys_of_cells(cells: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.existing_stock import ProductStock
+from aisle.client.load.goods_in_hand import InHand, describe_in_hand, quantity_in_hand
 from aisle.client.load.records import Record
 
 _NAMED = ("store_number", "product_number", "location_code", "stock_pool")
@@ -16,6 +17,10 @@ _BARE = "counted_quantity"
 _CHANGED = (
     "the goods there were changed by other work than a load, and are left as they are (to count them all the same, put"
     " all rows of the product in a stock.csv in a folder of its own, and load that with --recount)"
+)
+_TOTAL = (
+    "location_code is empty, while goods of the product lie at places, and the change of its total is booked at no"
+    " place, as goods that are counted at no place"
 )
 _BESIDE = "goods of the product lie where the file has no row for it, and stay there"
 
@@ -36,10 +41,12 @@ class UnnamedStock:
         self._named: set[int] | None = None
         self._placeless: set[int] = set()
         self._coming: dict[int, _Coming] = {}
+        self._totals: dict[int, list[tuple[str, int]]] = {}
+        """Values and rows of the warnings on totals, by the first row of their count."""
         self._come: dict[tuple[str, str], tuple[int, _Coming]] = {}
 
     def unchanged(
-        self, count: Record, kept: ProductStock, worked: AbstractSet[tuple[str, str]] = frozenset()
+        self, count: Record, kept: ProductStock, in_hand: InHand, worked: AbstractSet[tuple[str, str]] = frozenset()
     ) -> Record | None:
         """Return the part of a count whose stock no other work has changed, if any; add warnings for the rest.
 
@@ -51,16 +58,32 @@ class UnnamedStock:
             if old != new and (old or _is_worked(count, name, worked)):
                 changed.add(name)
                 where = f"{count.body['product_number']} at {_place(count.body.get('location_code', ''))}"
-                others = _words(_others(count, kept), count)
-                also = f"it also lies at {others}, and " if others else ""
+                others = _words(_others(count, kept), count, in_hand)
+                also = f"it also lies {others}, and " if others else ""
                 total = sum(kept.spots.values()) + new - old
                 value = f"{where}: {old:f} in the service, {new:f} in the file; {also}its total would be {total:f}"
                 self._table.notes.add_warning(_CHANGED, value, line)
-        if not changed:
-            return count
-        at = {name: line for name, line in count.field_rows.items() if name not in changed}
-        body = {name: value for name, value in count.body.items() if name not in changed}
-        return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None
+        return without_fields(count, changed)
+
+    def below_places(self, count: Record, kept: ProductStock, in_hand: InHand) -> dict[str, str]:
+        """Return why fields of a count without a location are refused: at places and in hand is more than they say."""
+        found: dict[str, str] = {}
+        for name in count.field_rows if "location_code" not in count.body else ():
+            pool = "" if name == _BARE else name
+            least = quantity_in_hand(in_hand, pool) + (0 if count.is_beside else kept.at_places(pool))
+            new = Decimal(str(count.body[name]))
+            if new < least and new != _book(count, name, kept):
+                spots = {
+                    (place, of): have if place else quantity_in_hand(in_hand, of)
+                    for (place, of), have in kept.spots.items()
+                    if pool in ("", of) and not (place and count.is_beside)
+                }
+                words = _words(spots, count, in_hand)
+                found[name] = (
+                    f"quantity {new:f} is without a place, and less than what the product has {words};"
+                    f" {'count that too' if count.is_beside else 'write a row for each place'}"
+                )
+        return found
 
     def see(self, count: Record) -> None:
         """Record a count of the file, sent or not. Those without a location come before the others of a product."""
@@ -68,28 +91,28 @@ class UnnamedStock:
             product = count.body["product_number"]
             self._placeless |= {hash((count.store, product, "", name)) for name in count.field_rows}
 
-    def expect(self, count: Record, kept: ProductStock) -> None:
+    def expect(self, count: Record, kept: ProductStock, in_hand: InHand) -> None:
         """Record the effect of a count before it is sent, if the product is also where the file has no row."""
-        change = sum(
-            (Decimal(str(count.body[name])) - _book(count, name, kept) for name in count.field_rows), Decimal(0)
-        )
-        unnamed = _others(count, kept)
-        if "location_code" in count.body or count.is_beside:
-            unnamed = {spot: quantity for spot, quantity in unnamed.items() if not self._names(count, *spot)}
-        else:
-            rests = (
-                Decimal(str(count.body[name])) - kept.at_places("" if name == _BARE else name)
-                for name in count.field_rows
-            )
-            rest = sum((rest for rest in rests if rest < 0), Decimal(0))
-            unnamed = {spot: quantity for spot, quantity in kept.spots.items() if spot[0]} if rest else {}
-            unnamed |= {("", ""): rest} if rest else {}
-        if unnamed:
+        changes = {name: Decimal(str(count.body[name])) - _book(count, name, kept) for name in count.field_rows}
+        if "location_code" not in count.body and not count.is_beside:
+            if any(place and quantity for (place, _), quantity in kept.spots.items()):
+                words = _words(kept.spots, count, in_hand)
+                self._totals[count.line] = [
+                    (f"{change:+f} of {count.body['product_number']}, which was {words}", count.field_rows[name])
+                    for name, change in changes.items()
+                    if change
+                ]
+            return
+        others = _others(count, kept)
+        if unnamed := {spot: quantity for spot, quantity in others.items() if not self._names(count, *spot)}:
             total = sum(kept.spots.values(), Decimal(0))
-            self._coming[count.line] = _Coming(total, change, _words(unnamed, count))
+            words = _words(unnamed, count, in_hand)
+            self._coming[count.line] = _Coming(total, sum(changes.values(), Decimal(0)), words)
 
     def done(self, count: Record) -> None:
         """Record that the service has accepted a count."""
+        for value, line in self._totals.pop(count.line, ()):
+            self._table.notes.add_warning(_TOTAL, value, line)
         if coming := self._coming.pop(count.line, None):
             key = (count.store, count.body["product_number"])
             line, before = self._come.get(key, (count.line, coming._replace(change=Decimal(0))))
@@ -99,7 +122,7 @@ class UnnamedStock:
         """Add a warning for each counted product that is also elsewhere, with its new total."""
         for (_, product), (line, coming) in self._come.items():
             total = coming.total + coming.change
-            value = f"{product} also lies at {coming.other_locations}; its total is now {total:f}"
+            value = f"{product} also lies {coming.other_locations}; its total is now {total:f}"
             self._table.notes.add_warning(_BESIDE, value, line)
 
     def _names(self, count: Record, place: str, pool: str) -> bool:
@@ -152,11 +175,25 @@ def _place(code: str) -> str:
     return code or "no place"
 
 
-def _words(others: Mapping[tuple[str, str], Decimal], count: Record) -> str:
-    """Return stock as text: by location, and where the count is by pool too."""
+def _words(others: Mapping[tuple[str, str], Decimal], count: Record, in_hand: InHand) -> str:
+    """Return stock as text: by location, and where the count is by pool too; goods in hand with their orders."""
     code, found = count.body.get("location_code", ""), dict[str, Decimal]()
+    held = Decimal(0)
     for (place, pool), quantity in sorted(others.items()):
-        is_there = place == code and pool
+        is_there = place == code and pool and (place or count.is_beside)
         at = f"{_place(place)} in {pool.removeprefix('stock_').replace('_', ' ')}" if is_there else _place(place)
-        found[at] = found.get(at, Decimal(0)) + quantity
-    return ", ".join(f"{at} ({quantity:f})" for at, quantity in found.items() if quantity)
+        picked = Decimal(0) if place else quantity_in_hand(in_hand, pool)
+        held += picked
+        found[at] = found.get(at, Decimal(0)) + quantity - picked
+    places = ", ".join(f"{at} ({quantity:f})" for at, quantity in found.items() if quantity)
+    parts = [f"at {places}"] if places else []
+    return " and ".join([*parts, describe_in_hand(in_hand, held)] if held else parts)
+
+
+def without_fields(count: Record, names: Container[str]) -> Record | None:
+    """Return a count without some of its fields; None if none is left."""
+    at = {name: line for name, line in count.field_rows.items() if name not in names}
+    if len(at) == len(count.field_rows):
+        return count
+    body = {name: value for name, value in count.body.items() if name not in names}
+    return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None

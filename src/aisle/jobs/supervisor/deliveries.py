@@ -18,6 +18,7 @@ from aisle.jobs.receive.view import (
     progress_text,
 )
 from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
+from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Block, Line, ListView, Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
 
@@ -203,7 +204,7 @@ def _blocks(delivery: DeliveryRow) -> tuple[Block, ...]:
     lines = tuple(_line_row(parse_delivery_line(line)) for line in delivery["lines"])
     expected, kind, containers = delivery["datetime_expected"], delivery["order_type"], delivery["no_of_containers"]
     about = (
-        (msg("head.expected_on"), msg("moment", at=expected) if expected else None),
+        (msg("head.expected_on"), msg("moment", at=to_local_text(expected)) if expected else None),
         (msg("head.type"), kind_name(kind) if kind else None),
         (msg("head.containers"), None if containers is None else raw(str(containers))),
         (msg("head.reference"), raw(delivery["external_reference_number"])),

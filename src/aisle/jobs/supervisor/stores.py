@@ -11,6 +11,7 @@ from aisle.jobs.list_page import Column, SearchPage, next_of
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import name_of
 from aisle.jobs.row_types.stores import StorePageRow, StoresRow
+from aisle.jobs.store_time import day_or_time
 from aisle.jobs.supervisor.resource_fields import (
     YES_NO,
     Cells,
@@ -249,7 +250,7 @@ def store_blocks(store: StorePageRow) -> tuple[Block, ...]:
 
 
 def _field_message(name: str, text: str) -> Msg:
-    return msg("moment", at=text) if name in _TIME_FIELDS else YES_NO.get(text, raw(text))
+    return msg("moment", at=day_or_time(text)) if name in _TIME_FIELDS else YES_NO.get(text, raw(text))
 
 
 def _unknown_field_rows(store: Mapping[str, object]) -> Iterable[Cells]:

@@ -62,7 +62,7 @@ def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False)
     frame = (
         missing_data.show_unreadable_lists(frame) if frame.link.unreadable_lists or frame.link.unusable_rows else frame
     )
-    writer = MessageWriter(is_ascii, frame.language)
+    writer = MessageWriter(is_ascii, frame.language, frame.today)
     margin = 1 if columns >= MIN_MARGIN_COLUMNS else 0
     box = LayoutBox(columns - 2 * margin, rows, writer)
     bars = _layout_bars(frame, box, columns)
@@ -82,7 +82,7 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
         return size
     view = view._replace(rows=(*view.rows, *view.rows[-1:] * (size - len(view.rows))))
     cells = columns - 2 * (columns >= MIN_MARGIN_COLUMNS)
-    box = LayoutBox(cells, rows, MessageWriter(is_ascii, frame.language))
+    box = LayoutBox(cells, rows, MessageWriter(is_ascii, frame.language, frame.today))
     bars = _layout_bars(frame._replace(view=view), box, columns)
     return list_view.list_lines(view, box._replace(rows=_body_rows(bars, box))).shown_rows or size
 
@@ -91,7 +91,9 @@ def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) ->
     """Return True if all of a page is visible at once, so that paging is useless. Lists decide that themselves."""
     if rows < 4 or not isinstance(frame.view, DetailView | Chart):
         return False
-    box = LayoutBox(columns - 2 * (columns >= MIN_MARGIN_COLUMNS), rows, MessageWriter(is_ascii, frame.language))
+    box = LayoutBox(
+        columns - 2 * (columns >= MIN_MARGIN_COLUMNS), rows, MessageWriter(is_ascii, frame.language, frame.today)
+    )
     bars = _layout_bars(frame, box, columns)
     return _layout_body(frame.view, box._replace(rows=_body_rows(bars, box)), _verdict_overlap(bars, box))[1] is None
 
