@@ -180,3 +180,9 @@ def test_the_letter_of_a_tote_leaves_the_question() -> None:
     before = hand.state
     assert hand.feed(UnknownCode("B")) == "pick.location_first"
     assert hand.state == before
+
+
+def test_a_typed_total_that_is_too_large_holds_nothing_back() -> None:
+    hand = one_scanned()
+    assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
+    assert hand.feed(Command("n")) == "pick.later"

@@ -172,7 +172,7 @@ def product_in_question(state: PickState) -> str:
     return next((choice.product for choice in state.choices if choice.kind == PICKED_FROM), "")
 
 
-GOODS_QUESTIONS = (PICKED_FROM, "this_one", "take_rest", "reopen")
+GOODS_QUESTIONS = (PICKED_FROM, "this_one", "reopen")
 """Kinds of choices that pick the goods scanned last."""
 
 
@@ -181,8 +181,11 @@ def is_about_goods(state: PickState) -> bool:
 
     A product that was refused is offered for look-up; its goods are put back.
     """
-    kinds = {choice.kind for choice in state.choices}
-    return state.is_pack_asked or ("look_up" not in kinds and not kinds.isdisjoint(GOODS_QUESTIONS))
+    is_refused = any(choice.kind == "look_up" for choice in state.choices)
+    is_asked = any(
+        choice.kind in GOODS_QUESTIONS or (choice.kind == "take_rest" and choice.quantity) for choice in state.choices
+    )
+    return state.is_pack_asked or (is_asked and not is_refused)
 
 
 def outlasts_unknown_code(state: PickState) -> bool:
