@@ -132,6 +132,18 @@ def test_nor_settings(home: StoreFolder, spoil: Callable[[Path], None], why: str
     assert str(settings) in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [(linked, "it is a link"), pytest.param(given, "it belongs to another account", marks=needs_root)],
+)
+def test_doctor_names_home_that_all_other_commands_refuse(
+    home: StoreFolder, spoil: Callable[[Path], None], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(home.root)
+    assert main(["doctor"]) == 1
+    assert why in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_person_is_told_in_a_sentence(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     home.root.chmod(0o777)
     assert main(["outbox"]) == 2

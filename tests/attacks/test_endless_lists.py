@@ -127,3 +127,24 @@ def test_small_pages_come_to_an_end(monkeypatch: pytest.MonkeyPatch, kind: type[
         assert cursor.advance([{"id": number}], {"next_page": number + 1})
     with pytest.raises(TooManyRows, match="more than 10"):
         cursor.advance([{"id": 11}], {"next_page": 12})
+
+
+@pytest.mark.parametrize("lie", ["rows twice", "a changing total"])
+async def test_a_courier_comes_to_the_end_of_a_list_that_no_id_orders(host: Host, lie: str) -> None:
+    host.fake.add_products(f"P{number}" for number in range(5))
+    asked = 0
+
+    def disordered(fake: Fake, request: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        assert asked < 40, "it goes on for ever"
+        body = fake.answer(request).json()
+        rows = [] if request.url.params.get("page_start") == "2" else body["list"][::-1]
+        lying = {"list": rows * 2} if lie == "rows twice" else {"list": rows, "total_count": asked}
+        return httpx.Response(200, json=body | lying | {"next_page": 2 if rows else None})
+
+    host.fake.fail("list-store-products-stock", *[disordered] * 50)
+    async with host.courier() as courier:
+        await courier.sync_once()
+        assert courier.full_sync.progress.completed
+    assert asked

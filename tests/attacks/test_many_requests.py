@@ -263,6 +263,7 @@ def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     lost = "A host of store %s knows what this database does not: it was put back from an earlier copy."
     assert [passes(lost, "S1"), passes(lost, "S1"), passes(lost, "S2")] == [True, False, True]
     assert [passes("%s failed; request %s", "list-stores", n) for n in range(3)] == [True, False, False]
+    assert [passes("Invalid UTF-8 sequence received from client.") for _ in range(2)] == [True, False]
     assert passes("database lost: %s of %s", "x", "y")
     assert passes("database lost: %s of %s", "x", "y")
     now[0] = 61

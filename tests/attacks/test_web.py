@@ -21,15 +21,17 @@ from aisle.client import Client, asgi_transport
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
+from aisle.server.websocket_disconnect import LimitedWebSocket
 from aisle.service.rate_limits import RateLimits
-from aisle.web.app import SignInError
+from aisle.web.app import ELSEWHERE, SignInError
+from aisle.web.app_process import Start
 from aisle.web.sign_ins import CheckTurns, Person
 from tests.attacks.test_sign_in_lockout import ANN, PEOPLE
 from tests.run_length import tries
 from tests.service.test_certificate_renewal import made, shown
 from tests.service.world import World
 from tests.terminal.lifeline import Lifeline
-from tests.web.test_app import House
+from tests.web.test_app import House, end, origin, read, screen
 from tests.web.test_app import sign_in as sign_in_at_door
 
 SECONDS = 60
@@ -221,6 +223,76 @@ async def test_nobody_but_guesses_waits_for_a_caller_whose_check_is_repeated() -
         await web._check("10.0.0.2", "visitor", "0000")
     await asyncio.gather(paused, guess)
     assert had == ["locked", "visitor", "locked", "guess"]
+
+
+async def test_of_many_screens_that_wait_for_one_person_only_the_last_one_starts() -> None:
+    house = House()
+    start, started = house.start, list[str]()
+
+    def count(person: Person) -> Start:
+        started.append(person.user)
+        return start(person)
+
+    house.start = count  # type: ignore[method-assign]
+    async with house.open() as client:
+        await sign_in_at_door(client)
+        screens = [await screen(client) for _ in range(tries(20, 200))]
+        assert set(await asyncio.gather(*(end(one) for one in screens[:-1]))) == {ELSEWHERE}
+        await read(screens[-1])
+        assert len(started) < 6
+
+
+async def test_an_open_screen_counts_for_its_address() -> None:
+    async def answer(port: int) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            async with asyncio.timeout(SECONDS):
+                return await reader.read(12)
+        except ConnectionError:
+            return b""
+        finally:
+            writer.close()
+
+    house = House()
+    async with house.open(ConnectionLimits(per_address=1)) as client:
+        await sign_in_at_door(client)
+        opened = await screen(client)
+        await read(opened)
+        assert await answer(client.port) == b""
+        await opened.close()
+        heard = b""
+        for _ in range(100):
+            heard = heard or await answer(client.port)
+            await asyncio.sleep(0.01)
+        assert heard == b"HTTP/1.1 200"
+
+
+async def test_answers_to_pings_that_nobody_reads_take_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, begin = list[LimitedWebSocket](), LimitedWebSocket.connection_made
+
+    def note(self: LimitedWebSocket, transport: asyncio.Transport) -> None:
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        opened.append(self)
+        begin(self, transport)
+
+    monkeypatch.setattr(LimitedWebSocket, "connection_made", note)
+    loop, house = asyncio.get_running_loop(), House()
+    async with house.open() as client:
+        cookie = (await sign_in_at_door(client)).headers["Set-Cookie"].partition(";")[0]
+        with socket.socket() as silent:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            silent.setblocking(False)
+            await loop.sock_connect(silent, ("127.0.0.1", client.port))
+            key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+            head = f"Origin: {origin(client)}\r\nCookie: {cookie}\r\n{key}\r\n\r\n"
+            host = b"Host: 127.0.0.1:%d" % client.port
+            await loop.sock_sendall(silent, HANDSHAKE.replace(b"Host: 127.0.0.1", host) + head.encode())
+            assert (await loop.sock_recv(silent, 12)) == b"HTTP/1.1 101"
+            for _ in range(tries(20, 200)):
+                await loop.sock_sendall(silent, (b"\x89\xfd\0\0\0\0" + bytes(125)) * 500)
+                await asyncio.sleep(0.01)
+            assert 0 < opened[0].transport.get_write_buffer_size() < 200_000
 
 
 async def test_guesses_at_the_web_door_use_up_no_attempts_in_the_store(world: World) -> None:

@@ -74,7 +74,7 @@ def test_the_same_in_one_write_and_at_the_pace_of_a_scanner(home: StoreFolder) -
             scan = Scanner(session)
             scan.send(f"{TEA}\r" * 3, pace)
             scan.rest(1.0)
-            scan.send("1\r")
+            scan.send("1\r", 0.2)
             assert quantities(session) == {"P1": Decimal(3)}
             say(session, "b", "1")
 

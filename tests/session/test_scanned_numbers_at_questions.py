@@ -222,3 +222,20 @@ def test_each_scan_of_goods_counts_while_their_delivery_is_asked_for(home: Store
     with at(home, user="U1") as session:
         begun(session, "receive", BUTTER, BUTTER, f"3*{BUTTER}", "2")
         assert quantities(session) == {"210005": Decimal(5)}
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.003, 0.012])
+@pytest.mark.parametrize("job", [("move", MUESLI), ("adjust", MUESLI, "A-1", "2"), ("receive", BUTTER)])
+def test_a_number_at_the_pace_of_a_scanner_chooses_nothing(
+    home: StoreFolder, job: tuple[str, ...], pace: float
+) -> None:
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_deliveries(DELIVERIES, 2.0)
+    with at(home, user="U1") as session:
+        scan = begun(session, *job)
+        scan.rest(2.5)
+        asked = session.frames.build().view
+        frame = scan.send("1\r", pace)
+        assert told(frame) == (WRONG, "input.answer_first")
+        assert frame.view == asked
+        scan.rest(2.5)
+        assert told(scan.send("1\r", 0.2)) != (WRONG, "input.answer_first")

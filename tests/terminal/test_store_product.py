@@ -31,7 +31,7 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     app.shows("live")
     app.take(f"?{number}", "look_up.product", "")
     app.take("e", "store_product", "")
-    app.shows("1 Min", "2-6", "Next ordering moment", "2030")
+    app.shows("1 Min", "2-6", "Order by", "2030")
     app.take("1", "store_product.value", "")
     app.take("9", "store_product.value", "store_product.out_of_range")
     app.shows("2 to 6 is allowed here")

@@ -96,7 +96,7 @@ def parse_rows(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T],
     for row in rows:
         try:
             good.append(_parse_row(row, parse))
-        except (InvalidRow, RecursionError) as error:
+        except (ValueError, OverflowError, RecursionError) as error:
             bad.append(SkippedRow(row, str(error), error.field if isinstance(error, InvalidRow) else ""))
     return good, tuple(bad)
 
@@ -104,10 +104,8 @@ def parse_rows(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T],
 def _parse_row(row: Any, parse: Callable[[Any], T]) -> T:
     try:
         return parse(row)
-    except UnicodeEncodeError:
-        return _parse_row(replace_surrogates(row), parse)
-    except OverlongRow:
-        return parse(truncate_texts(row))
+    except (UnicodeEncodeError, OverlongRow):  # A row may be both.
+        return parse(truncate_texts(replace_surrogates(row)))
 
 
 def split_chunks(rows: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -16,6 +16,8 @@ FEATURES_HEADER = "aisle-features"
 DEFAULT_KEY_LIFETIME_S = 30 * 86400.0
 """Seconds that a service keeps keys if it does not announce a time."""
 
+_MAX_DIGITS = 9
+"""Digits of a duration that are read; a longer one is no duration."""
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -125,6 +127,6 @@ def _parse_duration(text: str) -> float:
     number, unit = text[:-1], text[-1:].lower()
     return (
         float(int(number) * _UNIT_SECONDS[unit])
-        if number.isascii() and number.isdigit() and unit in _UNIT_SECONDS
+        if number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS and unit in _UNIT_SECONDS
         else DEFAULT_KEY_LIFETIME_S
     )

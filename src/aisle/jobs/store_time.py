@@ -16,11 +16,15 @@ _DATE_LENGTH = len("2026-11-27")
 
 
 def parse_time(text: str) -> datetime | None:
-    """Parse a date or time (ISO 8601) into the zone of the store; None if it is invalid."""
+    """Parse a date or time (ISO 8601) into the zone of the store; None if it is invalid.
+
+    The year 1, by which some services mean no time, is invalid: no zone can be applied to its first day.
+    """
     try:
-        return datetime.fromisoformat(text).astimezone()
+        moment = datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError, OSError):
         return None
+    return moment if moment.year > 1 else None
 
 
 def to_utc_text(text: str) -> str:

@@ -22,6 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from aisle.addresses import address_key
 from aisle.server.fair_rounds import FairRounds
+from aisle.server.websocket_disconnect import LimitedWebSocket
 
 log = logging.getLogger("aisle.server")
 
@@ -291,12 +292,16 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Remove the connection from the count."""
         self._forget()
+        self._uncount()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: object) -> None:
-        """Stop counting and pass the connection to the websocket protocol."""
+        """Pass the connection to the websocket protocol. It counts for its address until it is lost."""
         self._forget()
         super().handle_websocket_upgrade(event)  # type: ignore[arg-type]
+        websocket = self.transport.get_protocol()
+        assert isinstance(websocket, LimitedWebSocket)
+        websocket.on_lost = self._uncount
 
     def timeout_keep_alive_handler(self) -> None:
         """Close the connection after the idle time. If the last answer is unread, watch its reader first."""
@@ -419,6 +424,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         self.unread.pop(self, None)
         if self._unread is not None:
             self._unread.cancel()
+
+    def _uncount(self) -> None:
         self.by_address[self._address] -= 1
         if not self.by_address[self._address]:
             del self.by_address[self._address]
@@ -459,6 +466,7 @@ _OFTEN = (
     "Unsupported upgrade",
     "No supported WebSocket",
     "opening handshake failed",
+    "Invalid UTF-8 sequence",
     "Fatal error: protocol.",
     "Exception in ASGI application",
     "A statement reached beyond",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -18,7 +19,21 @@ _BAD_REQUEST: Final = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent
 class LimitedWebSocket(WebSocketsSansIOProtocol):
     """Websocket that ends even if nobody reads what waits."""
 
+    on_lost: Callable[[], None] | None = None
+    """Function that is called once at the end of the connection."""
     _heard_at = 0.0
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Report the end of the connection."""
+        super().connection_lost(exc)
+        if self.on_lost is not None:
+            self.on_lost()
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless the client does not read: answers would take memory without limit."""
+        answer = b"".join(self.conn.data_to_send())
+        if self.writable.is_set():
+            self.transport.write(answer)
 
     def data_received(self, data: bytes) -> None:
         """Record that the client is alive.

@@ -245,6 +245,8 @@ class InputHandler:
             self._verdicts.show(verdict)
         elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
+        elif self._resolver.is_fast_choice(line, meaning):
+            self._refuse_number(line)
         elif self._resolver.is_unknown_yet(line, meaning):
             text = msg("session.unknown_yet", text=line.text.strip(" "))
             self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
@@ -265,9 +267,7 @@ class InputHandler:
         Refuse it while `y` or `x` answers another question: its answer must stay what the screen says.
         """
         if set(YES + DROP) & set(self._page.accepts().choice_letters):
-            refused = RefusedInput("input.answer_first", line.text.strip(" "))
-            self._meanings.apply(refused, line.text)
-            self._meanings.record(refused)
+            self._refuse_number(line)
             return
         if not self._page.question.is_asked:
             asked = self._batch.ask_for_rejected_scan(line.text.strip(" "), self._page.stack.jobs)
@@ -277,6 +277,12 @@ class InputHandler:
         self._fast_number = _FastNumber(self._page.identity, quantity, line.text)
         verdict = Verdict(ASK, msg("input.confirm_fast_number", text=line.text.strip(" ")))
         self._event_runner.answer(verdict, UnknownCode(line.text), line.text)
+
+    def _refuse_number(self, line: Line) -> None:
+        """Refuse a number at the pace of a scanner where an answer is open."""
+        refused = RefusedInput("input.answer_first", line.text.strip(" "))
+        self._meanings.apply(refused, line.text)
+        self._meanings.record(refused)
 
     def _confirmed_number(self, line: Line) -> Quantity | None:
         """Return the number that the line before asked about on this page if the line is `y`."""

@@ -210,6 +210,6 @@ def _format_time(text: str, style: str, writer: MessageWriter) -> str:
     month = language_format.months[moment.month - 1] if language_format.months else ""
     is_far = writer.today is not None and abs((moment.date() - writer.today).days) > DAYS_WITHOUT_YEAR
     if is_far and style == "short":
-        return str(moment.year)
+        return f"{month} {moment.year}" if month else f"{moment.month:02}/{moment.year}"
     form = language_format.date if is_far or style == "full" else language_format.day
     return form.format(day=moment.day, month=month, number=moment.month, year=moment.year)

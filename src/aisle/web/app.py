@@ -194,6 +194,8 @@ class WebApp:
         self._checks = CheckTurns()
         self._screens: dict[str, Screen] = {}
         self._turns: dict[str, asyncio.Lock] = {}
+        self._next: dict[str, Screen] = {}
+        """Screen of each person that waits until the one before it has ended. A further one takes its place."""
         self._leaving: set[asyncio.Task[None]] = set()
         self.cookie = "__Host-aisle" if secure else "aisle"
         self.app = Starlette(
@@ -340,8 +342,16 @@ class WebApp:
         await socket.accept()
         screen = Screen(session, socket)
         user = session.person.user
+        former, self._next[user] = self._next.get(user), screen
+        if former is not None:
+            await former.close(ELSEWHERE)
         async with self._turns.setdefault(user, asyncio.Lock()):
+            if self._next.get(user) is not screen:
+                return
             await self._close(session.person, ELSEWHERE)
+            if self._next.get(user) is not screen:
+                return
+            del self._next[user]
             if not self._sign_ins.holds(session):
                 await screen.close(ENDED)
                 return

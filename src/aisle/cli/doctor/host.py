@@ -17,6 +17,7 @@ from aisle import __version__
 from aisle.cli.doctor.report import Finding, format_bytes, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import StorageError
+from aisle.file_ownership import untrusted_error
 from aisle.host import file_system
 from aisle.host.database import check_sqlite_version
 from aisle.jobs.view import msg
@@ -75,6 +76,8 @@ def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
         yield wrong(
             "home", f"{loaded.data_folder} can be changed by others", "", f"Run: chmod 700 {loaded.data_folder}"
         )
+    elif why := untrusted_error(loaded.data_folder, folder=True):
+        yield wrong("home", f"{loaded.data_folder} cannot be used", why)
 
 
 def _check_folder(folder: Path, existing_folder: Path, filesystem_text: str, facts: _FolderFacts) -> Iterable[Finding]:

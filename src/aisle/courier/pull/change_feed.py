@@ -20,6 +20,8 @@ MAX_PAGES = 200
 """Pages of one read; the next read continues there."""
 MAX_SINGLE_READS = 200
 """Number of changes of one topic above which its list is read instead of single keys."""
+_MAX_TEXT = 1_000
+"""Characters of a mark and of a key. A longer one fits in no address, and would stop all later reads."""
 
 
 class Changes(NamedTuple):
@@ -136,10 +138,10 @@ class ChangeFeed:
             body = response.json()
             page = _Page(
                 _parse_cursor(body["cursor"]),
-                [dict(change) for change in body["changes"]],
+                [change for change in map(dict, body["changes"]) if len(str(change.get("key"))) <= _MAX_TEXT],
                 bool(body["more"]),
                 bool(body.get("restored") or body.get("unknown")),
-                str(body.get("mark") or ""),
+                _parse_mark(body.get("mark")),
                 bool(body.get("forgotten")),
             )
         except (ValueError, TypeError, KeyError) as error:
@@ -156,6 +158,13 @@ def _parse_cursor(value: Any) -> int:
     if number is None:
         raise ValueError(f"{str(value)[:40]} is no cursor")
     return number
+
+
+def _parse_mark(value: Any) -> str:
+    text = str(value or "")
+    if len(text) > _MAX_TEXT:
+        raise ValueError(f"{text[:40]}… is no mark")
+    return text
 
 
 def _topics_of_change(change: Row) -> tuple[str, ...]:

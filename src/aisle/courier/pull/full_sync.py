@@ -402,7 +402,10 @@ class FullSync:
         at = self._position
         if at.by_id:
             self._operator_log.add(f"{stage.operation} is read by page: {error}")
-            self._save_progress(self._progress._replace(at=StagePosition(at.stage, at.generation)))
+            again = StagePosition(
+                at.stage, at.generation, pass_number=at.pass_number, repeated_previously=at.repeated_previously
+            )
+            self._save_progress(self._progress._replace(at=again))
             return
         if at.unreadable_pages >= _MAX_UNREADABLE_PAGES:
             raise error

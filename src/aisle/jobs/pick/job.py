@@ -421,6 +421,12 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return handle_scan(state, matches, context)
         case Quantity(value, code):
             return lines.enter_quantity(state, value, code, context)
+        case Command("u") if state.is_pack_asked:
+            return lines.drop_pack(state)
+        case Command("u") if offered_choices.is_about_goods(state):
+            return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.dropped")))
+        case Command("n" | "s" | "w") if offered_choices.is_about_goods(state):
+            return offered_choices.repeat_goods_question(state)
         case Command("n"):
             return lines.skip_stop(state)
         case Command("s"):
@@ -428,20 +434,20 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Command("i") if view.customer_notes(state):
             return Turn(state, (start_note(view.customer_notes(state)),))
         case Command("u"):
-            return lines.drop_pack(state) if state.is_pack_asked else lines.undo_step(state, context)
+            return lines.undo_step(state, context)
         case Command("w") if state.is_postponed:
             return offered_choices.ask_postponed(state)
         case UnknownCode(code) | Text(code):
             tote = pick_state.find_tote_by_code(state, code)
+            if tote and offered_choices.is_about_goods(state):
+                return offered_choices.repeat_goods_question(state)
             if tote:
                 return put_down.select_tote(state, tote)
             if put_down.may_be_location(state, code):
                 return put_down.query_pickup_locations(state, code)
-            return reject_input(
-                state,
-                offered_choices.no_quantity_id(state) if quantities.is_too_short_for_code(code) else "pick.unknown",
-                code=code,
-            )
+            id_ = offered_choices.no_quantity_id(state) if quantities.is_too_short_for_code(code) else "pick.unknown"
+            kept = state if offered_choices.outlasts_unknown_code(state) else state._replace(choices=())
+            return Turn(kept, (), Verdict(WRONG, msg(id_, code=code)))
     return Turn(state)
 
 
@@ -451,7 +457,8 @@ def _go_back(state: PickState, context: Context) -> Result:
         if state.phase == "wait" and not state.is_batch:
             return Turn(state, (Close(view.leave_verdict(state)),))
         id_ = "pick.not_counted" if state.choices[0].kind == "count" else "pick.dropped"
-        is_pack_asked = state.is_pack_asked and state.is_quantity_open
+        is_asked_where = bool(offered_choices.product_in_question(state))
+        is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
         return Turn(state._replace(choices=(), is_pack_asked=is_pack_asked), (), Verdict(INFO, msg(id_)))
     if state.is_pack_asked:
         return lines.drop_pack(state)

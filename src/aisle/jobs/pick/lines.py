@@ -52,7 +52,7 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
     if match.quantity > rest:
         at_stop, choice = (
             pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
-            PickChoice("take_rest", match.key),
+            PickChoice("take_rest", match.key, quantity=match.quantity),
         )
         return offered_choices.reject_more_than_rest(at_stop, match.quantity, open_, choice)
     return report_picked(state, pick_state.add_over_lines(state, open_, match.quantity), context)

@@ -172,6 +172,34 @@ def product_in_question(state: PickState) -> str:
     return next((choice.product for choice in state.choices if choice.kind == PICKED_FROM), "")
 
 
+GOODS_QUESTIONS = (PICKED_FROM, "this_one", "reopen")
+"""Kinds of choices that pick the goods scanned last."""
+
+
+def is_about_goods(state: PickState) -> bool:
+    """Return True if the open question is what becomes of the goods scanned last.
+
+    A product that was refused is offered for look-up; its goods are put back.
+    """
+    is_refused = any(choice.kind == "look_up" for choice in state.choices)
+    is_asked = any(
+        choice.kind in GOODS_QUESTIONS or (choice.kind == "take_rest" and choice.quantity) for choice in state.choices
+    )
+    return state.is_pack_asked or (is_asked and not is_refused)
+
+
+def outlasts_unknown_code(state: PickState) -> bool:
+    """Return True if the open question stays when an unknown code comes: it is about scanned goods, or a location."""
+    return is_about_goods(state) or any(choice.kind == CHANGE_LOCATION for choice in state.choices)
+
+
+def repeat_goods_question(state: PickState) -> Turn[PickState]:
+    """Refuse a command, because scanned goods would be lost, and keep the question about them."""
+    if product_in_question(state):
+        return repeat_location_question(state)
+    return Turn(state, (), Verdict(WRONG, msg("pick.goods_first")))
+
+
 def keeps_question(state: PickState, match: Match) -> bool:
     """Return True if a scan does not answer the location question: it is neither that product nor a location."""
     product = product_in_question(state)
@@ -257,10 +285,8 @@ def _is_location_unknown(state: PickState, line: PickLine) -> bool:
     """Return True if two locations were scanned and the picker has not said which one the goods came from."""
     if product_in_question(state) == line.product:
         return True
-    stop, is_asked = state.current_line, any(choice.kind == CHANGE_LOCATION for choice in state.choices)
-    return (
-        is_asked and stop is not None and stop.product == line.product and same_location(state.location, stop.location)
-    )
+    is_asked = any(choice.kind == CHANGE_LOCATION for choice in state.choices)
+    return is_asked and same_location(state.location, line.location)
 
 
 def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
@@ -279,7 +305,7 @@ def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
     for each in stop:
         takes[each] = takes[each]._replace(location=choice.key, pool=choice.pool or takes[each].pool, barred_pools=())
     state = pick_state.add_undo_step(state._replace(choices=()), moved_stop_step(state.lines[each] for each in stop))
-    moved = pick_state.with_lines(state, takes)
+    moved = pick_state.with_lines(state, takes)._replace(location=state.location)
     return pick_state.go_to_line(
         moved, next(at for at, take in enumerate(moved.lines) if (take.order, take.line) == line)
     )
@@ -304,9 +330,10 @@ def _possible_locations(state: PickState, line: PickLine) -> list[LocationPool]:
     scanned = [(choice.key, choice.pool) for choice in state.choices if choice.kind == CHANGE_LOCATION]
     if stop and stop.product == line.product:
         candidates = [(stop.location, stop.pool), *(scanned if stop.location else ())]
-    elif stop and stop.location and not same_location(stop.location, line.location):
+    elif stop and stop.location and (scanned or not same_location(stop.location, line.location)):
         candidates = [location for take in takes if take.is_open for location in _locations_of_line(state, take)]
-        candidates = [*_current_location(state, stop, line), *candidates]
+        scanned = [(location, _stocked_pool(line, location) or line.pool) for location, _ in scanned]
+        candidates = [*_current_location(state, stop, line), *candidates, *scanned]
     offered = [
         (choice.key, choice.pool)
         for choice in state.choices
@@ -328,12 +355,15 @@ def _locations_of_line(state: PickState, line: PickLine) -> list[LocationPool]:
 
 def _current_location(state: PickState, stop: PickLine, line: PickLine) -> list[LocationPool]:
     """Return the location on the screen if it was scanned or has stock of the product; otherwise nothing."""
-    stocked_pool = next(
-        (pool for location, pool in line.stocked_locations if same_location(location, stop.location)), None
-    )
+    stocked_pool = _stocked_pool(line, stop.location)
     if stocked_pool is None and not same_location(state.location, stop.location):
         return []
     return [(stop.location, stocked_pool or line.pool)]
+
+
+def _stocked_pool(line: PickLine, location: str) -> int | None:
+    """Return an allowed pool of the line's stock at a location, 0 if it is unknown; None without such stock."""
+    return next((pool for stocked, pool in line.stocked_locations if same_location(stocked, location)), None)
 
 
 def _distinct_locations(locations: Iterable[LocationPool]) -> list[LocationPool]:

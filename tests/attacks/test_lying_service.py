@@ -1,0 +1,72 @@
+"""A service that answers nonsense: a row that cannot be used is counted, and the others are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.cache.writer import CacheWriter
+from aisle.client.errors import InvalidResponse
+from aisle.courier.service_features import DEFAULT_KEY_LIFETIME_S, parse_features
+from aisle.courier.topics_to_reread import Topic
+from tests.courier.test_change_feed import Service
+from tests.writes import STORE
+
+FIRST_DAY = ["0001-01-01T00:00:00Z", "0001-01-01T12:00:00+14:00", "0001-01-01", "0001-01-02T00:00:00-00:01"]
+LONG = "x" * 200_000
+LAST_DAY = ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59Z", "9999-12-31", "10000-01-01T00:00:00Z"]
+
+
+@pytest.fixture
+def cache(cache_db: apsw.Connection) -> CacheWriter:
+    return CacheWriter(cache_db, STORE)
+
+
+def order(number: str, **fields: Any) -> dict[str, Any]:
+    return {"order_number": number, "is_active": True, "lines": [], **fields}
+
+
+@pytest.mark.parametrize("day", [*FIRST_DAY, *LAST_DAY])
+def test_order_of_a_day_that_no_zone_knows_is_kept(cache: CacheWriter, day: str) -> None:
+    line = {"line_number": 1, "product_number": "P1", "quantity": 1, "picked_quantity": 0, "pickup_date": day}
+    rows = [order("A", pickup_date=day), order("B", lines=[line]), order("C")]
+    written = cache.write_orders(rows, True, 0.0)
+    assert (set(written.keys), written.skipped) == ({"A", "B", "C"}, ())
+
+
+def test_row_with_an_overlong_text_and_half_a_character_is_kept(cache: CacheWriter) -> None:
+    line = {"line_number": 1, "product_number": "P1", "quantity": 1, "picked_quantity": 0, "comment": "x" * 20_000}
+    rows = [order("A", lines=[line], description="\ud800"), order("B", comment="x" * 20_000, description="\ud800")]
+    written = cache.write_orders(rows, True, 0.0)
+    assert (set(written.keys), written.skipped) == ({"A", "B"}, ())
+
+
+def test_row_that_nothing_foresaw_is_counted_and_ends_no_read(
+    cache: CacheWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(raw: Any) -> Any:
+        raise OverflowError("date value out of range") if raw["location_code"] == "A" else ValueError("year 0")
+
+    monkeypatch.setattr("aisle.cache.field_parsing.parse_location", fail)
+    written = cache.write_locations([{"location_code": "A"}, {"location_code": "B"}])
+    assert [one.reason for one in written.skipped] == ["date value out of range", "year 0"]
+
+
+@pytest.mark.parametrize("digits", ["9" * 10, "9" * 5_000, "9" * 50_000, "-1", "x", "", "١"])
+def test_time_of_keys_that_is_none_is_the_usual_one(digits: str) -> None:
+    features = parse_features(f"idempotency={digits}d, changes")
+    assert (features.idempotency, features.key_lifetime_s) == (True, DEFAULT_KEY_LIFETIME_S)
+
+
+async def test_mark_and_keys_that_fit_in_no_address_stop_no_later_read() -> None:
+    change = {"topic": "order", "key": "O1"}
+    service = Service({"cursor": 4, "mark": LONG}, {"cursor": 4, "mark": "a"})
+    with pytest.raises(InvalidResponse, match="is no mark"):
+        await service.feed().skip_to_end()
+    feed = service.feed()
+    await feed.skip_to_end()
+    service.pages = [{"cursor": 7, "mark": "b", "changes": [{"topic": "order", "key": LONG}, change]}]
+    news = await feed.read()
+    assert (news.single_topics, news.cursor, news.mark) == ((Topic("order", "O1"),), 7, "b")

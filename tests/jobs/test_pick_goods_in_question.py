@@ -1,0 +1,188 @@
+"""Goods that were scanned stay in question until it is answered or dropped, and a scanned place until goods come."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.pick.pick_state import PickChoice
+from aisle.scan.meaning import LOCATION, PRODUCT, Back, Choice, Command, Match, Quantity, Scan, UnknownCode
+from tests.jobs.pick_runner import Hand, line, picked
+from tests.jobs.test_pick_location_asked import booked, lies, places
+
+GOUDA, NUTS, SALT = "300001", "200001", "110050"
+
+
+def cheese(*, nuts_at: str = "X-01", orders: bool = False, **more: Any) -> Hand:
+    """Gouda on the screen at X-01, then weighed nuts, in stock at X-02 too; or both as orders of a batch."""
+    first = line(1, GOUDA, 3, preferred_location_code="X-01", store_walking_order=1)
+    kept = lies(nuts_at, "X-02")
+    at = {"preferred_location_code": nuts_at, "store_walking_order": 2, "stock_pool": 1, **kept}
+    nuts = line(2, NUTS, 1, allow_decimal=True, unit="kg", **at)
+    hand = Hand(orders={"O1": [first], "O2": [nuts]}, **more) if orders else Hand(first, nuts, **more)
+    hand.books["stock_at_location X-02"] = {"pools": {"1": Decimal(4)}}
+    return hand
+
+
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize("orders", [False, True])
+@pytest.mark.parametrize("choice", [1, 2])
+def test_another_product_after_the_scan_of_another_place_is_asked(verified: bool, orders: bool, choice: int) -> None:
+    hand = cheese(verified=verified, orders=orders)
+    hand.scan("X-01", kind=LOCATION)
+    assert hand.scan("X-02", kind=LOCATION) == "pick.wrong_location"
+    assert hand.scan(NUTS, "0.25") == "pick.which_location"
+    assert not booked(hand)
+    assert places(hand) == ["X-01", "X-02"]
+    assert hand.feed(Choice(choice)) == "pick.from_location"
+    assert booked(hand) == [(2, Decimal("0.25"), ("X-01", "X-02")[choice - 1])]
+
+
+def test_another_product_of_a_third_place_is_asked_too() -> None:
+    hand = cheese(nuts_at="X-05")
+    assert hand.scan("X-02", kind=LOCATION) == "pick.wrong_location"
+    assert hand.scan(NUTS, "0.25") == "pick.which_location"
+    assert places(hand) == ["X-05", "X-02"]
+    assert hand.scan("X-02", kind=LOCATION) == "pick.from_location"
+    assert booked(hand) == [(2, Decimal("0.25"), "X-02")]
+
+
+def test_where_places_are_verified_a_product_of_a_third_place_needs_its_scan() -> None:
+    hand = cheese(nuts_at="X-05", verified=True)
+    hand.scan("X-01", kind=LOCATION)
+    hand.scan("X-02", kind=LOCATION)
+    assert hand.scan(NUTS, "0.25") == "pick.location_first_scan"
+    assert hand.scan("X-02", kind=LOCATION) == "pick.wrong_location"
+    assert not booked(hand)
+
+
+def taken_where(hand: Hand) -> None:
+    """It is asked where a scan of gouda was taken."""
+    hand.scan("X-02", kind=LOCATION)
+    assert hand.scan(GOUDA) == "pick.which_location"
+
+
+def how_much(hand: Hand) -> None:
+    """A pack of nuts is to be weighed."""
+    assert hand.scan(NUTS) == "pick.weigh"
+
+
+def where_and_how_much(hand: Hand) -> None:
+    """It is asked where the pack was taken, before its weight."""
+    hand.scan("X-02", kind=LOCATION)
+    assert hand.scan(NUTS) == "pick.weigh_which_location"
+
+
+def which_one(hand: Hand) -> None:
+    """A code of two products that are both no stop on the screen."""
+    hand.feed(Command("n"))
+    matches = tuple(Match(PRODUCT, key, f"Product {key}", code="9") for key in (GOUDA, SALT))
+    assert hand.feed(Scan(matches)) == "pick.which_product"
+
+
+def too_many(hand: Hand) -> None:
+    """More than is needed."""
+    assert hand.scan(GOUDA, "5") == "pick.more_than_ordered"
+
+
+QUESTIONS = [taken_where, how_much, where_and_how_much, which_one, too_many]
+
+
+def one_scanned(**more: Any) -> Hand:
+    """Salt was scanned before, and stays picked."""
+    kept = {"preferred_location_code": "X-01", "store_walking_order": 1}
+    nuts = {"preferred_location_code": "X-01", "store_walking_order": 2, "allow_decimal": True, "unit": "kg"}
+    hand = Hand(line(1, GOUDA, 3, **kept), line(2, NUTS, 1, **nuts), line(3, SALT, 2, **kept), **more)
+    hand.books["stock_at_location X-02"] = {"pools": {"1": Decimal(4)}}
+    hand.scan(SALT)
+    hand.scan("X-01", kind=LOCATION)
+    return hand
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("letter", "ns")
+def test_a_letter_to_leave_the_stop_leaves_the_question(question: Any, letter: str) -> None:
+    hand = one_scanned()
+    question(hand)
+    before, view, effects = hand.state, hand.view, len(hand.effects)
+    told = hand.feed(Command(letter))
+    assert told == ("pick.location_first" if question in (taken_where, where_and_how_much) else "pick.goods_first")
+    assert (hand.state, hand.view) == (before, view)
+    assert len(hand.effects) == effects
+    hand.feed(Back())
+    assert hand.feed(Command("n")) == "pick.later"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_undo_takes_back_the_question_only(question: Any) -> None:
+    hand = one_scanned()
+    question(hand)
+    assert hand.feed(Command("u")) == "pick.dropped"
+    assert not hand.state.choices
+    assert not hand.state.is_pack_asked
+    assert picked(hand) == {1: 0, 2: 0, 3: 1}
+    assert hand.feed(Command("u")) == "pick.undone"
+    assert picked(hand) == {1: 0, 2: 0, 3: 0}
+
+
+def test_closed_lines_are_in_question_too() -> None:
+    hand = one_scanned()
+    hand.state = hand.state._replace(choices=(PickChoice("reopen", GOUDA, "Gouda"),))
+    assert hand.feed(Command("n")) == "pick.goods_first"
+    assert hand.feed(Command("u")) == "pick.dropped"
+    assert picked(hand)[3] == 1
+
+
+def test_a_product_that_was_refused_holds_nothing_back() -> None:
+    hand = one_scanned()
+    assert hand.scan("999999") == "pick.not_here"
+    assert hand.feed(Command("n")) == "pick.later"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_unknown_code_leaves_the_question(question: Any) -> None:
+    hand = one_scanned()
+    question(hand)
+    before = hand.state
+    assert hand.feed(UnknownCode("4711 x")) == "pick.unknown"
+    assert hand.state == before
+
+
+def test_a_weight_after_the_letter_is_of_the_pack() -> None:
+    hand = one_scanned()
+    how_much(hand)
+    hand.feed(Command("s"))
+    hand.feed(Quantity(Decimal("0.5")))
+    assert picked(hand)[2] == Decimal("0.5")
+
+
+def test_back_from_the_place_of_a_pack_leaves_numbers_to_the_stop() -> None:
+    """Salt is on the screen with one picked: a number is its total, and no weight of the pack of nuts."""
+    hand = one_scanned()
+    where_and_how_much(hand)
+    assert hand.feed(Back()) == "pick.dropped"
+    hand.feed(Quantity(Decimal(2)))
+    assert picked(hand) == {1: 0, 2: 0, 3: 2}
+
+
+def test_an_unknown_code_leaves_the_scanned_place() -> None:
+    hand = cheese()
+    hand.scan("X-02", kind=LOCATION)
+    assert hand.feed(UnknownCode("4711 x")) == "pick.unknown"
+    assert hand.scan(NUTS, "0.25") == "pick.which_location"
+
+
+def test_the_letter_of_a_tote_leaves_the_question() -> None:
+    hand = cheese(orders=True)
+    taken_where(hand)
+    before = hand.state
+    assert hand.feed(UnknownCode("B")) == "pick.location_first"
+    assert hand.state == before
+
+
+def test_a_typed_total_that_is_too_large_holds_nothing_back() -> None:
+    hand = one_scanned()
+    assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
+    assert hand.feed(Command("n")) == "pick.later"

@@ -1,0 +1,68 @@
+"""A label after the scan of another place: it is asked where the goods were taken, and no letter loses them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.pick.pick_state import PickState
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.session.session import Session
+from tests.cache import service_rows
+from tests.session.test_session import at, say, told
+
+GOUDA, NUTS = "2900010000008", "2800010000001"
+NUMBERS = {GOUDA: "300001", NUTS: "200001"}
+
+
+def store(folder: Path) -> StoreFolder:
+    """Gouda and nuts by weight lie at two places; order 9002 has both from X-01, 9003 and 9004 one each."""
+    home = StoreFolder(folder, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([service_rows.person("U1", "Anna Kovac")])
+    weighed = {"allow_decimal": True, "base_unit_name": "kg"}
+    cache.write_products([service_rows.product(number, number, code, **weighed) for code, number in NUMBERS.items()])
+    both = {"X-01": 30, "X-02": 30}
+    cache.write_stock([service_rows.stock(number, 60, places=both) for number in NUMBERS.values()])
+    cache.write_locations([service_rows.location(code, row) for row, code in enumerate(both, 1)])
+    lines = [
+        service_rows.line(row, number, 3, preferred_location_code="X-01")
+        for row, number in enumerate(NUMBERS.values(), 1)
+    ]
+    orders = [("9002", lines), ("9003", lines[:1]), ("9004", lines[1:])]
+    cache.write_orders([service_rows.order(number, *of) for number, of in orders], lines_known=True, read_began=1.0)
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    return home
+
+
+def picked(session: Session) -> dict[str, tuple[Decimal, str]]:
+    """What is picked of each product, and from where."""
+    state = session.stack.top.state
+    assert isinstance(state, PickState)
+    return {take.product: (take.picked, take.location) for take in state.lines if take.picked}
+
+
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize("code", [GOUDA, NUTS], ids=["product of the stop", "another product"])
+@pytest.mark.parametrize("opening", [("9002",), ("6", "9003", "9004", "g")], ids=["pick", "batch"])
+def test_a_label_after_another_place(aisle_home: Path, verified: bool, code: str, opening: tuple[str, ...]) -> None:
+    label = f"010{code}3103000300"
+    with at(store(aisle_home), user="U1", verified=verified) as session:
+        for text in opening:
+            say(session, text)
+        assert told(say(session, "X-01")) == (GOOD, "pick.at_location")
+        assert told(say(session, "X-02")) == (ASK, "pick.wrong_location")
+        assert told(say(session, label)) == (ASK, "pick.which_location")
+        for letter in "ns":
+            assert told(say(session, letter)) == (WRONG, "pick.location_first")
+        assert told(say(session, "u")) == (INFO, "pick.dropped")
+        assert not picked(session)
+        say(session, "X-02")
+        assert told(say(session, label)) == (ASK, "pick.which_location")
+        assert told(say(session, "f")) == (GOOD, "pick.from_location")
+        assert picked(session) == {NUMBERS[code]: (Decimal("0.3"), "X-02")}
