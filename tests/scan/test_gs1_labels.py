@@ -410,7 +410,8 @@ def test_first_measure_of_matching_unit_counts() -> None:
     assert only(what(both, "kg")).quantity == Decimal("1.5")
     assert only(what(both, "m")).quantity == Decimal(2)
     assert only(what(both, "")).needs_quantity
-    assert only(what(f"01{WEIGHED}31030015003202000275", "kg")).quantity == Decimal("1.5")
+    assert only(what(f"01{WEIGHED}31030015003202000331", "kg")).quantity == Decimal("1.5")
+    assert only(what(f"01{WEIGHED}31030015003202000275", "kg")).needs_quantity, "1.5 kg are no 2.75 lb"
 
 
 @pytest.mark.parametrize(
