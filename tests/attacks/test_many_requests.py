@@ -17,7 +17,7 @@ from typing import Any
 import h11
 import pytest
 
-from aisle.addresses import address_key
+from aisle.caller_keys import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_starts import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction

@@ -12,8 +12,8 @@ from itertools import cycle, permutations
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.service.context import wire_id
 from aisle.service.db.schema import MIGRATIONS
+from aisle.service.operation_context import wire_id
 from tests.bench import generated_store, grown_cache, multiplied_stores
 from tests.bench.bench import Bench
 from tests.bench.rows_growth import curve

@@ -21,7 +21,7 @@ from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
 from aisle.outbox.journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from tests.cache import service_rows
 from tests.clock import Clock
 from tests.writes import ANNA, STORE, intents

@@ -20,7 +20,7 @@ from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.outbox.operation_state import STATES
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from tests.cache import service_rows
 from tests.clock import Clock
 from tests.writes import ANNA, STORE

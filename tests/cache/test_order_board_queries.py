@@ -20,7 +20,7 @@ from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox.local_notes import save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, author_of
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.run_length import tries

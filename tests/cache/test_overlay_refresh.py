@@ -14,7 +14,7 @@ from aisle.cache.overlay_index import OperationStatus
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.outcome_reasons import NO_MESSAGE
+from aisle.outbox.reason_messages import NO_MESSAGE
 from tests.writes import ANNA, intents, update
 
 

@@ -13,7 +13,7 @@ from aisle.host.database import transaction
 from aisle.outbox import archive
 from aisle.outbox.journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.outcome_reasons import NO_MESSAGE
+from aisle.outbox.reason_messages import NO_MESSAGE
 from tests.cache.service_rows import order, product, store
 from tests.writes import ANNA, intents, movement, update
 

@@ -15,7 +15,7 @@ from aisle.host.database import fetch, transaction
 from aisle.jobs.job import Write
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from tests.cache.service_rows import line, location, order, person, product, stock, store
 from tests.clock import Clock
 from tests.run_length import tries

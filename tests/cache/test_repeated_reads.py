@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache import open_order_list
+from aisle.cache import pending_order_states
 from aisle.cache.order_overlay import Overlay
 from aisle.cache.reader import CacheReader
 from aisle.cache.stock_overlay import StockOverlay
@@ -22,7 +22,7 @@ from aisle.json_codec import to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import CLOSE, CONFIRM, LOSE_ANSWER, REFUSE, RETRY, SEND, TRANSITIONS
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from tests.cache.service_rows import line, location, order, product, stock
 from tests.clock import Clock
 from tests.writes import ANNA, intents, movement, update
@@ -200,7 +200,7 @@ def test_however_much_waits_an_order_is_reckoned_once(
     cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever stands at a place asks for few of the orders that something is on its way for, home for all of them."""
-    monkeypatch.setattr(open_order_list, "MAX_KEPT_STATES", 3)
+    monkeypatch.setattr(pending_order_states, "MAX_KEPT_STATES", 3)
     cache.write_locations([location(PLACE, 1)])
     cache.write_stock([stock("P1", places={PLACE: 9})])
     numbers = [f"41{number:02}" for number in range(12)]
@@ -210,13 +210,13 @@ def test_however_much_waits_an_order_is_reckoned_once(
         cache.write_orders([order(number, *lines)], True, 1.0)
     outbox = OperationQueue(outbox_db)
     reckoned: list[str] = []
-    base = open_order_list._load_base
+    base = pending_order_states._load_base
 
-    def note(cache: apsw.Connection, number: str, read: tuple[Any, ...]) -> open_order_list.OrderBase | None:
+    def note(cache: apsw.Connection, number: str, read: tuple[Any, ...]) -> pending_order_states.OrderBase | None:
         reckoned.append(number)
         return base(cache, number, read)
 
-    monkeypatch.setattr(open_order_list, "_load_base", note)
+    monkeypatch.setattr(pending_order_states, "_load_base", note)
     for picked in (1, 2, 3):
         for number in numbers:
             with transaction(outbox_db):
@@ -230,7 +230,11 @@ def test_read_interrupted_between_two_orders_leaves_no_stale_state(
     cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache.write_orders([order(number, line(1, "P1", 3)) for number in ("4101", "4102")], True, 1.0)
-    outbox, overlay, standings = OperationQueue(outbox_db), Overlay(outbox_db), open_order_list.PendingOrderStates()
+    outbox, overlay, standings = (
+        OperationQueue(outbox_db),
+        Overlay(outbox_db),
+        pending_order_states.PendingOrderStates(),
+    )
 
     def is_open(*numbers: str) -> list[bool]:
         return [each.is_open for each in standings.states_of(cache_db, overlay.by_order(), numbers).values()]
@@ -245,7 +249,7 @@ def test_read_interrupted_between_two_orders_leaves_no_stale_state(
     with transaction(outbox_db):
         outbox.enqueue(intents(filled, update("4102", {1: 1}, merge=False)), ANNA)
     with monkeypatch.context() as patch:
-        patch.setattr(open_order_list, "_load_base", broken)  # nobody has asked for that of the second one yet
+        patch.setattr(pending_order_states, "_load_base", broken)  # nobody has asked for that of the second one yet
         with pytest.raises(apsw.BusyError):
             is_open("4101", "4102")
     assert is_open("4101", "4102") == [False, True]
@@ -254,7 +258,7 @@ def test_read_interrupted_between_two_orders_leaves_no_stale_state(
 def test_what_is_over_is_remembered_no_more(
     cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(open_order_list, "MAX_KEPT_STATES", 5)
+    monkeypatch.setattr(pending_order_states, "MAX_KEPT_STATES", 5)
     outbox = OperationQueue(outbox_db)
     cache.write_orders([order(str(number), line(1, "P1")) for number in range(30)], True, 1.0)
     for number in range(30):
@@ -265,7 +269,7 @@ def test_what_is_over_is_remembered_no_more(
         outbox.begin_sending(op.op_id, b"")
         outbox.confirm(op.op_id)
         outbox.mark_read_back(op.op_id)
-    assert len(reads._order_states._states) <= open_order_list.MAX_KEPT_STATES
+    assert len(reads._order_states._states) <= pending_order_states.MAX_KEPT_STATES
 
 
 @pytest.mark.parametrize("sent", [True, False])

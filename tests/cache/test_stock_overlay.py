@@ -14,7 +14,7 @@ from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_state import SEND
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from tests.cache.service_rows import line, location, order, product, stock
 from tests.clock import Clock
 from tests.writes import ANNA, STORE, intents

@@ -35,8 +35,8 @@ from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import principal_of
-from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
-from aisle.outbox.outcome_reasons import excess_reason, store_text
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
+from aisle.outbox.reason_messages import excess_reason, store_text
 from aisle.scan.inputs import Line
 from aisle.service.factory import open_service
 from aisle.session.session import open_session
@@ -644,7 +644,8 @@ def test_the_colours_of_a_terminal(environ: dict[str, str], known: tuple[int, ..
     asked = [
         sys.executable,
         "-c",
-        "import sys, ast, aisle.session.query_answers as it; print(it.colour_count(ast.literal_eval(sys.argv[1])))",
+        "import sys, ast\nfrom aisle.session.answer_job_queries import colour_count\n"
+        "print(colour_count(ast.literal_eval(sys.argv[1])))",
     ]
     found = subprocess.run([*asked, repr(environ)], capture_output=True, text=True, check=True, timeout=60)
     assert int(found.stdout) in known

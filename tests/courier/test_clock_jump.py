@@ -15,7 +15,7 @@ from aisle.courier.clock import MIN_JUMP_S, SteadyClock, apply_clock_jump, has_j
 from aisle.courier.courier import Courier, Runtime
 from aisle.courier.leader import LeaderOptions, Leadership, run_courier
 from aisle.host.database import fetch
-from aisle.outbox.outcome_reasons import store_message
+from aisle.outbox.reason_messages import store_message
 from aisle.outbox.session_requests import request_read
 from tests.courier.fake_service import lost_before, not_applied, says
 from tests.courier.host import Host

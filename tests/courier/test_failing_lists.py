@@ -13,7 +13,7 @@ from aisle.cli.reason_texts import reason_text
 from aisle.courier.pull.read_queue import MAX_RETRY_S
 from aisle.courier.schedule import PullIntervals
 from aisle.jobs.view import UnusableRows
-from aisle.outbox.outcome_reasons import DUPLICATE_KEY
+from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.outbox.session_requests import request_read
 from tests.cache.test_stock_overlay import logs
 from tests.courier.document_service import Plain

@@ -17,7 +17,7 @@ from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.courier.pull.sync_stages import paged_stage
 from aisle.errors import StorageError
 from aisle.host.database import fetch, transaction
-from aisle.outbox.outcome_reasons import DUPLICATE_KEY, UnusableRows
+from aisle.outbox.reason_messages import DUPLICATE_KEY, UnusableRows
 from tests.courier.fake_service import OWN, Fake, Fault, lost_before, name_of, says
 from tests.courier.host import Host
 

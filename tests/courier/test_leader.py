@@ -27,7 +27,7 @@ from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import SessionSocket, socket_folder
 from aisle.host.processes import start_courier
 from aisle.host.program_version import is_newer
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd
 from aisle.settings import load_settings
 from aisle.settings.time_zone import set_process_zone

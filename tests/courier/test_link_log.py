@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from aisle.client.errors import NotSent
 from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkStatus
-from aisle.courier.operator_notices import LinkLog, OperatorLog
+from aisle.courier.operator_log import LinkLog, OperatorLog
 from aisle.courier.outcome_messages import reason_of
-from aisle.outbox.outcome_reasons import NO_MESSAGE, store_text
+from aisle.outbox.reason_messages import NO_MESSAGE, store_text
 from tests.courier.fake_service import lost_before, says
 from tests.courier.host import Host
 

@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier import courier as couriers
 from aisle.courier.courier import Courier
-from aisle.courier.operator_notices import Notice
+from aisle.courier.operator_log import Notice
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder

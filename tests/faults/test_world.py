@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.courier.pull.read_queue import MAX_RETRY_S
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from aisle.service.db.sqlite_connection import run_sync
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person

@@ -8,7 +8,7 @@ from typing import Any
 from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_state import PickState
-from aisle.jobs.refusals import REFUSED_QUERY
+from aisle.jobs.refused_operations import REFUSED_QUERY
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Step, Verdict
 from aisle.scan.meaning import PRODUCT, Match, Scan

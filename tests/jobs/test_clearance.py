@@ -29,8 +29,8 @@ from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS, is_typed
-from aisle.jobs.supervisor.clearance import ClearanceJob
-from aisle.jobs.supervisor.clearance_request import ClearanceRequestJob
+from aisle.jobs.supervisor.clearance_scope import ClearanceJob
+from aisle.jobs.supervisor.confirm_clearance import ClearanceRequestJob
 from aisle.jobs.view import DetailView
 from aisle.json_codec import from_text, to_text
 from aisle.scan.decoder import Decoder
@@ -47,7 +47,7 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.session.query_answers import raw_input
+from aisle.session.answer_job_queries import raw_input
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T10:00:00Z")
 WHO = {"is_known": True, "people": True, "listed": True, "role": "supervisor"}

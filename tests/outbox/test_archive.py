@@ -14,7 +14,7 @@ from aisle.outbox.archive import DAY_S
 from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from tests.clock import Clock
 from tests.writes import movement
 

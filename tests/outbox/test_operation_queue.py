@@ -26,8 +26,8 @@ from aisle.outbox.operation_record import (
     write_of_operation,
 )
 from aisle.outbox.operation_state import UNFINISHED, IllegalTransition
-from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
+from aisle.outbox.reason_messages import store_text
 from tests.clock import Clock, seeded
 from tests.run_length import tries
 from tests.writes import ANNA, BEN, intents, movement, picked, update

@@ -16,7 +16,7 @@ from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, Resolve
 from aisle.outbox.excess_picks import EXCESS, excess_reason_of, parse_excess
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.outcome_reasons import store_text
+from aisle.outbox.reason_messages import store_text
 from aisle.outbox.service_restore import DETECTED
 from tests.clock import Clock, seeded
 from tests.writes import ANNA, intents, update

@@ -9,10 +9,10 @@ import pytest
 
 from aisle.contract.wire import OPERATIONS
 from aisle.service.auth.tokens import create_token, revoke_token
-from aisle.service.context import Role
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS
+from aisle.service.operation_context import Role
 from tests.service.world import World
 
 ROLES: tuple[Role, ...] = ("staff", "supervisor", "integration", "admin", "metrics")

@@ -5,7 +5,7 @@ from typing import Any, get_args, get_type_hints
 from pydantic import TypeAdapter
 
 from aisle.contract.models import ResponseModel, result_adapter
-from aisle.contract.models.extensions import request_body_adapter
+from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import SCROLL_PARAM

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from aisle.contract.models.extensions import request_body_adapter
+from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.operations import Operation
 from aisle.contract.wire import OPERATIONS, build_path, encode_json, encode_query
 from aisle.service.errors import STATUS_TITLES

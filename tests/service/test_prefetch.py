@@ -11,13 +11,13 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from aisle.service.context import OperationCall
 from aisle.service.db import ConstraintViolated, Statement, Transaction
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.postgres_transaction import PostgresTransaction
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.query_prefetch import prefetch_statements
+from aisle.service.handlers.write_prefetch import prefetch_statements
+from aisle.service.operation_context import OperationCall
 from tests.service import postgres
 from tests.service.world import LOGS, START, World
 

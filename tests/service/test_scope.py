@@ -17,7 +17,6 @@ import aisle.service.db.statements as catalogue
 from aisle.contract.wire import OPERATIONS
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.auth.tokens import Authorization, authorize
-from aisle.service.context import CHAIN, Context, OperationCall, Principal, Store
 from aisle.service.db import Row
 from aisle.service.db.sqlite_connection import SqliteTransaction
 from aisle.service.db.statements import access
@@ -27,6 +26,7 @@ from aisle.service.errors import Refusal, to_json_bytes
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS, Handler
 from aisle.service.http import endpoint
+from aisle.service.operation_context import CHAIN, Context, OperationCall, Principal, Store
 from tests.service.test_authorization import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
 from tests.service.world import World
 

@@ -12,7 +12,7 @@ from aisle.errors import StorageError
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from tests.session.polling import rested
 from tests.session.test_batch import CODES, at, home, say, sent, told
 

@@ -26,7 +26,7 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.outbox.outcome_reasons import reason_of_operation
+from aisle.outbox.reason_messages import reason_of_operation
 from aisle.scan.meaning import LOCATION
 from aisle.search_text import index_text, normalise_text
 from aisle.undo_reference import UNDO_PREFIX

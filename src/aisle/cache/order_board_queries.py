@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import apsw
 
 from aisle.cache.claim_queries import add_batch_pickers, add_claims, add_priority
-from aisle.cache.open_order_list import ORDER_BATCH
 from aisle.cache.order_history_queries import last_events
 from aisle.cache.order_overlay import Overlay, Row, is_line_complete, to_decimal
 from aisle.cache.order_queries import add_pieces
 from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, load_order_header, overlaid_lines
 from aisle.cache.overlay_index import OverlayIndex
+from aisle.cache.pending_order_states import ORDER_BATCH
 from aisle.cache.row_values import QueryResult, iso_time, window_bounds
 from aisle.cache.schema import ABSENT_ORDERS
 from aisle.host.database import fetch, fetch_one

@@ -19,7 +19,7 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
-from aisle.outbox.outcome_reasons import reason_of_operation, store_text
+from aisle.outbox.reason_messages import reason_of_operation, store_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHistoryRow, OrderOutcomesRow

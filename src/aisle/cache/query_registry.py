@@ -1,7 +1,7 @@
 """Queries of sessions by name: windows on the store's data with pending operations overlaid.
 
 `QUERIES` declares each query with its row type and its arguments, `first` and `size` being the window. Queries of
-supervisors: aisle.cache.supervisor_queries. Queries that the session answers itself: aisle.session.query_answers.
+supervisors: aisle.cache.supervisor_queries. Queries that the session answers itself: aisle.session.answer_job_queries.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.cache_file import empty_cache, open_cache
-from aisle.cache.open_order_list import PendingOrderStates
 from aisle.cache.order_overlay import Overlay
 from aisle.cache.order_queries import ListChange
 from aisle.cache.overlaid_order import OverlaidOrders
+from aisle.cache.pending_order_states import PendingOrderStates
 from aisle.cache.query_registry import QUERIES, QueryContext
 from aisle.cache.row_values import QueryResult, WindowRows
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION

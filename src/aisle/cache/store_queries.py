@@ -25,7 +25,7 @@ from aisle.jobs.pages import MAX_COUNTED
 from aisle.jobs.view import MissingList, UnusableRows
 from aisle.json_codec import to_text
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.outcome_reasons import DUPLICATE_KEY
+from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:

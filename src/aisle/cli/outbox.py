@@ -34,7 +34,7 @@ from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation, user_of_principal
 from aisle.outbox.operation_state import QUEUED
-from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
+from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
 from aisle.outbox.service_restore import REPORTED
 from aisle.outbox.session_requests import FULL_SYNC, request_read
 from aisle.safe_text import clean, fit, width

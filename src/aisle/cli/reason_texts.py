@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import stored_message
 from aisle.jobs.stored_message import DETAIL_ARGUMENT, read_message
-from aisle.outbox.outcome_reasons import DUPLICATE_KEY
+from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.tui.message_text import MessageWriter
 
 if TYPE_CHECKING:

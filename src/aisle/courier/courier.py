@@ -19,7 +19,7 @@ from aisle.courier.clock import apply_clock_jump
 from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
 from aisle.courier.maintenance import Maintenance, release_memory, run_forever
 from aisle.courier.notify import Notifier
-from aisle.courier.operator_notices import LinkLog, Notice, OperatorLog
+from aisle.courier.operator_log import LinkLog, Notice, OperatorLog
 from aisle.courier.pull.cache_update import CacheUpdate, ReadSequence
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.incremental_sync import IncrementalSync
@@ -55,7 +55,7 @@ from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import CONFIRMED
-from aisle.outbox.outcome_reasons import StoredMessage
+from aisle.outbox.reason_messages import StoredMessage
 from aisle.outbox.session_requests import take_read_requests
 
 ClientFactory = Callable[[Callable[[Response], None]], AbstractAsyncContextManager[Client]]

@@ -15,7 +15,7 @@ from aisle.courier.clock import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
 from aisle.courier.link_state import REFUSED
 from aisle.courier.maintenance import HEARTBEAT_S
-from aisle.courier.operator_notices import Notice
+from aisle.courier.operator_log import Notice
 from aisle.courier.push.request import PushSettings
 from aisle.courier.schedule import PullIntervals, Sleep
 from aisle.errors import StorageError

@@ -13,7 +13,7 @@ from aisle.courier.outcome_messages import reason_of
 from aisle.courier.schedule import RandomSource, backoff_s
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import SettingsError
-from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage
+from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage
 
 LIVE = "live"
 SYNCING = "syncing"

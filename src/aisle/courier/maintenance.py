@@ -12,7 +12,7 @@ from gc import disable, enable, isenabled
 import apsw
 
 from aisle.courier.link_state import LinkState
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
 from aisle.courier.schedule import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import checkpoint, fetch_one

@@ -20,7 +20,7 @@ from aisle.client.errors import (
 )
 from aisle.courier.service_features import FEATURES_HEADER, Features
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox.outcome_reasons import NO_STORE, NO_TOKEN, StoredMessage, store_message, store_text
+from aisle.outbox.reason_messages import NO_STORE, NO_TOKEN, StoredMessage, store_message, store_text
 
 MAX_MESSAGE_LENGTH = 300
 """Characters of a service's message that are kept."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from aisle.client.errors import ClientError, InvalidResponse, status_error
 from aisle.contract.wire import encode_segment
 from aisle.courier.link_state import LinkState
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.push.decide_arrival import FOUND, decide
 from aisle.courier.push.lookup import Lookup, readback_observation

@@ -6,7 +6,7 @@ import re
 
 from aisle import __version__
 from aisle.cache.schema import SCHEMA_VERSION
-from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 
 PROGRAM_VERSION = f"{__version__}+{len(OUTBOX_MIGRATIONS)}.{SCHEMA_VERSION}"
 """Version with the schema versions of outbox and cache, which may change between two releases."""

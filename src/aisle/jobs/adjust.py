@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, refusals, stored_message
+from aisle.jobs import quantities, refused_operations, stored_message
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.adjust_view import (
     adjust_view,
@@ -201,7 +201,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
         return Turn(state._replace(pools=count_state.parse_pools(rows)))
-    if id_ == refusals.REFUSED_QUERY:
+    if id_ == refused_operations.REFUSED_QUERY:
         return _send_undo(state, rows, context)
     if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
@@ -491,7 +491,7 @@ def _ask_undo(state: AdjustState) -> Result:
     """Query refusals by the service before the last adjustment is undone."""
     if not state.sent:
         return _reply(state, WRONG, "count.nothing_to_undo")
-    return Turn(state, (refusals.query_refused_since([state.sent[-1].at]),))
+    return Turn(state, (refused_operations.query_refused_since([state.sent[-1].at]),))
 
 
 def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -500,8 +500,8 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
         return Turn(state)
     sent = state.sent[-1]
     undone = state._replace(sent=state.sent[:-1])
-    if refused := refusals.refused_entry(rows, sent.line.product, sent.at):
-        return Turn(undone, (), refusals.refused_entry_verdict(refused))
+    if refused := refused_operations.refused_entry(rows, sent.line.product, sent.at):
+        return Turn(undone, (), refused_operations.refused_entry_verdict(refused))
     write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
     change, where = (
         signed_message(-sent.quantity),

@@ -19,7 +19,7 @@ from aisle.jobs.job import Write
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_state import REFUSED
-from aisle.outbox.outcome_reasons import StoredMessage, excess_reason, superseded_reason
+from aisle.outbox.reason_messages import StoredMessage, excess_reason, superseded_reason
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from aisle.outbox import session_requests
 from aisle.outbox.local_notes import save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, RandomBytes
-from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.service_restore import Restore, list_restores
 from aisle.outbox.session_requests import insert_read_request
 

@@ -61,8 +61,8 @@ from aisle.outbox.operation_state import (
     encode_evidence,
     is_last_in_lanes,
 )
-from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
-from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage, store_text
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
+from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, store_text
 from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
 

@@ -30,7 +30,7 @@ from aisle.outbox.operation_state import (
     OperationRows,
     encode_evidence,
 )
-from aisle.outbox.outcome_reasons import StoredMessage, store_text
+from aisle.outbox.reason_messages import StoredMessage, store_text
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 from aisle.outbox.user_token_owners import user_awaited_by
 

@@ -11,7 +11,7 @@ from aisle.host.database import fetch, transaction
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
-from aisle.outbox.outcome_reasons import NO_MESSAGE, store_message
+from aisle.outbox.reason_messages import NO_MESSAGE, store_message
 from aisle.outbox.reconciliation import Reconciliation
 
 DETECTED, REPORTED = "noticed", "told"

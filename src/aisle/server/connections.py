@@ -20,7 +20,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from aisle.addresses import address_key
+from aisle.caller_keys import address_key
 from aisle.server.fair_rounds import FairRounds
 from aisle.server.websocket_disconnect import LimitedWebSocket
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from aisle.addresses import address_key
+from aisle.caller_keys import address_key
 from aisle.server.fair_rounds import FairRounds
 
 _PART: Final = 64 << 10

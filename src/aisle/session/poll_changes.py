@@ -18,7 +18,7 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
 from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.pin_check import PinCheck
+from aisle.session.pin_required import PinCheck
 from aisle.session.sign_in import SignInFlow
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileChange, ProfileInForce, SettingsWatch

@@ -38,9 +38,11 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.scan.inputs import DecodedInput
+from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
+from aisle.session.dropped_typing import TypedLine
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
 from aisle.session.help_pages import HelpPages
@@ -49,9 +51,8 @@ from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
-from aisle.session.pin_check import PinCheck
+from aisle.session.pin_required import PinCheck
 from aisle.session.poll_changes import ChangePoller
-from aisle.session.query_answers import answer_query
 from aisle.session.screen_size import ScreenSize, Terminal
 from aisle.session.sign_in import SignInFlow
 from aisle.session.store_connection import StoreConnection
@@ -63,7 +64,6 @@ from aisle.session.terminal_settings import (
     StoreAccess,
     profile_from_settings,
 )
-from aisle.session.typed_line import TypedLine
 from aisle.session.verdicts import Verdicts, error_message
 from aisle.settings import LoadedSettings, Settings
 

@@ -24,7 +24,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from aisle.addresses import address_key
+from aisle.caller_keys import address_key
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
 from aisle.server.websocket_disconnect import PING_INTERVAL_S, LimitedWebSocket

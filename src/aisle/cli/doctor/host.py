@@ -22,7 +22,7 @@ from aisle.host import file_system
 from aisle.host.database import check_sqlite_version
 from aisle.jobs.view import msg
 from aisle.safe_text import supports_utf8
-from aisle.session.query_answers import colour_count
+from aisle.session.answer_job_queries import colour_count
 from aisle.settings import LoadedSettings, terminal_name
 from aisle.tui.message_text import MessageWriter
 

@@ -28,8 +28,8 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_state import IN_DOUBT, NEEDS_PERSON, REFUSED
-from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
-from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
+from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
 from aisle.outbox.service_restore import DETECTED, Restore, list_restores, unfinished_counts
 from aisle.settings import LoadedSettings
 

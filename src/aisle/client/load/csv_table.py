@@ -90,7 +90,7 @@ class CsvTable:
         self._required = [column.name for column in self._columns if column and column.required]
         self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
         self.units: dict[str, str] = {}
-        """Units of the products whose quantities have a unit, by product (`product_units`)."""
+        """Units of the products whose quantities have a unit, by product (`read_product_units`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
         named = ("location_code",) if layout is LOCATIONS else ("product_number", "location_code", "stock_pool")
         self._total_indexes = [at for at, name in enumerate(names) if name in named]

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from aisle.client.base import BaseClient, parse_retry_after
 from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
+from aisle.client.load.check_confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -30,7 +31,6 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
-from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.existing_stock import (
     LoadedStock,
@@ -41,12 +41,12 @@ from aisle.client.load.existing_stock import (
 )
 from aisle.client.load.goods_in_hand import GoodsInHand
 from aisle.client.load.placeless import EMPTY_PLACE
-from aisle.client.load.product_units import read_units
+from aisle.client.load.read_product_units import read_units
 from aisle.client.load.record_differences import describe_differences
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import bare_code
-from aisle.client.load.service_comparison import compare_with_service, warn_of_missing_supervisors
+from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment

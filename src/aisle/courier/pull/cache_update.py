@@ -14,7 +14,7 @@ from aisle.cache.writer import CacheWriter, SkippedRow, WriteResult
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.courier.notify import location_topics, notification_topics
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
 from aisle.courier.topics_to_reread import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
 
 

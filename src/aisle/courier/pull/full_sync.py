@@ -26,7 +26,7 @@ from aisle.client.response import to_int64
 from aisle.contract.wire import OPERATIONS, QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.maintenance import pause_gc
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull import sync_progress
 from aisle.courier.pull.single_reads import SingleReads
@@ -44,7 +44,7 @@ from aisle.courier.pull.sync_stages import (
     paged_stage,
 )
 from aisle.courier.schedule import ListBackoffs, Sleep, WakeEvent
-from aisle.outbox.outcome_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
+from aisle.outbox.reason_messages import DUPLICATE_KEY, StoredMessage, UnusableRows
 
 Pages = AsyncGenerator[tuple[list[Row], Envelope], None]
 

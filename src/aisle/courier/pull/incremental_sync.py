@@ -14,9 +14,9 @@ from typing import Any
 from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.list_requests import pages_by_count
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
+from aisle.courier.pages_by_number import pages_by_count
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.read_queue import MAX_RETRY_S, MissingLists, ReadQueue
@@ -49,7 +49,7 @@ from aisle.courier.topics_to_reread import (
     topics_of_operation,
 )
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.outcome_reasons import StoredMessage
+from aisle.outbox.reason_messages import StoredMessage
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS
 
 FULL_SYNC_INTERVAL_S = 86400.0

@@ -17,8 +17,8 @@ from aisle.client import Client
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
-from aisle.courier.list_requests import pages_by_count
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.pages_by_number import pages_by_count
 
 LOG_DAYS = 7
 """Days of the store's log that are kept."""

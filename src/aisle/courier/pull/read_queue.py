@@ -10,7 +10,7 @@ from math import inf
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
 from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
 from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.pull.log_and_recount_reads import LOG_LIST as LOG_LIST
 from aisle.courier.pull.single_reads import ReadOvertaken, SingleReads
@@ -27,7 +27,7 @@ from aisle.courier.topics_to_reread import (
 )
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.outcome_reasons import StoredMessage
+from aisle.outbox.reason_messages import StoredMessage
 
 
 class PendingReadBacks:

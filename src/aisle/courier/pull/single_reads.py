@@ -24,9 +24,9 @@ from aisle.client.errors import (
 from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_segment
-from aisle.courier.list_requests import CHECKED_LISTS, pages_by_count, request_one_row
 from aisle.courier.notify import notification_topics
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.pages_by_number import CHECKED_LISTS, pages_by_count, request_one_row
 from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify
 from aisle.courier.pull.log_and_recount_reads import AssignmentReader, LogReader, RecountReader, StoreReader
 from aisle.courier.topics_to_reread import (

@@ -25,7 +25,7 @@ from aisle.courier.schedule import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox import session_requests
 from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of
-from aisle.outbox.outcome_reasons import store_message, store_text
+from aisle.outbox.reason_messages import store_message, store_text
 from aisle.outbox.session_requests import RequestRow
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from aisle.client import Client
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
-from aisle.courier.list_requests import pages_by_count
+from aisle.courier.pages_by_number import pages_by_count
 from aisle.courier.push.decide_arrival import (
     BY_LOG,
     BY_NUMBER,

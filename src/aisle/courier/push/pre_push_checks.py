@@ -18,7 +18,7 @@ from aisle.client import Response
 from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
 from aisle.client.paging import Row
 from aisle.courier.link_state import LinkState
-from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.operator_log import OperatorLog
 from aisle.courier.push.reconciler import Reconciler
 from aisle.courier.service_features import Features
 from aisle.courier.topics_to_reread import ORDER, topics_of_operation
@@ -27,7 +27,7 @@ from aisle.host.database import fetch
 from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation, parse_update_values
-from aisle.outbox.outcome_reasons import StoredMessage, setting_changed_reason, store_message
+from aisle.outbox.reason_messages import StoredMessage, setting_changed_reason, store_message
 from aisle.outbox.rebase_picks import BASE, PICKED, RebasedLine, has_base, is_picked, rebase_line
 
 if TYPE_CHECKING:

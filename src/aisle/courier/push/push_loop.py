@@ -34,7 +34,7 @@ from aisle.outbox.excess_picks import EXCESS
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
-from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
+from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 
 if TYPE_CHECKING:
     from aisle.outbox.evidence import Evidence

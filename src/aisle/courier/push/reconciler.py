@@ -46,7 +46,7 @@ from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S,
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IN_DOUBT, IllegalTransition
-from aisle.outbox.outcome_reasons import StoredMessage, store_message
+from aisle.outbox.reason_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import OrderUpdate

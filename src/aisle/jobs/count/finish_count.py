@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import refusals, stored_message
+from aisle.jobs import refused_operations, stored_message
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import (
     CountLine,
@@ -263,7 +263,7 @@ def undo_sent(state: CountState) -> Result:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
         return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
-    return Turn(state, (refusals.query_refused_since(change.counted_at for change in sent.changes),))
+    return Turn(state, (refused_operations.query_refused_since(change.counted_at for change in sent.changes),))
 
 
 def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -273,7 +273,7 @@ def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context
     remaining, refused = without_refused(state.last_sent, rows)
     state = state._replace(last_sent=None)
     if refused and not remaining.changes:
-        return Turn(state, (), refusals.refused_entry_verdict(refused))
+        return Turn(state, (), refused_operations.refused_entry_verdict(refused))
     effects: tuple[Effect, ...] = reversing_writes(remaining, context)
     verdict = undo_verdict(undo_message(remaining))
     if state.closes_after_send and state.sent:  # opened for that count alone and resumed
@@ -324,7 +324,7 @@ def without_refused(
     sent: SentCount, rows: tuple[RefusedOperationsRow, ...]
 ) -> tuple[SentCount, RefusedOperationsRow | None]:
     """Return a sent count without the entries the service refused, and the last refusal."""
-    found = [(each, refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
+    found = [(each, refused_operations.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
     last = next((row for _, row in reversed(found) if row), None)
     return sent._replace(changes=tuple(each for each, row in found if row is None)), last
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import refusals
+from aisle.jobs import refused_operations
 from aisle.jobs.count import count_input, count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import (
@@ -271,7 +271,7 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: C
             return finish_count.handle_all_lines(state, row, context)
         case "scanned":
             return count_input.handle_product(state, row, context)
-        case refusals.REFUSED_QUERY:
+        case refused_operations.REFUSED_QUERY:
             return finish_count.send_undo(state, rows, context)
         case "records_by_number":
             return count_input.handle_records_by_number(state, rows, context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import refusals
+from aisle.jobs import refused_operations
 from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.move import goods_in_hand
@@ -167,7 +167,7 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
         return self._query_tasks_and_refusals(state, context, is_moved=event.job == "move")
 
     def _query_tasks_and_refusals(self, state: ClearanceTasksState, context: Context, *, is_moved: bool) -> Result:
-        refused = refusals.query_refused_moves(state.opened_at, is_reported=is_moved)
+        refused = refused_operations.query_refused_moves(state.opened_at, is_reported=is_moved)
         return Turn(state._replace(confirmed_task=""), (*self.queries(state, context), refused))
 
     def handle_rows(self, state: ClearanceTasksState, answer: Rows, context: Context) -> Result:
@@ -177,7 +177,9 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
             case Rows("clearance_tasks"):
                 return LIST.handle_rows(state, answer, context)
             case Rows("refused" | "refused_before"):
-                reported, verdict = refusals.report_refused_moves(state.reported_refusals, answer, context.user)
+                reported, verdict = refused_operations.report_refused_moves(
+                    state.reported_refusals, answer, context.user
+                )
                 return Turn(state._replace(reported_refusals=reported), (), verdict)
         return Turn(state)
 

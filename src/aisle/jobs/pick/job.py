@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, refusals
+from aisle.jobs import quantities, refused_operations
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -318,7 +318,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return Turn(state, (goods_in_hand.QUERY_POOL_NAMES,))
         case Rows(goods_in_hand.POOL_NAMES_QUERY):
             return Turn(goods_in_hand.with_pool_names(state, event))
-        case Rows(refusals.REFUSED_QUERY, rows, _):
+        case Rows(refused_operations.REFUSED_QUERY, rows, _):
             return lines.undo_count(state, rows, context)
         case Rows(take_over.REFUSED_QUERY, rows, _):
             return take_over.report_refused_put_down(state, rows, context)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import quantities, refusals
+from aisle.jobs import quantities, refused_operations
 from aisle.jobs.count import finish_count
 from aisle.jobs.job import Args, Context, Start, Turn, Write
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, put_down
@@ -405,7 +405,10 @@ def undo_step(state: PickState, context: Context) -> Result:
     while state.history:
         last = state.history[-1]
         if last.sent_count and last.sent_count.changes:
-            return Turn(state, (refusals.query_refused_since(change.counted_at for change in last.sent_count.changes),))
+            return Turn(
+                state,
+                (refused_operations.query_refused_since(change.counted_at for change in last.sent_count.changes),),
+            )
         state = state._replace(history=state.history[:-1])
         if last.sent_count:
             return Turn(state, (), finish_count.no_undo_verdict(last.sent_count))
@@ -428,7 +431,7 @@ def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context
     remaining, refused = finish_count.without_refused(sent, rows)
     state = state._replace(history=state.history[:-1])
     if refused and not remaining.changes:
-        return Turn(state, (), refusals.refused_entry_verdict(refused))
+        return Turn(state, (), refused_operations.refused_entry_verdict(refused))
     verdict = undo_verdict(finish_count.undo_message(remaining))
     return Turn(state._replace(choices=()), finish_count.reversing_writes(remaining, context), verdict)
 

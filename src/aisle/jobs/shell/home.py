@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import pages, refusals
+from aisle.jobs import pages, refused_operations
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import (
     Changed,
@@ -284,7 +284,7 @@ class HomeJob(Job[HomeState]):
             case Closed("pick", {"rejected": str(order)}):
                 return self._refresh_all(state._replace(rejected_order=order), context)
             case Changed("refusal"):
-                return Turn(state, (refusals.query_refused_moves(state.signed_in_at or context.now),))
+                return Turn(state, (refused_operations.query_refused_moves(state.signed_in_at or context.now),))
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
                 state = state._replace(signed_in_at=state.signed_in_at or context.now)
                 return self._refresh_all(
@@ -342,13 +342,13 @@ class HomeJob(Job[HomeState]):
             case Rows("lost", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused" | "refused_before"):
-                known, said = refusals.report_refused_moves(state.reported_refusals, answer, context.user)
+                known, said = refused_operations.report_refused_moves(state.reported_refusals, answer, context.user)
                 return Turn(state._replace(reported_refusals=known), (), said)
         return Turn(state)
 
     def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
         """Query the list, unconfirmed operations, assignments, refusals and a rejected order again."""
-        refused = refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
+        refused = refused_operations.query_refused_moves(state.signed_in_at, is_reported=moved)
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
             (Query("lost", "order", {"order_number": state.rejected_order}, is_live=True),)

@@ -14,11 +14,11 @@ from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from typing import NamedTuple
 
-from aisle.service.context import CHAIN, Principal
 from aisle.service.db import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.statements import access
 from aisle.service.errors import forbidden
+from aisle.service.operation_context import CHAIN, Principal
 
 log = logging.getLogger("aisle.service")
 

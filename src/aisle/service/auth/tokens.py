@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from typing import NamedTuple, get_args
 
 from aisle.errors import UsageError
-from aisle.service.context import Context, Principal, Role, Store
 from aisle.service.db import Database, Row, Statement, Transaction
 from aisle.service.db.statements import access, stores
 from aisle.service.domain.audit import AuditChange, record_command
 from aisle.service.errors import Refusal, forbidden
+from aisle.service.operation_context import Context, Principal, Role, Store
 
 TOKEN_PREFIX = "aisle_"
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -6,9 +6,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from aisle.contract.models.extensions import ReviewsRequest
+from aisle.contract.models.extension_bodies import ReviewsRequest
 from aisle.service.auth.tokens import add_token, authorize_store, mark_revoked
-from aisle.service.context import Context, OperationCall, Principal
 from aisle.service.db import Transaction
 from aisle.service.db.statements import access
 from aisle.service.demo.history import (
@@ -34,6 +33,7 @@ from aisle.service.handlers.products import create_or_update_products
 from aisle.service.handlers.registry import RunOperation
 from aisle.service.handlers.store_products import create_store_products
 from aisle.service.handlers.stores import create_stores
+from aisle.service.operation_context import Context, OperationCall, Principal
 from aisle.service.query_values import QueryValues
 
 _HANDLERS: dict[str, RunOperation] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from aisle.service.context import CHAIN, Context
 from aisle.service.db import Transaction
 from aisle.service.db.statements import access
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import to_json
+from aisle.service.operation_context import CHAIN, Context
 
 Subject = Literal["product", "store product", "store", "location", "order", "person", "token"]
 COMMAND_TOKEN_NAME = "command line"

@@ -9,13 +9,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from aisle.service.context import Context
 from aisle.service.db import Statement
 from aisle.service.db.statements import products
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
 from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import conflict
+from aisle.service.operation_context import Context
 
 if TYPE_CHECKING:
     from aisle.service.domain.order_line import OrderLine

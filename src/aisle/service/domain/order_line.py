@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
-from aisle.service.context import Context
 from aisle.service.db import Row
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import to_json
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.states import check_transition, line_state
 from aisle.service.errors import conflict, unprocessable
+from aisle.service.operation_context import Context
 
 REASON_FIELDS: Final = ("rejection_reason_code", "rejection_reason_code_description")
 """Fields with the reason why a line was closed short. They are removed when it no longer is."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple, TypedDict
 
-from aisle.contract.models.extensions import ExtendedStore
+from aisle.contract.models.extension_bodies import ExtendedStore
 from aisle.contract.models.stores import OrderingSchema
 from aisle.service.domain.timestamps import TimeZone, format_timestamp
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from aisle.contract.models.extensions import ExtendedLineUpdate
+from aisle.contract.models.extension_bodies import ExtendedLineUpdate
 from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
-from aisle.service.context import Context
 from aisle.service.db.statements import access
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import stock as stock_sql
@@ -21,6 +20,7 @@ from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
 from aisle.service.domain.states import CLOSED_STATES, STATUS_IDS, check_transition, order_fulfilment
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
+from aisle.service.operation_context import Context
 
 UNDOCUMENTED_ORDER_FIELDS = (
     "customer_city",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from aisle.contract.models import ExactNumber
-from aisle.contract.models.extensions import ExtendedLineUpdate
+from aisle.contract.models.extension_bodies import ExtendedLineUpdate
 from aisle.service.domain.ledger import HeldGoods, Ledger, SourceQuantity, StockKey
 from aisle.service.domain.log_entries import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine

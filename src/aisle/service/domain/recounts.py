@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aisle.service.context import Context, Store, split_wire_id
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.states import RECOUNT_COUNTED
+from aisle.service.operation_context import Context, Store, split_wire_id
 
 
 class FreeCount(NamedTuple):

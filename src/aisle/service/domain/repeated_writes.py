@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from aisle.service.context import Context
 from aisle.service.db.statements import access
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.errors import Refusal
+from aisle.service.operation_context import Context
 
 SETTING, LINE = "setting", "line"
 """Subjects: a store's setting of a product; the state of an order line (closed or rejected) and its reason."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from aisle.service.context import Context, Store
 from aisle.service.db.statements import products, stores
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.errors import unprocessable
+from aisle.service.operation_context import Context, Store
 
 NO_LOCATION = ""
 

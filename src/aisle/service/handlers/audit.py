@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import bad_request, to_json_bytes
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 MAX_ENTRIES = 1000
 

@@ -11,9 +11,8 @@ from typing import Final, NamedTuple
 
 from aisle.contract.models import ExactNumber
 from aisle.contract.models.deliveries import MultiStoreDeliveryLineCreate
-from aisle.contract.models.extensions import DeliveryMark, ExtendedDelivery, ExtendedProduct
+from aisle.contract.models.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.context import Context, OperationCall, Store, split_wire_id
 from aisle.service.db import Row
 from aisle.service.db.barcode_index_keys import find_products_by_code
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
@@ -55,6 +54,7 @@ from aisle.service.handlers.list_response import (
     reduced_envelope,
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
 from aisle.service.query_values import QueryValues
 from aisle.service.rate_limits import check_code
 

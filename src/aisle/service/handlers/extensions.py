@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 from pydantic import TypeAdapter
 
-from aisle.contract.models.extensions import (
+from aisle.contract.models.extension_bodies import (
     DeliveryMarksRequest,
     LineRejectionsRequest,
     LocationsRequest,
@@ -27,7 +27,6 @@ from aisle.contract.models.extensions import (
 )
 from aisle.contract.operations import Param
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall
 from aisle.service.db import Statement
 from aisle.service.db.statements import access
 from aisle.service.db.statements import stock as stock_sql
@@ -49,6 +48,7 @@ from aisle.service.handlers.recounts import list_recounts, write_recounts
 from aisle.service.handlers.registry import BULK_BODY_LIMIT, Handler
 from aisle.service.http.idempotency import unknown_keys
 from aisle.service.http.large_body_turns import MIB
+from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall
 from aisle.service.rate_limits import check_code
 
 log = logging.getLogger("aisle.service")

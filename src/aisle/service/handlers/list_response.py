@@ -13,12 +13,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from aisle.contract.operations import Param
-from aisle.service.context import Context, OperationCall
 from aisle.service.db import Transaction
 from aisle.service.db.queries import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer
+from aisle.service.operation_context import Context, OperationCall
 from aisle.service.query_values import QueryValues
 
 DEFAULT_PAGE_SIZE = 100

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db import Row
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.statements import stores as sql
@@ -22,6 +21,7 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import not_found
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
+from aisle.service.operation_context import Context, OperationCall, Store
 from aisle.service.query_values import QueryValues
 
 # First column of a balance in a row of the page, after those of the location.

@@ -8,9 +8,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from aisle.contract.models.extensions import ExtendedLogEntry, ReviewWrite
+from aisle.contract.models.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
 from aisle.service.db import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
@@ -47,6 +46,7 @@ from aisle.service.handlers import store_products
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.http.request_parsing import clamp_occurred_on
+from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id, wire_id
 from aisle.service.query_values import QueryValues
 
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.

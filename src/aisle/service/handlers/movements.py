@@ -6,7 +6,6 @@ from typing import Final
 
 from aisle.contract.models.stock import MovementEnd as EndFields
 from aisle.contract.models.stock import MovementItem
-from aisle.service.context import Context, OperationCall
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.statements import orders as order_sql
 from aisle.service.domain.json_fragments import pick_members
@@ -19,6 +18,7 @@ from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.store_catalogue import Product, StoreCatalogue
 from aisle.service.errors import unprocessable
+from aisle.service.operation_context import Context, OperationCall
 
 EMPTY_LIST_RESULT = b'{"success":true,"data":"","message":"The list is empty: there was nothing to move."}'
 _END_FIELDS: Final = ("from_location", "to_location")

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from aisle.service.auth.tokens import authorize_stores
-from aisle.service.context import Context
 from aisle.service.db.queries import Query, count_query, page_query
 from aisle.service.db.statements import stores as sql
 from aisle.service.handlers.list_response import Page
+from aisle.service.operation_context import Context
 
 MAX_MERGED_STORES = 8
 """Maximum number of stores in a merged statement; each number of stores is another statement."""

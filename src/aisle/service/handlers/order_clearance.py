@@ -10,11 +10,11 @@ import json
 from collections.abc import Collection, Iterable
 
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db import Row
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes
+from aisle.service.operation_context import Context, OperationCall, Store
 
 
 async def create_customer_order_clearance(ctx: Context, call: OperationCall) -> bytes:

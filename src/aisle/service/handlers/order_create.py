@@ -6,7 +6,6 @@ import hashlib
 from collections import defaultdict
 
 from aisle.service.auth.tokens import authorize_store, require_role
-from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import to_json
@@ -28,6 +27,7 @@ from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
 from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, conflict, unprocessable
+from aisle.service.operation_context import Context, OperationCall, Store
 from aisle.service.rate_limits import check_code
 
 

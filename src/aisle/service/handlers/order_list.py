@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db import Row, Statement
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter
 from aisle.service.db.statements import orders as sql
@@ -27,6 +26,7 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import to_json_bytes, unprocessable
 from aisle.service.handlers.list_response import check_page_length, list_envelope, parse_scroll_page
+from aisle.service.operation_context import Context, OperationCall, Store
 from aisle.service.query_values import QueryValues
 
 MAX_ORDER_NUMBERS = 100

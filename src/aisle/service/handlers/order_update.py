@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from aisle.contract.models import ExactNumber
-from aisle.contract.models.extensions import (
+from aisle.contract.models.extension_bodies import (
     ExtendedLineUpdate,
     ExtendedOrderUpdate,
     ExtendedOrderUpdateRequest,
@@ -14,12 +14,11 @@ from aisle.contract.models.extensions import (
     LineRejectionsRequest,
 )
 from aisle.service.auth.tokens import require_role
-from aisle.service.context import Context, OperationCall
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
-from aisle.service.domain.order_audit import note_order, settings_of
+from aisle.service.domain.order_decisions import note_order, settings_of
 from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
     REJECTION_SOURCE,
@@ -44,6 +43,7 @@ from aisle.service.domain.quantities import (
 from aisle.service.domain.repeated_writes import LINE, closed_later, key_of, record_write_times, superseded
 from aisle.service.domain.store_catalogue import Location, StoreCatalogue
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
+from aisle.service.operation_context import Context, OperationCall
 
 LinePair = tuple[OrderLine, ExtendedLineUpdate]
 """Line of an order with its new values."""

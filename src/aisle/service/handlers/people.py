@@ -8,15 +8,15 @@ import math
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, TypedDict
 
-from aisle.contract.models.extensions import PersonWrite, SignInRequest
+from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import ROLES, TokenPerson, add_token, authorize_store
-from aisle.service.context import Context, OperationCall, ReadRunner, Role, Store
 from aisle.service.db import Row
 from aisle.service.db.statements import access
 from aisle.service.domain import audit
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
+from aisle.service.operation_context import Context, OperationCall, ReadRunner, Role, Store
 
 TOKEN_SECONDS = 3600.0
 """Seconds that a person's token is valid."""

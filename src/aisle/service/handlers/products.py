@@ -8,7 +8,6 @@ from typing import Any
 
 from aisle.barcode_keys import split_codes
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.barcode_index_keys import code_keys_of_product, lookup_code_keys
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter
 from aisle.service.db.statements import access
@@ -22,6 +21,7 @@ from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_response import check_page_length, parse_page
 from aisle.service.http.validation import PRICE_FIELDS
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 from aisle.service.rate_limits import check_code
 
 Body = dict[str, Any]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from aisle.contract.models.extensions import RecountWrite
-from aisle.service.context import Context, OperationCall, Store, split_wire_id
+from aisle.contract.models.extension_bodies import RecountWrite
 from aisle.service.db import Row
 from aisle.service.db.queries import filter_query, page_query
 from aisle.service.db.statements import logs as log_sql
@@ -16,6 +15,7 @@ from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIO
 from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.logs import NUMBER_REUSED
+from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
 
 MAX_RECOUNTS = 1000
 _ALL_STATES = "all"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import parse_json_object, pick_members, to_json
@@ -15,6 +14,7 @@ from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
 from aisle.service.handlers.products import Body, load_products
 from aisle.service.http.validation import PRICE_FIELDS
+from aisle.service.operation_context import Context, OperationCall, Store
 
 MergeStoreProduct = Callable[[Body, Body, Body], Body]
 """Merge of a store's stored fields with those of a request; the last one is the product of the catalogue."""

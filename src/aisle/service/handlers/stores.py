@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from aisle.contract.models.extensions import ExtendedStore
+from aisle.contract.models.extension_bodies import ExtendedStore
 from aisle.contract.wire import POOL_NUMBERS
-from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.queries import filter_query, page_query, search_filter
 from aisle.service.db.statements import stores as sql
 from aisle.service.db.text_search import search_key
@@ -16,6 +15,7 @@ from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 from aisle.service.rate_limits import check_code
 
 _POOL_NAMES = {f"store_stock_pool_{pool}": f"storeStockPool{pool}" for pool in POOL_NUMBERS}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.contract.models.extensions import TokenRequest
+from aisle.contract.models.extension_bodies import TokenRequest
 from aisle.errors import UsageError
 from aisle.service.auth.tokens import (
     ALL_STORES,
@@ -12,11 +12,11 @@ from aisle.service.auth.tokens import (
     mark_revoked,
     token_audit_fields,
 )
-from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.statements import access
 from aisle.service.domain import audit
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 _DAY = 86400.0
 MAX_TOKEN_DAYS = 36_500

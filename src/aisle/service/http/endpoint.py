@@ -22,23 +22,23 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from aisle.addresses import address_key
+from aisle.caller_keys import address_key
 from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
 from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
-from aisle.service.context import Context, OperationCall, Principal
 from aisle.service.db import Busy, Database, DatabaseFailed, Statement, TooManyWaiting, Transaction, ValueTooLong
 from aisle.service.db.fair_reads import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
-from aisle.service.handlers.query_prefetch import prefetch_statements
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
+from aisle.service.handlers.write_prefetch import prefetch_statements
 from aisle.service.http import request_parsing
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
+from aisle.service.operation_context import Context, OperationCall, Principal
 from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
 
 log = logging.getLogger("aisle.service")

@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db import Database, DatabaseFailed, Transaction
 from aisle.service.db.statements import access
 from aisle.service.db.table_sizes import TableSizes
@@ -22,6 +21,7 @@ from aisle.service.handlers.registry import Handler, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH
 from aisle.service.http.routes import page_route
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db import ConstraintViolated
 from aisle.service.db.statements import access
 from aisle.service.errors import Refusal, conflict, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, named_stores
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 _NO_STORE = {"Cache-Control": "no-store"}
 

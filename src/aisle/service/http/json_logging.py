@@ -22,7 +22,7 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Any, TypedDict
 
-from aisle.addresses import address_key
+from aisle.caller_keys import address_key
 from aisle.errors import UsageError
 from aisle.service.domain.timestamps import format_timestamp
 

@@ -22,7 +22,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive
 
 from aisle.contract.operations import Param
-from aisle.service.context import Replay
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.domain.timestamps import format_timestamp, parse_timestamp, subtract_seconds
 from aisle.service.errors import Refusal, bad_request
@@ -34,6 +33,7 @@ from aisle.service.http.validation import (
     unknown_parameter_refusal,
     validation_errors,
 )
+from aisle.service.operation_context import Replay
 from aisle.service.query_values import HeaderValues, QueryValues
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")

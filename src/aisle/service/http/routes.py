@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from aisle.contract.models.extensions import request_body_adapter
+from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.wire import OPERATIONS
 from aisle.errors import StorageError
 from aisle.service.errors import Refusal

@@ -13,7 +13,6 @@ from pydantic import TypeAdapter
 
 from aisle.contract.operations import Param
 from aisle.service.auth.tokens import ROLES
-from aisle.service.context import CHAIN, BeforeTransaction, Context, OperationCall, Replay, Role
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
     deliveries,
@@ -31,6 +30,7 @@ from aisle.service.handlers import (
     stores,
 )
 from aisle.service.http.large_body_turns import MIB
+from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, OperationCall, Replay, Role
 
 # A row that names a store belongs to it, other rows to the chain.
 _STORE_IN_EACH_ROW = frozenset(

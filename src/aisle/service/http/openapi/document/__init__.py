@@ -14,7 +14,7 @@ from pydantic.json_schema import JsonSchemaMode
 from pydantic.json_schema import JsonSchemaValue as Schema
 
 from aisle.contract.models import result_adapter
-from aisle.contract.models.extensions import is_optional_body, request_body_adapter
+from aisle.contract.models.extension_bodies import is_optional_body, request_body_adapter
 from aisle.contract.operations import Operation as Row
 from aisle.contract.operations import Param
 from aisle.contract.wire import OPERATIONS, pool_fields

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aisle.service.context import Context
 from aisle.service.domain import audit
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
 from aisle.service.domain.orders import CLAIM_FIELDS, Order
 from aisle.service.domain.quantities import to_json_number
+from aisle.service.operation_context import Context
 
 _CLAIM = "claimed_by"
 _OF_PICKERS = frozenset({"staff"})

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypedDict
 
 from aisle.contract.models import ExactNumber
-from aisle.contract.models.extensions import ExtendedLogEntry, ExtendedOrderUpdateRequest
+from aisle.contract.models.extension_bodies import ExtendedLogEntry, ExtendedOrderUpdateRequest
 from aisle.contract.models.stock import MovementItem
-from aisle.service.context import OperationCall
 from aisle.service.db import Statement
 from aisle.service.db.statements import logs, orders, products, stock, stores
 from aisle.service.db.statements import stock as sql
 from aisle.service.handlers.logs import is_count
+from aisle.service.operation_context import OperationCall
 
 # Limit of rows with queries of their own. Nobody waits at a terminal for larger requests.
 _MAX_ROWS = 8

@@ -12,10 +12,10 @@ from aisle.jobs.view import ASK, INFO, ListView, Verdict, msg
 from aisle.late import LazyModule
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning, Text, UnknownCode
+from aisle.session.answer_job_queries import raw_input
 from aisle.session.current_page import Page
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
-from aisle.session.query_answers import raw_input
 from aisle.session.store_connection import StoreConnection
 from aisle.session.verdicts import Verdicts
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkStatus
-from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage
+from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage
 from aisle.safe_text import clean
 
 MAX_NOTICES = 100
