@@ -119,7 +119,7 @@ def describe(op: Operation) -> Row:
 def all_models() -> dict[str, Any]:
     """Every type of an area or shared by areas; mixins of a spelling are no resources."""
     found = {}
-    for info in (info for info in iter_modules(models.__path__) if info.name != "extensions"):
+    for info in (info for info in iter_modules(models.__path__) if info.name != "extension_bodies"):
         module = import_module(f"{models.__name__}.{info.name}")
         for name, item in vars(module).items():
             is_type = is_typeddict(item) or (inspect.isclass(item) and issubclass(item, BaseModel))

@@ -71,7 +71,7 @@ def steps(lines: list[Line]) -> Steps:
     first, second = lines
     return [
         ("", "Scan your badge"),
-        ("anna", f"{ORDER} ! 2020"),
+        ("anna", f"{ORDER} ! Jan 2020"),
         (ORDER, f"Scan the place {first.place}"),
         (first.place, "Scan the product"),
         (first.code, "Scan 2 more"),
