@@ -12,9 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TextIO
 
-from textual import events
 from textual.app import App
-from textual.geometry import Size
 
 from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
 from aisle.tui.driver import AisleDriver, TerminalWriter
@@ -44,7 +42,8 @@ class WebDriver(AisleDriver):
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
         """Store the arguments of Textual."""
-        super().__init__(app, debug=debug, mouse=False, size=size or (80, 24))
+        self._browser_size = size or (80, 24)
+        super().__init__(app, debug=debug, mouse=False, size=self._browser_size)
         self._packets = PacketDecoder()
 
     def _open_writer(self) -> TerminalWriter:
@@ -85,6 +84,9 @@ class WebDriver(AisleDriver):
             case {"type": "pass", "token": str(token), "until": int(until)}:
                 self._call_on_loop(partial(self._receiver.confirm_pin, token, until))
 
+    def _screen_size(self) -> tuple[int, int]:
+        return self._browser_size
+
     def _resize_to(self, size: tuple[int, int]) -> None:
-        self._size = size
-        self._app.post_message(events.Resize(Size(*size), Size(*size)))
+        self._browser_size = size
+        self._receiver.change_size(*size)
