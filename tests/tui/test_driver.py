@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from aisle.host.processes import process_state
-from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
+from aisle.scan.inputs import Key, Line, OpenLine
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.tui import driver
 from aisle.tui.key_sequences import parse_key
@@ -268,7 +268,7 @@ def test_a_terminal_is_asked_for_little_and_given_back(rig: Rig, term: str) -> N
 
 def test_only_the_last_echo_counts() -> None:
     up, line = Key("up"), Line("87", "cr", 0.0, 0.0, 0.0)
-    items: list[DecodedInput] = [
+    items: list[driver.TerminalInput] = [
         OpenLine("8"),
         OpenLine("87"),
         line,

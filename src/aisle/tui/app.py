@@ -17,8 +17,10 @@ from textual.geometry import Size
 from aisle.jobs.view import Frame
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
-from aisle.tui.driver import AisleDriver
+from aisle.tui.clicks import ClickTranslator, uses_mouse
+from aisle.tui.driver import AisleDriver, TerminalInput
 from aisle.tui.handheld_screen import HandheldScreen
+from aisle.tui.mouse import MouseInput
 from aisle.tui.themes import style_folder, theme_name, themes
 
 if TYPE_CHECKING:
@@ -114,6 +116,7 @@ class AisleApp(App[int], inherit_bindings=False):
         self.failure: Exception | None = None
         """Exception that ended the app."""
         self._handheld = HandheldScreen(is_ascii)
+        self._clicks = ClickTranslator()
         self._session = session
         self._theme_name = partial(theme_name, has_themes=has_themes, is_colourless=is_colourless)
         self._on_first_paint = on_first_paint
@@ -176,16 +179,32 @@ class AisleApp(App[int], inherit_bindings=False):
             self._session_size = size
             with self._exit_on_error():
                 self.frame = self._session.resize(*size)
+            if isinstance(self._driver, AisleDriver):
+                self._driver.report_mouse(uses_mouse(*size))
         self.show(self.frame)
         if not is_first:
             self.redraw()
 
     # Called by the driver
 
-    def take(self, items: Sequence[DecodedInput], read_at: float) -> None:
-        """Pass on all decoded inputs, in order; `read_at` is when the last was read."""
-        with self._exit_on_error():
-            self._show_answer(self._session.take(items, read_at))
+    def take(self, items: Sequence[TerminalInput], read_at: float) -> None:
+        """Pass on all inputs, in order; `read_at` is when the last was read. A click is looked up on the page of its
+        time.
+        """
+        waiting: list[DecodedInput] = []
+        for item in items:
+            if not isinstance(item, MouseInput):
+                waiting.append(item)
+                continue
+            self._pass_on(waiting, read_at)
+            waiting = []
+            self._pass_on(self._clicks.inputs(item, self._handheld, self.frame, read_at), read_at)
+        self._pass_on(waiting, read_at)
+
+    def _pass_on(self, items: Sequence[DecodedInput], read_at: float) -> None:
+        if items:
+            with self._exit_on_error():
+                self._show_answer(self._session.take(items, read_at))
 
     def change_size(self, columns: int, rows: int) -> None:
         """Take the size of the terminal. It may be unchanged, and everything is drawn again."""

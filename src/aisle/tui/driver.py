@@ -32,6 +32,7 @@ from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.line_grouping import LineGrouper
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.tui.key_sequences import parse_key
+from aisle.tui.mouse import MOUSE_OFF, MOUSE_ON, MouseInput, parse_mouse
 from aisle.tui.terminal_diff import TerminalDiff
 
 ESCAPE_TIMEOUT_S: Final = 0.1
@@ -54,13 +55,17 @@ _UPDATE_START: Final = re.compile(r"\x1b\[\d+;\d+H")
 """Beginning of what Textual writes to draw; its other sequences set modes."""
 
 
+TerminalInput = DecodedInput | MouseInput
+"""Every input of a terminal."""
+
+
 class InputReceiver(Protocol):
     """Methods of the app that the driver calls, all in the event loop's thread."""
 
     ready_for_input: bool
     """False while input waits in the driver; the app calls `AisleDriver.release` when it becomes True."""
 
-    def take(self, items: list[DecodedInput], read_at: float) -> None:
+    def take(self, items: list[TerminalInput], read_at: float) -> None:
         """Take inputs in the order of their bytes; `read_at` (monotonic seconds) is that of the last one."""
         ...
 
@@ -134,8 +139,9 @@ class AisleDriver(Driver):
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
-        """Store the arguments of Textual. The mouse stays off in any case."""
+        """Store the arguments of Textual. The app switches the mouse on if the screen uses it."""
         super().__init__(app, debug=debug, mouse=False, size=size or _terminal_size())
+        self._has_mouse = False
         self._receiver: InputReceiver = app  # type: ignore[assignment]  # by its methods, not by its class
         self._event_loop = asyncio.get_running_loop()
         self._input_fd = sys.__stdin__.fileno() if sys.__stdin__ else 0
@@ -145,7 +151,7 @@ class AisleDriver(Driver):
         self._scan_lines = LineGrouper()
         self._last_read_at = 0.0
         """Time of the last read, or of the last tick of the decoder."""
-        self._pending_inputs: deque[tuple[list[DecodedInput], float]] = deque()
+        self._pending_inputs: deque[tuple[list[TerminalInput], float]] = deque()
         self._wake_pipe: tuple[int, int] | None = None
         self._input: Thread | None = None
         self._saved_mode: list[Any] | None = None
@@ -167,6 +173,12 @@ class AisleDriver(Driver):
     def forget_screen(self, columns: int, rows: int) -> None:
         """Take the size of the terminal, whose content is unknown now. The next update has to draw everything."""
         self._diff.resize(columns, rows)
+
+    def report_mouse(self, is_on: bool) -> None:
+        """Ask the terminal for reports of clicks and the wheel, or for none."""
+        if is_on != self._has_mouse:
+            self._has_mouse = is_on
+            self._send(MOUSE_ON if is_on else MOUSE_OFF)
 
     def close(self) -> None:
         """Write the last bytes."""
@@ -200,7 +212,7 @@ class AisleDriver(Driver):
         self._context = copy_context()
         self._writer = self._open_writer()
         self._writer.start()
-        self._send(_setup_sequence(os.environ.get("TERM", "")))
+        self._set_up_terminal()
         self._diff.resize(*self._screen_size(), is_clear=True)
         self._raw_mode()
         self._watch_signals()
@@ -218,8 +230,11 @@ class AisleDriver(Driver):
     def _resume(self) -> None:
         """Set up and repaint the terminal after another program, mostly a shell, has used it."""
         self._raw_mode()
-        self._send(_setup_sequence(os.environ.get("TERM", "")))
+        self._set_up_terminal()
         self._receiver.redraw()
+
+    def _set_up_terminal(self) -> None:
+        self._send(_setup_sequence(os.environ.get("TERM", "")) + MOUSE_ON * self._has_mouse)
 
     def _suspend(self) -> None:
         """Give the terminal back and stop the process, as the terminal's SIGTSTP asks."""
@@ -231,7 +246,7 @@ class AisleDriver(Driver):
         if not self._active:
             return
         self.disable_input()
-        self._send(_restore_sequence(os.environ.get("TERM", "")))
+        self._send(MOUSE_OFF * self._has_mouse + _restore_sequence(os.environ.get("TERM", "")))
         self._active, self._suspended = False, True
         if self._saved_mode is not None:
             with suppress(termios.error):
@@ -338,7 +353,7 @@ class AisleDriver(Driver):
         self._queue_inputs(self._scan_lines.group(self._decoder.feed(data, now), now), now)
 
     def _queue_inputs(self, decoded: list[DecodedInput], read_at: float) -> None:
-        items = [item for each in decoded if (item := _key_of(each)) is not None]
+        items = [item for each in decoded if (item := _parse_escape(each)) is not None]
         if items:
             self._pending_inputs.append((items, read_at))
             self._call_on_loop(self.release)
@@ -352,7 +367,7 @@ class AisleDriver(Driver):
         """Pass all inputs that are queued to the app in one call. The app calls this when it becomes ready."""
         if not self._pending_inputs or not self._receiver.ready_for_input:
             return
-        items: list[DecodedInput] = []
+        items: list[TerminalInput] = []
         read_at = 0.0
         while self._pending_inputs:
             more, read_at = self._pending_inputs.popleft()
@@ -363,7 +378,7 @@ class AisleDriver(Driver):
             self._receiver.fail(error)
 
 
-def _drop_outdated_typed_text(items: list[DecodedInput]) -> list[DecodedInput]:
+def _drop_outdated_typed_text(items: list[TerminalInput]) -> list[TerminalInput]:
     """Drop the text of an open line that has grown or ended since."""
     following = [*items[1:], None]
     return [
@@ -373,10 +388,12 @@ def _drop_outdated_typed_text(items: list[DecodedInput]) -> list[DecodedInput]:
     ]
 
 
-def _key_of(item: DecodedInput) -> DecodedInput | None:
-    """Return the key of an escape sequence, None if it is none; other inputs as they are."""
+def _parse_escape(item: DecodedInput) -> TerminalInput | None:
+    """Return the key or the mouse report of an escape sequence, None if it is neither; other inputs as they are."""
     if not isinstance(item, EscapeInput):
         return item
+    if mouse := parse_mouse(item.data):
+        return mouse
     name = parse_key(item.data)
     return None if name is None else Key(name, item.scan_number)
 

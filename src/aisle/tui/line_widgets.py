@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from aisle.safe_text import width
 from aisle.tui.layout.styled_lines import StyledLine, line_width
+from aisle.tui.mouse import ClickTarget, click_target
 
 CLASS_PREFIX: Final = "line--"
 """Prefix of the component class of each role."""
@@ -31,6 +32,8 @@ class LinesWidget(Widget):
         self._unpainted: set[int] = set()
         """Indices of the lines that changed since they were painted."""
         self._role_styles: dict[str, Style] = {}
+        self._strips: dict[int, Strip] = {}
+        """Drawn lines by their index."""
 
     @property
     def is_painted(self) -> bool:
@@ -43,11 +46,15 @@ class LinesWidget(Widget):
         if len(old) != len(lines):
             self.styles.height = len(lines)
             self.display = bool(lines)
-            self._unpainted = set(range(len(lines)))
+            self._forget_strips()
             return
         changed = [y for y, (was, line) in enumerate(zip(old, lines, strict=True)) if was != line]
         self._unpainted.update(changed)
-        self.refresh(*(Region(0, y, self.size.width, 1) for y in changed)) if changed else None
+        if changed:
+            columns = self.size.width
+            for y in changed:
+                self._strips.pop(y, None)
+            self.refresh(*(Region(0, y, columns, 1) for y in changed))
 
     def caret(self) -> Offset | None:
         """Return the position of the caret on the screen, None if these lines have none."""
@@ -59,15 +66,35 @@ class LinesWidget(Widget):
                 x += width(text)
         return None
 
+    def click_target(self, x: int, y: int) -> ClickTarget | None:
+        """Return the key that a click on a cell stands for. The second line of a row has the row's number above it."""
+        target = click_target(self._lines[y], x) if y < len(self._lines) else None
+        is_second = target is None and y > 0 and any(role in ("cell-dim", "row-dim") for _, role in self._lines[y])
+        return click_target(self._lines[y - 1], x) if is_second else target
+
+    def on_resize(self) -> None:
+        """Draw the lines again for the new width."""
+        self._forget_strips()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the lines of a region, without Textual's cache for borders and padding: there are none."""
+        self._unpainted.difference_update(crop.line_range)
+        return [(self._strips.get(y) or self.render_line(y)).crop(crop.x, crop.right) for y in crop.line_range]
+
     def render_line(self, y: int) -> Strip:
         """Return a line with its colours, as wide as the widget."""
-        self._unpainted.discard(y)
         line = self._lines[y] if y < len(self._lines) else []
+        columns = self.size.width
         segments = [Segment(text, self.role_style(role)) for text, role in line]
-        missing = self.size.width - line_width(line)
-        if missing > 0:
-            segments.append(Segment(" " * missing, self.role_style("")))
-        return Strip(segments).crop(0, self.size.width)
+        cells = line_width(line)
+        if cells < columns:
+            segments.append(Segment(" " * (columns - cells), self.role_style("")))
+        strip = self._strips[y] = Strip(segments, max(cells, columns))
+        return strip
+
+    def _forget_strips(self) -> None:
+        self._strips.clear()
+        self._unpainted = set(range(len(self._lines)))
 
     def role_style(self, role: str) -> Style:
         """Return the style of a role; that of plain text for an empty one."""
@@ -82,7 +109,7 @@ class LinesWidget(Widget):
     def notify_style_update(self) -> None:
         """Forget the styles after a change of colours."""
         self._role_styles.clear()
-        self._unpainted = set(range(len(self._lines)))
+        self._forget_strips()
         super().notify_style_update()
 
 

@@ -11,15 +11,8 @@ from aisle.safe_text import cell_width
 MAX_BRIDGED_CELLS: Final = 12
 """Number of unchanged cells up to which writing them again is cheaper than moving the cursor."""
 
-_SINGLE_WIDTH_RANGES: Final = (
-    (0x20, 0x2FF),
-    (0x370, 0x482),
-    (0x2010, 0x2044),
-    (0x20A0, 0x20BF),
-    (0x2190, 0x2193),
-    (0x2500, 0x25FF),
-)
-"""Character ranges on whose width all terminals agree."""
+_CERTAIN_WIDTHS: Final = re.compile("[ -\u02ff\u0370-\u0482\u2010-\u2044\u20a0-\u20bf\u2190-\u2193\u2500-\u25ff]*")
+"""Texts on whose width all terminals agree: one cell a character."""
 
 _TOKENS: Final = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;]*)m|([^\x1b\x00-\x1f]+)")
 _VISIBLE_BLANK: Final = re.compile(r"(?:^|;)(?:4\d|10[0-7]|[479])(?:;|$)")
@@ -115,10 +108,11 @@ def _cells(text: str, sgr: str) -> CellRow:
 
 def _row_changes(old: CellRow | None, new: CellRow) -> Iterator[RowChange]:
     """Yield what turns one row into the other; the whole row if the old one is unknown or a width is uncertain."""
+    if old == new:
+        return
     end = _end(new)
     if old is None or not (_has_certain_widths(old) and _has_certain_widths(new)):
-        if old != new:
-            yield RowChange(0, new[:end], end < len(new))
+        yield RowChange(0, new[:end], end < len(new))
         return
     runs = _changed_runs(old, new, end)
     erase = _end(old) > end
@@ -139,10 +133,7 @@ def _end(row: CellRow) -> int:
 def _has_certain_widths(row: CellRow) -> bool:
     """Return True if every character is certainly one cell wide, so that columns can be compared."""
     text = "".join([cell.text for cell in row])
-    return text.isascii() or (
-        len(text) == len(row)
-        and all(any(first <= ord(char) <= last for first, last in _SINGLE_WIDTH_RANGES) for char in text)
-    )
+    return len(text) == len(row) and _CERTAIN_WIDTHS.fullmatch(text) is not None
 
 
 def _changed_runs(old: CellRow, new: CellRow, end: int) -> list[tuple[int, int]]:
