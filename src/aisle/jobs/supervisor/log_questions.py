@@ -28,6 +28,7 @@ from aisle.jobs.supervisor.log_list import (
 )
 from aisle.jobs.view import GOOD, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import Accepts
+from aisle.scan.qr_payloads import is_qr_payload
 
 Actions = tuple[Action[LogState], ...]
 
@@ -181,6 +182,8 @@ class ExportPage(FormPage[LogState]):
 
 
 def _is_file_name(text: str) -> bool:
+    if is_qr_payload(text):
+        return False
     return "." in text or "/" in text or sum(letter.isalpha() for letter in text) >= MIN_FILE_NAME_LETTERS
 
 
