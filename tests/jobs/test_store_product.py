@@ -431,7 +431,7 @@ def test_values_are_compared_however_a_service_writes_them() -> None:
     assert parse_codes(" ") is None
 
 
-@pytest.mark.parametrize("text", ["https://shop.example/a", "WIFI:S:shop;T:WPA;P:x1;;", "www.shop.example", "tel:+4930"])
+@pytest.mark.parametrize("text", ["https://shop.example/a", "WIFI:S:shop;T:WPA;P:x1;;", "www.a.example", "tel:+4930"])
 def test_the_content_of_a_qr_code_is_no_attention_code(text: str) -> None:
     hand = Hand(row())
     hand.feed(Choice(NUMBERS["attention_codes"]))

@@ -72,7 +72,9 @@ class FilterPage(FormPage[LogState]):
     prompt_text = msg("log.prompt_filter")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
-        return (Line("note", filter_text(state)),)
+        """Return the filter without the fields that the choices name."""
+        listed = LogFilter(period=state.filter.period, location=state.filter.location)
+        return (Line("note", filter_text(state._replace(filter=listed))),)
 
     def actions(self, state: LogState) -> Actions:
         fields = (Action(field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
