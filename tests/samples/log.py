@@ -10,7 +10,7 @@ from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.row_types.log import LogRow, LossesRow
 from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_filter import LogFilter
-from aisle.jobs.supervisor.log_list import LogState, filter_text
+from aisle.jobs.supervisor.log_list import LogState, field_text
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
 from aisle.settings import LOSS_REASONS
 
@@ -81,7 +81,8 @@ def _list(text: str) -> Frame:
 def _filtered(text: str) -> Frame:
     filter_ = LogFilter("month", reason="1", product=text or "4001")
     state = _state(text, filter=filter_, rows=_entries(text)[:1], total=1, cursor=-1)
-    return _frame(state, Verdict(INFO, filter_text(state)), LinkState("live", 4.0), 2)
+    verdict = Verdict(INFO, msg("log.filtered", period=msg("log.month"), filter=field_text(state, "product")))
+    return _frame(state, verdict, LinkState("live", 4.0), 2)
 
 
 def _narrowed(text: str) -> Frame:

@@ -26,7 +26,7 @@ from aisle.jobs.supervisor.log_list import (
     filter_text,
     value_name,
 )
-from aisle.jobs.view import GOOD, Line, Msg, Verdict, msg, raw
+from aisle.jobs.view import GOOD, INFO, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import Accepts
 from aisle.scan.qr_payloads import is_qr_payload
 
@@ -132,8 +132,15 @@ def _choose_value(index: int, state: LogState, context: Context) -> Result:
 
 
 def set_filter(state: LogState, field: str, value: str, context: Context) -> Result:
-    """Set a field of the filter and show the list."""
-    return _show_list(state._replace(filter=state.filter._replace(**{field: value})), context)
+    """Set a field of the filter and show the list; of several fields the verdict names this one."""
+    state = state._replace(filter=state.filter._replace(**{field: value}))
+    turn, text = _show_list(state, context), filter_text(state)
+    if text.id != "log.filtered_several" or field == "period" or not value:
+        return turn
+    named = msg(
+        "log.filtered", period=value_name(state, "period", state.filter.period), filter=field_text(state, field)
+    )
+    return turn._replace(verdict=Verdict(INFO, named))
 
 
 def _show_list(state: LogState, context: Context) -> Result:
