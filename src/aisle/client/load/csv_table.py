@@ -24,13 +24,13 @@ from aisle.client.load.csv_dialect import (
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.number_and_date_format import (
     CURRENCY_NAMES,
-    MONTH_NAMES,
     Notation,
     currency_of,
     split_unit,
     with_cents,
 )
 from aisle.client.load.report import FileNotes, LoadError
+from aisle.client.load.written_dates import MONTH_NAMES
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
