@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import CloseCode, Frame
 
 PING_INTERVAL_S: Final = 15.0
 """Seconds between two pings of a browser, and seconds that it has for the answer."""
@@ -17,6 +16,7 @@ _READ_BYTES: Final = 16 << 10
 """Bytes of a read. All frames in it are handled at once, and a frame may have six bytes."""
 _MAX_FRAGMENTS: Final = 1024
 """Maximum number of frames of a message: one without bytes does not count for its greatest size."""
+_MESSAGE_TOO_BIG: Final = 1009
 
 _BAD_REQUEST: Final = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -52,14 +52,14 @@ class LimitedWebSocket(WebSocketsSansIOProtocol, asyncio.BufferedProtocol):
         if self.writable.is_set():
             self.transport.write(answer)
 
-    def handle_cont(self, event: Frame) -> None:
+    def handle_cont(self, event: Any) -> None:
         """Add a frame to its message; a message of too many ends the connection."""
         if self.close_sent:
             return
         if len(self.frames) < _MAX_FRAGMENTS:
             super().handle_cont(event)
         else:
-            self.conn.fail(CloseCode.MESSAGE_TOO_BIG)
+            self.conn.fail(_MESSAGE_TOO_BIG)
             self.handle_parser_exception()
 
     def data_received(self, data: bytes) -> None:
