@@ -16,6 +16,7 @@ import pytest
 from textual import events
 from textual.app import App
 
+from aisle.scan.inputs import DecodedInput, Key, Line
 from aisle.terminal_packets import PRELUDE, encode_packet
 from aisle.tui.driver import MAX_UNWRITTEN, TerminalWriter
 from aisle.tui.web_driver import WebDriver
@@ -32,24 +33,30 @@ def rig(aisle_home: Path, tmp_path: Path) -> Iterator[Rig]:
     rig = Rig(tmp_path / "log")
     assert rig.process.stdout is not None
     assert rig.process.stdout.readline() == PRELUDE
-    yield rig
-    rig.process.kill()
-    rig.process.communicate()
+    with rig.process:
+        yield rig
+        rig.process.kill()
+
+
+def fill(rig: Rig, packets: bytes) -> bytes:
+    """Send until the app takes no more for half a second; what is left."""
+    assert rig.process.stdin is not None
+    pipe = rig.process.stdin.fileno()
+    os.set_blocking(pipe, False)
+    while packets and select.select([], [pipe], [], 0.5)[1]:
+        packets = packets[os.write(pipe, packets) :]
+    os.set_blocking(pipe, True)
+    return packets
 
 
 def test_scans_faster_than_the_app_takes_them_wait_and_none_is_lost(rig: Rig) -> None:
     sent = "".join(f"{number:011d}\r" for number in range(tries(30_000, 300_000))).encode()
     packets = b"".join(encode_packet(b"D", sent[start : start + 5_000]) for start in range(0, len(sent), 5_000))
-    assert rig.process.stdin is not None
-    pipe = rig.process.stdin.fileno()
-    os.set_blocking(pipe, False)
-    accepted = 0
-    while select.select([], [pipe], [], 0.5)[1]:
-        accepted += os.write(pipe, packets[accepted:])
-    assert accepted < 4 * PIPE_BYTES < len(packets)
-    os.set_blocking(pipe, True)
+    left = fill(rig, packets)
+    assert len(packets) - len(left) < 4 * PIPE_BYTES < len(packets)
     rig.log.with_suffix(".go").touch()
-    rig.process.stdin.write(packets[accepted:])
+    assert rig.process.stdin is not None
+    rig.process.stdin.write(left)
     rig.tell(type="quit")
     rig.output()
     lines = [entry[1] for entry in rig.entries() if entry[0] == "Line"]
@@ -57,13 +64,7 @@ def test_scans_faster_than_the_app_takes_them_wait_and_none_is_lost(rig: Rig) ->
 
 
 def test_a_program_whose_app_takes_nothing_still_ends(rig: Rig) -> None:
-    assert rig.process.stdin is not None
-    pipe = rig.process.stdin.fileno()
-    os.set_blocking(pipe, False)
-    packets = encode_packet(b"D", b"1\r" * 2_500) * 100
-    while select.select([], [pipe], [], 0.5)[1]:
-        packets = packets[os.write(pipe, packets) :]
-    assert packets
+    assert fill(rig, encode_packet(b"D", b"1\r" * 2_500) * 100)
     rig.process.terminate()
     assert rig.process.wait(SECONDS) == 0
 
@@ -113,3 +114,24 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+async def test_between_parts_of_a_flood_the_event_loop_has_a_turn() -> None:
+    driver, calls, taken = WebDriver(App[None]()), list[Callable[[], None]](), list[list[DecodedInput]]()
+    driver._call_on_loop = calls.append  # type: ignore[assignment, method-assign]
+    driver._receiver = SimpleNamespace(ready_for_input=True, take=lambda items, at: taken.append(items))
+    sent = [Line(str(number), "cr", 0.0, 0.0, 0.0) for number in range(600)]
+    pressed = [Key("up")] * 60
+    for items in (sent, pressed):
+        driver._queue_inputs(list(items), 1.0)
+    while calls:
+        calls.pop(0)()
+    assert [item for batch in taken for item in batch] == [*sent, *pressed]
+    assert [len(batch) for batch in taken] == [250, 250, 115, 25, 20]
+
+
+def test_a_server_that_dies_in_a_flood_ends_the_session_soon(rig: Rig) -> None:
+    assert fill(rig, encode_packet(b"D", b"1\r" * 2_500) * 100)
+    assert rig.process.stdin is not None
+    rig.process.stdin.close()
+    assert rig.process.wait(SECONDS) == 0

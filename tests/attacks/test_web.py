@@ -33,7 +33,7 @@ from tests.run_length import tries
 from tests.service.test_certificate_renewal import made, shown
 from tests.service.world import World
 from tests.terminal.lifeline import Lifeline
-from tests.web.test_app import House, Visitor, end, origin, read, screen
+from tests.web.test_app import APP, House, Visitor, end, origin, read, screen
 from tests.web.test_app import sign_in as sign_in_at_door
 
 SECONDS = 60
@@ -358,6 +358,40 @@ async def test_small_frames_are_read_in_small_parts(monkeypatch: pytest.MonkeyPa
             await loop.sock_sendall(stranger, b"\x8a\x80\0\0\0\0" * 50_000)
             await is_whole.wait()
             assert max(read) <= 16 << 10
+
+
+DEAF = """
+import time
+print('__GANGLION__', flush=True)
+time.sleep(600)
+"""
+ENDLESS = r"""
+import sys
+print('__GANGLION__', flush=True)
+while True:
+    sys.stdout.buffer.write(b'D\0\0\x40\0' + bytes(1 << 14))
+"""
+TYPED = b"\x81\xfe\x04\x0d\0\0\0\0" + b'["stdin", "' + b"1" * 1_024 + b'"]'
+
+
+@pytest.mark.parametrize("reads", [True, False])
+async def test_a_screen_whose_app_takes_nothing_ends_for_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, *, reads: bool
+) -> None:
+    monkeypatch.setattr("aisle.web.app_process.LEAVING_S", 0.1)
+    monkeypatch.setattr("aisle.web.app.LAST_INPUTS_S", 0.1)
+    loop, house = asyncio.get_running_loop(), House()
+    programs = iter([DEAF if reads else ENDLESS, APP])
+    house.start = lambda person: Start([sys.executable, "-c", next(programs)], {})  # type: ignore[method-assign]
+    async with house.open() as client, asyncio.timeout(SECONDS):
+        with socket.socket() as stranger:
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            await opened_by_hand(client, stranger)
+            sending = asyncio.create_task(loop.sock_sendall(stranger, TYPED * 9_000))
+            await asyncio.sleep(0.3)
+            await read(await screen(client))
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
 
 
 async def test_guesses_at_the_web_door_use_up_no_attempts_in_the_store(world: World) -> None:

@@ -82,7 +82,13 @@ class LimitedWebSocket(WebSocketsSansIOProtocol, asyncio.BufferedProtocol):
             self.transport.abort()
 
     async def send(self, message: Any) -> None:
-        """Send an ASGI message. After a close, wait only for its answer. A refused upgrade is no application error."""
+        """Send an ASGI message. A refused upgrade is no application error.
+
+        A close waits for no client that does not read, and after it only its answer is waited for.
+        """
+        if message["type"] == "websocket.close" and not self.writable.is_set():
+            self.transport.abort()
+            return
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
             self.handshake_complete = True

@@ -44,6 +44,11 @@ MAX_DECODE: Final = 4096
 """Bytes of a read that are decoded before what they mean is queued."""
 MAX_PENDING: Final = 1000
 """Number of queued inputs above which nothing more is read: who sends faster than the app takes has to wait."""
+MAX_BATCH: Final = 250
+KEY_COST: Final = 10
+"""Number of inputs that the app takes at once, of which a key counts as ten: it may lay the screen out."""
+LAST_INPUTS_S: Final = 2.0
+"""Seconds for queued inputs when the terminal is gone or the program has to stop."""
 MAX_UNWRITTEN: Final = 1 << 20
 """Characters that may wait for a terminal that does not read; further ones are dropped, and all is painted later."""
 MIN_WAIT_S: Final = 0.001
@@ -164,6 +169,10 @@ class AisleDriver(LinuxDriver):
         self._queued_count = self._released_count = 0
         """Numbers of inputs that were queued by the input thread, and passed on by the event loop."""
         self._has_room = Event()
+        self._is_input_over = False
+        """True if the end came while input waited: what was not queued is dropped."""
+        self._ended_at: float | None = None
+        """When it was seen that nobody writes any more to what is read here; some input may be left."""
         self._held_s = 0.0
         """Seconds that the input thread has waited for room: no pauses of whoever types or scans."""
         self._wake_pipe: tuple[int, int] | None = None
@@ -216,6 +225,7 @@ class AisleDriver(LinuxDriver):
         self._raw_mode()
         self._watch_signals()
         self._wake_pipe = os.pipe()
+        self._is_input_over = False
         self._input = Thread(target=self._run_input_thread, name="aisle-input", daemon=True)
         self._input.start()
         if self._suspended:
@@ -287,7 +297,9 @@ class AisleDriver(LinuxDriver):
         """Ask the app to end, once."""
         if not self._has_left:
             self._has_left = True
-            self.release()
+            until = time.monotonic() + LAST_INPUTS_S
+            while self._pending_inputs and self._receiver.ready_for_input and time.monotonic() < until:
+                self.release()
             self._receiver.hang_up()
 
     # Input
@@ -306,6 +318,8 @@ class AisleDriver(LinuxDriver):
             if not ready:
                 self._handle_silence(now)
                 continue
+            if self._is_input_over:
+                return
             data = _read(self.fileno)
             if data == b"":
                 self._queue_inputs(self._scan_lines.end(), now)
@@ -342,20 +356,30 @@ class AisleDriver(LinuxDriver):
         for start in range(0, len(data), MAX_DECODE):
             part = data[start : start + MAX_DECODE]
             self._queue_inputs(self._scan_lines.group(self._decoder.feed(part, now), now), now)
-            if not self._wait_for_room():
+            self._wait_for_room()
+            if self._is_input_over:
                 return
 
-    def _wait_for_room(self) -> bool:
-        """Wait while too many inputs are queued, until the app takes some. Return False if the program ends."""
+    def _wait_for_room(self) -> None:
+        """Wait while too many inputs are queued. Input is over if the program ends, or long after the terminal."""
         assert self._wake_pipe is not None
         began = time.monotonic()
+        waited_for = select.poll()
+        waited_for.register(self._wake_pipe[0])
+        waited_for.register(self.fileno, 0)  # to hear of its end
         while self._queued_count - self._released_count > MAX_PENDING:
             self._has_room.wait(ESCAPE_TIMEOUT_S)
             self._has_room.clear()
-            if select.select([self._wake_pipe[0]], [], [], 0)[0]:
-                return False
+            ended = dict(waited_for.poll(0))
+            if self.fileno in ended and self._ended_at is None:
+                self._ended_at = time.monotonic()
+            if self._ended_at is not None and time.monotonic() - self._ended_at > LAST_INPUTS_S:
+                self._call_on_loop(self._leave)
+                self._is_input_over = True
+            self._is_input_over = self._is_input_over or self._wake_pipe[0] in ended
+            if self._is_input_over:
+                return
         self._held_s += time.monotonic() - began
-        return True
 
     def _queue_inputs(self, decoded: list[DecodedInput], read_at: float) -> None:
         items = [
@@ -391,21 +415,49 @@ class AisleDriver(LinuxDriver):
             self._loop.call_soon_threadsafe(call, context=self._context)
 
     def release(self) -> None:
-        """Pass all inputs that are queued to the app in one call. The app calls this when it becomes ready."""
+        """Pass the inputs that are queued to the app in one call. The app calls this when it becomes ready.
+
+        Of very many, the event loop has a turn before the next ones: a signal or another size does not wait for all.
+        """
         if not self._pending_inputs or not self._receiver.ready_for_input:
             return
-        items: list[DecodedInput] = []
-        read_at = 0.0
-        while self._pending_inputs:
-            more, read_at = self._pending_inputs.popleft()
-            self._released_count += len(more)
-            items += more
+        items, read_at = self._next_batch()
+        if self._pending_inputs:
+            self._call_on_loop(self.release)
         try:
             self._receiver.take(_drop_outdated_typed_text(items), read_at)
         except Exception as error:
             self._app.call_later(_raise_error, error)
         finally:
             self._has_room.set()
+
+    def _next_batch(self) -> tuple[list[DecodedInput], float]:
+        """Return the next inputs that the app takes at once, and when the last of them was read."""
+        items: list[DecodedInput] = []
+        read_at, left = 0.0, MAX_BATCH
+        while self._pending_inputs and left > 0:
+            more, read_at = self._pending_inputs.popleft()
+            count = _affordable_count(more, left)
+            if count < len(more):
+                self._pending_inputs.appendleft((more[count:], read_at))
+            items += more[:count]
+            left -= sum(map(_cost, more[:count]))
+        self._released_count += len(items)
+        return items, read_at
+
+
+def _cost(item: DecodedInput) -> int:
+    return KEY_COST if isinstance(item, Key) else 1
+
+
+def _affordable_count(items: list[DecodedInput], most: int) -> int:
+    """Return the number of first inputs that cost `most` together, or all of them."""
+    total = 0
+    for count, item in enumerate(items, 1):
+        total += _cost(item)
+        if total >= most:
+            return count
+    return len(items)
 
 
 def _drop_outdated_typed_text(items: list[DecodedInput]) -> list[DecodedInput]:

@@ -68,6 +68,8 @@ class WebDriver(AisleDriver):
             self._call_on_loop(self._leave)
             return
         for kind, content in packets:
+            if self._is_input_over:
+                return
             if kind == b"D":
                 super()._handle_read(content, now)
             else:
