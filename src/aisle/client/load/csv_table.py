@@ -579,6 +579,9 @@ class CsvTable:
                 if not value.isascii() and _WRONG_ENCODING.search(value):
                     what = f"{column.name} has letters that were saved in a wrong encoding"
                     self.notes.add_warning(what, repr(value), line)
+                if _SHORTENED.fullmatch(value):
+                    what = f"{column.name} looks like a number that a spreadsheet has shortened"
+                    self.notes.add_warning(what, value, line)
                 if len(value) < 12 and value.casefold() in cell_cleaning.NO_VALUE_WORDS:
                     self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
@@ -616,6 +619,8 @@ def _unit_key(unit: str) -> str:
     return cell_cleaning.fold_code(unit).rstrip(".")
 
 
+_SHORTENED = re.compile(r"\d+(?:[.,]\d+)?E\+?\d+", re.ASCII | re.IGNORECASE)
+"""Number in E notation."""
 _SIZES = frozenset({"size", "volume"})
 _WRONG_ENCODING = re.compile(
     "\ufffd|\u00c3[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac]|\u00e2\u201a\u00ac"
