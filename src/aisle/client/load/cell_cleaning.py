@@ -520,6 +520,9 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
     bare, changes, *_rest = _clean_value(cell)
+    if is_one_or_two(bare):
+        first, second = bare.split(",")
+        raise ValueError(f"{bare!r} can be one number or two; write {first}|{second} for two, {bare}| for one")
     parts = split_numbers(bare)
     changes = (
         _join_changes(changes, "other signs between its parts made bars")
@@ -536,6 +539,12 @@ def split_numbers(cell: str) -> list[str]:
     return [trim_blanks(part) for part in _NUMBER_SEPARATORS.split(cell) if trim_blanks(part)]
 
 
+def is_one_or_two(cell: str) -> bool:
+    """Return True if the only sign in a cell of numbers is a comma, which can stand for decimals or between two."""
+    return _ONE_OR_TWO.fullmatch(cell) is not None
+
+
+_ONE_OR_TWO = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _NUMBER_SEPARATORS = re.compile(r"[|;/\r\n]+|,\s+")
 
 
