@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from queue import SimpleQueue
-from threading import Thread
+from threading import Event, Lock, Thread
 from typing import Any, Final, Protocol, TextIO
 
 from textual import events
@@ -40,6 +40,12 @@ ESCAPE_TIMEOUT_S: Final = 0.1
 """Seconds of silence after which an ESC is the Esc key."""
 MAX_READ: Final = 65536
 """Bytes of input that are decoded at once."""
+MAX_DECODE: Final = 4096
+"""Bytes of a read that are decoded before what they mean is queued."""
+MAX_PENDING: Final = 1000
+"""Number of queued inputs above which nothing more is read: who sends faster than the app takes has to wait."""
+MAX_UNWRITTEN: Final = 1 << 20
+"""Characters that may wait for a terminal that does not read; further ones are dropped, and all is painted later."""
 MIN_WAIT_S: Final = 0.001
 """Shortest wait for input, in seconds."""
 CLOSE_TIMEOUT_S: Final = 1.0
@@ -78,17 +84,31 @@ class InputReceiver(Protocol):
 class TerminalWriter(Thread):
     """Thread that writes to the terminal, so that no caller waits for it."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, on_dropped: Callable[[], None]) -> None:
+        """`on_dropped` is called, on this thread, when the terminal reads again and text was dropped meanwhile."""
         super().__init__(name="aisle-output", daemon=True)
         self._fd = file.fileno()
         self._encoding = file.encoding or "utf-8"
         self._queue: SimpleQueue[str | None] = SimpleQueue()
         self._is_closed = False
+        self._on_dropped = on_dropped
+        self._lock = Lock()
+        self._unwritten = 0
+        self._has_dropped = False
 
-    def write(self, text: str) -> None:
-        """Queue the text. Text queued while the terminal is slow is written in one piece."""
-        if not self._is_closed:
-            self._queue.put(text)
+    def write(self, text: str, *, always: bool = False) -> None:
+        """Queue the text. Text queued while the terminal is slow is written in one piece.
+
+        Text that would exceed `MAX_UNWRITTEN` is dropped, unless `always`.
+        """
+        if self._is_closed:
+            return
+        with self._lock:
+            if self._unwritten > MAX_UNWRITTEN and not always:
+                self._has_dropped = True
+                return
+            self._unwritten += len(text)
+        self._queue.put(text)
 
     def run(self) -> None:
         """Write queued text until `finish`. If the terminal is gone, drop it silently."""
@@ -98,7 +118,14 @@ class TerminalWriter(Thread):
             while not self._queue.empty():
                 pieces.append(self._queue.get())
             last = None in pieces
-            self._send("".join(piece for piece in pieces if piece).encode(self._encoding, "replace"))
+            text = "".join(piece for piece in pieces if piece)
+            self._send(text.encode(self._encoding, "replace"))
+            with self._lock:
+                self._unwritten -= len(text)
+                is_incomplete = self._has_dropped and not self._unwritten
+                self._has_dropped = self._has_dropped and not is_incomplete
+            if is_incomplete:
+                self._on_dropped()
 
     def _send(self, data: bytes) -> None:
         self._put(data)
@@ -134,6 +161,11 @@ class AisleDriver(LinuxDriver):
         """Time of the last read, or of the last tick of the decoder."""
         self._parser = XTermParser()
         self._pending_inputs: deque[tuple[list[DecodedInput], float]] = deque()
+        self._queued_count = self._released_count = 0
+        """Numbers of inputs that were queued by the input thread, and passed on by the event loop."""
+        self._has_room = Event()
+        self._held_s = 0.0
+        """Seconds that the input thread has waited for room: no pauses of whoever types or scans."""
         self._wake_pipe: tuple[int, int] | None = None
         self._input: Thread | None = None
         self._saved_mode: list[Any] | None = None
@@ -158,7 +190,10 @@ class AisleDriver(LinuxDriver):
 
     def _open_writer(self) -> TerminalWriter:
         """Return the writer of all output."""
-        return TerminalWriter(_terminal_file())
+        return TerminalWriter(_terminal_file(), self._repaint_dropped)
+
+    def _repaint_dropped(self) -> None:
+        self._call_on_loop(self._repaint)
 
     # Start and stop
 
@@ -202,7 +237,8 @@ class AisleDriver(LinuxDriver):
         if not self._active:
             return
         self.disable_input()
-        self.write(_restore_sequence(os.environ.get("TERM", "")))
+        if self._writer is not None:
+            self._writer.write(_restore_sequence(os.environ.get("TERM", "")), always=True)
         self._active, self._suspended = False, True
         if self._saved_mode is not None:
             with suppress(termios.error):
@@ -261,10 +297,10 @@ class AisleDriver(LinuxDriver):
         assert self._wake_pipe is not None
         wake = self._wake_pipe[0]
         while True:
-            start = time.monotonic()
+            start = self._now()
             wait = self._longest_wait(start)
             ready, _, _ = select.select([self.fileno, wake], [], [], wait)
-            now = time.monotonic()
+            now = self._now()
             if wake in ready:
                 return
             if not ready:
@@ -297,9 +333,29 @@ class AisleDriver(LinuxDriver):
             decoded = self._scan_lines.group(decoded, now)
         self._queue_inputs([*decoded, *self._scan_lines.tick(now)], now)
 
+    def _now(self) -> float:
+        """Return the time for decoder and grouper: monotonic seconds without those that input waited for room."""
+        return time.monotonic() - self._held_s
+
     def _handle_read(self, data: bytes, now: float) -> None:
-        """Decode the bytes of one read."""
-        self._queue_inputs(self._scan_lines.group(self._decoder.feed(data, now), now), now)
+        """Decode the bytes of one read. Wait after each part while the app has much to take."""
+        for start in range(0, len(data), MAX_DECODE):
+            part = data[start : start + MAX_DECODE]
+            self._queue_inputs(self._scan_lines.group(self._decoder.feed(part, now), now), now)
+            if not self._wait_for_room():
+                return
+
+    def _wait_for_room(self) -> bool:
+        """Wait while too many inputs are queued, until the app takes some. Return False if the program ends."""
+        assert self._wake_pipe is not None
+        began = time.monotonic()
+        while self._queued_count - self._released_count > MAX_PENDING:
+            self._has_room.wait(ESCAPE_TIMEOUT_S)
+            self._has_room.clear()
+            if select.select([self._wake_pipe[0]], [], [], 0)[0]:
+                return False
+        self._held_s += time.monotonic() - began
+        return True
 
     def _queue_inputs(self, decoded: list[DecodedInput], read_at: float) -> None:
         items = [
@@ -308,7 +364,8 @@ class AisleDriver(LinuxDriver):
             for item in (self._parse_escape(each) if isinstance(each, EscapeInput) else (each,))
         ]
         if items:
-            self._pending_inputs.append((items, read_at))
+            self._queued_count += len(items)
+            self._pending_inputs.append((items, read_at + self._held_s))
             self._call_on_loop(self.release)
 
     def _parse_escape(self, escape: EscapeInput) -> tuple[DecodedInput, ...]:
@@ -341,11 +398,14 @@ class AisleDriver(LinuxDriver):
         read_at = 0.0
         while self._pending_inputs:
             more, read_at = self._pending_inputs.popleft()
+            self._released_count += len(more)
             items += more
         try:
             self._receiver.take(_drop_outdated_typed_text(items), read_at)
         except Exception as error:
             self._app.call_later(_raise_error, error)
+        finally:
+            self._has_room.set()
 
 
 def _drop_outdated_typed_text(items: list[DecodedInput]) -> list[DecodedInput]:

@@ -58,6 +58,7 @@ def http_server(
         lifespan="on",
         ws=LimitedWebSocket,
         ws_max_size=MESSAGE_BYTES,
+        ws_per_message_deflate=False,  # A compressed message of a kilobyte may be a thousand times as long.
         ws_ping_interval=PING_INTERVAL_S,
         ws_ping_timeout=PING_INTERVAL_S,
     )

@@ -21,6 +21,7 @@ from aisle.barcode_keys import (
 from aisle.client.load.number_and_date_format import (
     LOCAL_FLAGS,
     Notation,
+    cents_alone,
     currency_of,
     is_serial_day,
     no_number_reason,
@@ -489,6 +490,8 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
         return CleanedCell("", changes)
     if currency_of(bare) and not is_money:
         raise ValueError(no_number_reason(bare, notation))
+    if is_money and (cents := cents_alone(bare)):
+        raise ValueError(f"{bare!r} can be {cents} or -{cents}: a dash can stand for no whole; write one of them")
     amount = with_cents(bare) if is_money else bare
     value = notation.normalize_number(amount, bare)
     if value == amount and not _PLAIN.fullmatch(value):

@@ -63,10 +63,13 @@ def _comparable_key_hash(key: RecordKey) -> int:
 
 
 def comparable_key(key: RecordKey) -> RecordKey:
-    """Return a key in the form in which it is compared: its name without blanks, case and leading zeros."""
+    """Return a key in the form in which it is compared: its name without blanks, case, leading zeros and thousands'
+    signs.
+    """
     *before, name = key
     name = fold_code(name)
-    return (*map(fold_code, before), name.lstrip("0") or name[-1:])
+    bare = name.lstrip("0") or name[-1:]
+    return (*map(fold_code, before), bare.replace(".", "") if "." in bare and has_thousands(bare) else bare)
 
 
 def has_thousands(code: str) -> bool:
@@ -96,6 +99,11 @@ def difference_reason(new: str, known: str, where: str = "") -> str:
     mine, its = fold_code(new), fold_code(known)
     if mine == its:
         return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
+    if "." in mine + its and comparable_key((mine,)) == comparable_key((its,)):
+        return (
+            f"{new!r} and {known!r}{where or ' of the service'} differ by signs of thousands alone, which a spreadsheet"
+            " may have put there; write one of them, in a column of text"
+        )
     if len(its) > len(mine):
         return f"{new!r}: {known} is there{where}; has {new} lost its zeros? Write {known}, in a column of text"
     if where:
