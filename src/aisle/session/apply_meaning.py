@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, SignIn, Start, money_message
@@ -233,7 +234,13 @@ class MeaningHandler:
                     self._page.question = question  # it still stands
                 answer(self._refusal(meaning), meaning, raw)
             case _:
-                self._apply_known(self._pin_check.require_pin(meaning, lambda: self._feed(meaning)), meaning, raw)
+                is_counted = isinstance(meaning, Scan) and self._is_counted(meaning)
+                result = self._pin_check.require_pin(meaning, lambda: self._feed(meaning))
+                self._apply_known(add_divided_price(result, meaning) if is_counted else result, meaning, raw)
+
+    def _is_counted(self, scan: Scan) -> bool:
+        """Return whether the job that a scan is for counts its quantity."""
+        return not scan.is_look_up and receiving_job(self._page.stack.jobs, scan).job.name in COUNTS_SCANS
 
     def _ask_which(self, scans: tuple[Scan, ...], meaning: Meaning, raw: str) -> None:
         """Ask which of these meanings is meant, or whether the only one is."""
@@ -387,4 +394,22 @@ def add_price(result: JobResult, meaning: Meaning) -> JobResult:
     if price is None or result.verdict is None:
         return result
     text = msg("session.price_label", price=money_message(price), said=result.verdict.text)
+    return result._replace(verdict=result.verdict._replace(text=text))
+
+
+def add_divided_price(result: JobResult, meaning: Meaning) -> JobResult:
+    """Add the price on a label, and the unit price that it was divided by, to the verdict on its quantity."""
+    match = meaning.matches[0] if isinstance(meaning, Scan) else None
+    if match is None or match.divided_price is None or match.unit_price is None:
+        return result
+    if result.verdict is None or result.verdict.kind == WRONG:
+        return result
+    args: dict[str, Any] = {
+        "price": money_message(match.divided_price),
+        "each": money_message(match.unit_price),
+        "quantity": match.quantity,
+        "said": result.verdict.text,
+    }
+    plain = msg("session.price_used_plain", **args)
+    text = msg("session.price_used", unit=match.unit, **args) if match.unit else plain
     return result._replace(verdict=result.verdict._replace(text=text))
