@@ -274,6 +274,15 @@ async def test_a_price_that_jumps_is_warned_of(before: str, now: str, is_warned:
         assert all(f"{before} then, {now} now, of P." in line for line in said)
 
 
+async def test_a_price_that_is_refused_is_no_jump(world: World) -> None:
+    for price, is_bad in (("1250", False), ("1.250", True)):
+        world.write("products.csv", "product_number,price", f"P,{price}", "Q,1")
+        report = await world.load()
+        assert report is not None
+        assert bool(report.bad) == is_bad
+        assert not any("times the one before" in line for line in report.lines())
+
+
 async def test_parts_of_what_is_sold_whole_are_refused_with_the_setting(world: World) -> None:
     stocked(world, "1,P,A,,5.5")
     [bad] = (await loaded(world)).bad

@@ -258,6 +258,9 @@ def test_a_telephone_number_without_its_zero_is_warned_of(
     assert warnings == [words] * bool(lost)
 
 
+OF_CUSTOMER = "store_number,order_number,line_number,product_number,quantity,customer_number"
+
+
 @pytest.mark.parametrize("cell", ["1E+02", "9.52E+12", "3,5E+11", "1e2"])
 @pytest.mark.parametrize("column", ["promotion_week", "color", "product_details"])
 def test_a_shortened_number_among_texts_is_warned_of(column: str, cell: str, write: Write, tmp_path: Path) -> None:
@@ -286,3 +289,28 @@ def test_a_word_for_a_barcode_to_come_is_none(cell: str, write: Write, tmp_path:
     found = product(write, tmp_path, barcode=cell)
     assert "barcode" not in found.bodies[0]
     assert f"products.csv: changed in row 2: barcode: {cell} read as an empty cell." in found.notes
+
+
+@pytest.mark.parametrize(
+    ("file", "header", "row", "column"),
+    [
+        ("people.csv", "store_number,badge,user,name", "1,{},u,U", "badge"),
+        ("people.csv", "store_number,badge,user,name", "1,B,{},U", "user"),
+        ("products.csv", "product_number,supplier_product_number", "P,{}", "supplier_product_number"),
+        ("products.csv", "product_number,supplier_id", "P,{}", "supplier_id"),
+        ("orders.csv", OF_CUSTOMER, "1,O,1,P,1,{}", "customer_number"),
+    ],
+)
+def test_signs_of_thousands_in_any_code_are_warned_of(
+    file: str, header: str, row: str, column: str, write: Write, tmp_path: Path
+) -> None:
+    for number, is_warned in (
+        ("90.001", True),
+        ("1.290.001", True),
+        ("90001", False),
+        ("9.1", False),
+        ("A.001", False),
+    ):
+        write(file, header, row.format(number))
+        what = f"{column} has signs as of thousands, which a spreadsheet may have put into it: {number}."
+        assert (f"{file}:2: warning: {what}" in Found(tmp_path).notes) == is_warned

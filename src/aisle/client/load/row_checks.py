@@ -8,8 +8,8 @@ from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
-from aisle.client.load.cell_cleaning import fold_code, join_digits
-from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
+from aisle.client.load.cell_cleaning import CODE, fold_code, join_digits
+from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO
 
@@ -348,10 +348,21 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
     for name in _POSTAL_CODES:
         if _GROUPED_POSTAL_CODE.fullmatch(str(values.get(name, ""))):
             yield f"{name} has a point that a spreadsheet may have put into it", str(values[name])
+    for name, value in values.items():
+        if name in _CODES_BESIDE_KEYS and has_thousands(str(value)):
+            yield f"{name} has signs as of thousands, which a spreadsheet may have put into it", str(value)
 
 
 _FILES_OF_SETTINGS = (PRODUCTS.file, ATTRIBUTES.file, STORE_PRODUCTS.file)
+_PHONES = ("phone_number", "customer_phone")
 _POSTAL_CODES = ("postal_code", "customer_zipcode", "delivery_zipcode")
+_CODES_BESIDE_KEYS = frozenset(
+    column.name
+    for layout in LAYOUTS
+    for column in layout.columns.values()
+    if column.kind == CODE and column.name not in (*layout.key_columns, *_POSTAL_CODES, *_PHONES)
+) - {"product_number", "store_number", "order_number", "pin", "role"} | {"badge"}
+"""Codes that name no record of the file, and badges, of which no other warning says this."""
 _GROUPED_POSTAL_CODE = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 
 

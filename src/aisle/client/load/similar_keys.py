@@ -19,7 +19,7 @@ from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRO
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.placeless import Placeless
 from aisle.client.load.records import ServiceFindings
-from aisle.client.load.report import LoadError
+from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
     CONTAINER_COLUMN,
@@ -265,7 +265,7 @@ class _Comparison:
             self._table.select_cells(("product_number", "price")) if self._price_jumps else ()
         ):
             if before := self._price_jumps.get(product):
-                what = f"price is more than {_PRICE_JUMP} times the one before, or as much below it"
+                what = f"price is more than {_PRICE_JUMP} {FROM_PRICE_BEFORE}"
                 self._table.notes.add_warning(what, f"{before:f} then, {price} now, of {product}", line)
 
     def _warn_of_zeros_inside(self, known: frozenset[RecordKey]) -> None:
