@@ -225,6 +225,7 @@ class MeaningHandler:
                 name = matches[0].label or matches[0].key
                 answer(Verdict(INFO, msg("sign_in.already", name=name)), meaning, raw)
             case Scan() if self._needs_quantity(meaning):
+                meaning = self._with_label_of_job(meaning)
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
                 answer(Verdict(ASK, ask_measured_quantity.quantity_question(meaning)), meaning, raw)
             case Scan() if self._leaves_by_guess(meaning):
@@ -262,6 +263,12 @@ class MeaningHandler:
         signs_in = any(isinstance(each, SignIn) for each in result.session_effects)
         is_work = receiver.job.name in _WORK and receiver.job_id != after.job_id
         return (signs_in and bool(self._context.user.user)) or is_work
+
+    def _with_label_of_job(self, scan: Scan) -> Scan:
+        """Return the scan with the product's name as the job that counts it says it, such as with its stock pool."""
+        receiver, first = receiving_job(self._page.stack.jobs, scan), scan.matches[0]
+        named = first._replace(label=receiver.job.label_of_scan(receiver.state, first))
+        return scan._replace(matches=(named, *scan.matches[1:]))
 
     def _needs_quantity(self, scan: Scan) -> bool:
         is_needed = ask_measured_quantity.is_quantity_needed(self._page.stack.jobs, scan)
