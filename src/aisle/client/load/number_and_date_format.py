@@ -20,9 +20,13 @@ DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
 _THOUSANDS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
-_CURRENCY = re.compile(r"\A\s*(?:EUR|USD|GBP|CHF)(?=[\s\d+.,-])|(?<=[\s\d.,-])(?:EUR|USD|GBP|CHF)\s*\Z")
+_CURRENCY_WORDS = r"(?:EUR|USD|GBP|CHF|[Ss]?Fr\.)"
+_CURRENCY = re.compile(rf"\A\s*{_CURRENCY_WORDS}(?=[\s\d+.,-])|(?<=[\s\d.,-]){_CURRENCY_WORDS}\s*\Z")
 _CURRENCY_SIGNS = "€$£"
-CURRENCY_NAMES = {"€": "EUR", "$": "USD", "£": "GBP"} | {name: name for name in ("EUR", "USD", "GBP", "CHF")}
+CURRENCY_NAMES = {
+    **{"€": "EUR", "$": "USD", "£": "GBP", "Fr.": "CHF", "SFr.": "CHF", "sFr.": "CHF"},
+    **{name: name for name in ("EUR", "USD", "GBP", "CHF")},
+}
 """Currencies that may stand beside an amount, by their sign or name."""
 _NO_ZERO = re.compile(r"([+-]?)([.,]\d+)", re.ASCII)
 """Number without a digit before its decimal mark."""
@@ -64,6 +68,8 @@ YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
 _NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:\Z|[^\W\d_]|[€$£]))")
 """Dash in the place of cents: `12,-` is a price of twelve."""
+_DASH_AND_CENTS = re.compile(rf"[-\u2013\u2014]{{1,2}}[{_BLANKS}]*([.,]\d+)", re.ASCII)
+"""Dash in the place of the whole: `-.95` is ninety-five cents in Switzerland, and a minus elsewhere."""
 _MIDNIGHT = re.compile(r"[ T]+0?0:00(?::00(?:\.0+)?)?")
 _ISO_TIME = re.compile(
     r"(?:[ T]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII | re.IGNORECASE
@@ -392,6 +398,12 @@ def with_cents(cell: str) -> str:
     Without a currency the dash may be a minus, and the cell is returned as it is.
     """
     return _NO_CENTS.sub(r"\g<1>00", cell) if currency_of(cell) else cell
+
+
+def cents_alone(cell: str) -> str:
+    """Return an amount below one of which a dash stands before the mark (`-.95`), with a zero; empty if it is none."""
+    found = _DASH_AND_CENTS.fullmatch(_without_currency(cell))
+    return f"0{found[1]}" if found else ""
 
 
 def currency_of(cell: str) -> str:
