@@ -1,5 +1,7 @@
 """Strangers at the web door: whom they lock out there signs in at the terminals of the store all the same."""
 
+import asyncio
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -50,3 +52,20 @@ async def test_unknown_sign_in_channel_gets_no_own_limit(world: World) -> None:
             assert answer.status_code == 403
         right = await world.send("POST", "/aisle/v1/sign-in", {**body, "pin": "2468"}, client=client)
         assert right.status_code == 429
+
+
+async def test_pins_at_once_are_hashed_one_after_the_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.service.rate_limits = RateLimits(0, 0, 0)
+    del world.service.app
+    threads, rehash = set[int](), pins.rehash
+
+    def note(pin: str, stored: str) -> str:
+        threads.add(get_ident())
+        return rehash(pin, stored)
+
+    monkeypatch.setattr(pins, "rehash", note)
+    async with world.open_client(world.token("staff", ["S1"])) as client:
+        body = {"store_number": "S1", "pin": "0000"}
+        tries = [world.send("POST", "/aisle/v1/sign-in", {**body, "user": f"u{n}"}, client=client) for n in range(12)]
+        assert {answer.status_code for answer in await asyncio.gather(*tries)} == {403}
+    assert len(threads) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import resource
 import signal
 import socket
@@ -16,6 +17,7 @@ from time import monotonic, sleep
 
 import httpx
 import pytest
+from websockets.frames import CloseCode
 
 from aisle.client import Client, asgi_transport
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
@@ -31,7 +33,7 @@ from tests.run_length import tries
 from tests.service.test_certificate_renewal import made, shown
 from tests.service.world import World
 from tests.terminal.lifeline import Lifeline
-from tests.web.test_app import House, end, origin, read, screen
+from tests.web.test_app import APP, House, Visitor, end, origin, read, screen
 from tests.web.test_app import sign_in as sign_in_at_door
 
 SECONDS = 60
@@ -268,6 +270,23 @@ async def test_an_open_screen_counts_for_its_address() -> None:
         assert heard == b"HTTP/1.1 200"
 
 
+async def opened_by_hand(client: Visitor, stranger: socket.socket, more: bytes = b"") -> bytes:
+    """Open the screen of a person on a socket, with further lines in the head; the answer to the handshake."""
+    loop = asyncio.get_running_loop()
+    cookie = (await sign_in_at_door(client)).headers["Set-Cookie"].partition(";")[0]
+    stranger.setblocking(False)
+    await loop.sock_connect(stranger, ("127.0.0.1", client.port))
+    key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+    head = f"Origin: {origin(client)}\r\nCookie: {cookie}\r\n{key}\r\n".encode() + more + b"\r\n"
+    host = b"Host: 127.0.0.1:%d" % client.port
+    await loop.sock_sendall(stranger, HANDSHAKE.replace(b"Host: 127.0.0.1", host) + head)
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += await loop.sock_recv(stranger, 1)
+    assert answer.startswith(b"HTTP/1.1 101")
+    return answer
+
+
 async def test_answers_to_pings_that_nobody_reads_take_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     opened, begin = list[LimitedWebSocket](), LimitedWebSocket.connection_made
 
@@ -279,20 +298,100 @@ async def test_answers_to_pings_that_nobody_reads_take_no_memory(monkeypatch: py
     monkeypatch.setattr(LimitedWebSocket, "connection_made", note)
     loop, house = asyncio.get_running_loop(), House()
     async with house.open() as client:
-        cookie = (await sign_in_at_door(client)).headers["Set-Cookie"].partition(";")[0]
         with socket.socket() as silent:
             silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            silent.setblocking(False)
-            await loop.sock_connect(silent, ("127.0.0.1", client.port))
-            key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
-            head = f"Origin: {origin(client)}\r\nCookie: {cookie}\r\n{key}\r\n\r\n"
-            host = b"Host: 127.0.0.1:%d" % client.port
-            await loop.sock_sendall(silent, HANDSHAKE.replace(b"Host: 127.0.0.1", host) + head.encode())
-            assert (await loop.sock_recv(silent, 12)) == b"HTTP/1.1 101"
+            await opened_by_hand(client, silent)
             for _ in range(tries(20, 200)):
                 await loop.sock_sendall(silent, (b"\x89\xfd\0\0\0\0" + bytes(125)) * 500)
                 await asyncio.sleep(0.01)
             assert 0 < opened[0].transport.get_write_buffer_size() < 200_000
+
+
+async def test_no_compressed_message_is_agreed_on() -> None:
+    async with House().open() as client:
+        with socket.socket() as stranger:
+            answer = await opened_by_hand(client, stranger, b"Sec-WebSocket-Extensions: permessage-deflate\r\n")
+            assert b"deflate" not in answer
+
+
+TEXT, PART, EMPTY_PART = b"\x01\x80\0\0\0\0", b"\x00\x81\0\0\0\0x", b"\x00\x80\0\0\0\0"
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (TEXT + EMPTY_PART * 1_500, CloseCode.MESSAGE_TOO_BIG),
+        (TEXT + PART * 1_500, CloseCode.MESSAGE_TOO_BIG),
+        (b"\x81\x82\0\0\0\0\xff\xff", CloseCode.INVALID_DATA),
+        (b"\x81\xff\0\0\0\0\0\x20\0\0\0\0\0\0", CloseCode.MESSAGE_TOO_BIG),
+        (b"\xc1\x81\0\0\0\0x", CloseCode.PROTOCOL_ERROR),
+    ],
+    ids=["parts without bytes", "small parts", "no text", "too long", "compressed"],
+)
+async def test_messages_that_are_none_end_the_screen(sent: bytes, code: int) -> None:
+    loop = asyncio.get_running_loop()
+    async with House().open() as client, asyncio.timeout(SECONDS):
+        with socket.socket() as stranger:
+            await opened_by_hand(client, stranger)
+            await loop.sock_sendall(stranger, sent)
+            said = b""
+            while part := await loop.sock_recv(stranger, 1 << 16):
+                said += part
+            assert re.search(b"\x88." + re.escape(code.to_bytes(2, "big")), said), said
+        assert (await client.get("/")).status == 200
+
+
+async def test_small_frames_are_read_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, receive, is_whole = list[int](), LimitedWebSocket.data_received, asyncio.Event()
+
+    def note(self: LimitedWebSocket, data: bytes) -> None:
+        read.append(len(data))
+        if sum(read) >= 300_000:
+            is_whole.set()
+        receive(self, data)
+
+    monkeypatch.setattr(LimitedWebSocket, "data_received", note)
+    loop = asyncio.get_running_loop()
+    async with House().open() as client, asyncio.timeout(SECONDS):
+        with socket.socket() as stranger:
+            await opened_by_hand(client, stranger)
+            await loop.sock_sendall(stranger, b"\x8a\x80\0\0\0\0" * 50_000)
+            await is_whole.wait()
+            assert max(read) <= 16 << 10
+
+
+DEAF = """
+import time
+print('__GANGLION__', flush=True)
+time.sleep(600)
+"""
+ENDLESS = r"""
+import sys
+print('__GANGLION__', flush=True)
+while True:
+    sys.stdout.buffer.write(b'D\0\0\x40\0' + bytes(1 << 14))
+"""
+TYPED = b"\x81\xfe\x04\x0d\0\0\0\0" + b'["stdin", "' + b"1" * 1_024 + b'"]'
+
+
+@pytest.mark.parametrize("reads", [True, False])
+async def test_a_screen_whose_app_takes_nothing_ends_for_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, *, reads: bool
+) -> None:
+    monkeypatch.setattr("aisle.web.app_process.LEAVING_S", 0.1)
+    monkeypatch.setattr("aisle.web.app.LAST_INPUTS_S", 0.1)
+    loop, house = asyncio.get_running_loop(), House()
+    programs = iter([DEAF if reads else ENDLESS, APP])
+    house.start = lambda person: Start([sys.executable, "-c", next(programs)], {})  # type: ignore[method-assign]
+    async with house.open() as client, asyncio.timeout(SECONDS):
+        with socket.socket() as stranger:
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            await opened_by_hand(client, stranger)
+            sending = asyncio.create_task(loop.sock_sendall(stranger, TYPED * 9_000))
+            await asyncio.sleep(0.3)
+            await read(await screen(client))
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
 
 
 async def test_guesses_at_the_web_door_use_up_no_attempts_in_the_store(world: World) -> None:

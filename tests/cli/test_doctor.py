@@ -596,7 +596,7 @@ def test_link_state_is_reported(
 
 def test_a_cache_that_is_not_whole_or_old_is_told(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     cache = filled(home)
-    assert doctor(capsys).of("cache")[0][1].startswith("1 products, 1 stock, 0 places, 0 orders; confirmed ")
+    assert doctor(capsys).of("cache")[0][1].startswith("1 products, 1 stock, 0 locations, 0 orders; confirmed ")
     cache.set_link(LinkRow(last_ok=time.time() - 90_000))
     assert "25 h ago" in doctor(capsys).of("cache")[0][1]
     with cache.transaction():

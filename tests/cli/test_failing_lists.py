@@ -14,6 +14,8 @@ import httpx
 import pytest
 
 from aisle.cli import main
+from aisle.jobs.stored_message import list_name
+from aisle.tui.message_text import MessageWriter
 from tests.courier.fake_service import Fake, name_of
 
 Answering = Callable[[httpx.Request], httpx.Response]
@@ -21,7 +23,7 @@ Answering = Callable[[httpx.Request], httpx.Response]
 NAMES = {
     "list-stores": "stores",
     "list-customer-orders": "orders",
-    "list-locations": "places",
+    "list-locations": "locations",
     "list-deliveries": "deliveries",
     "list-store-receipts": "receipts",
     "list-products": "products",
@@ -125,7 +127,7 @@ def shop(aisle_home: Path, tmp_path: Path) -> Iterator[Shop]:
 def test_a_service_of_the_document_alone_is_read_whole(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = shop.run(capsys, "sync")
     assert (status, err) == (0, "")
-    assert out == "Store 0001: 2 products, 1 places, 1 orders.\n"
+    assert out == "Store 0001: 2 products, 1 locations, 1 orders.\n"
     status, found = shop.doctor(capsys)
     assert status == 0
     assert found["lists"] == ["ok all could be read "]
@@ -144,7 +146,7 @@ def test_the_list_that_is_missing_is_named_and_why(
     assert ended == 1
     assert f"Not all of {called} could be read: " in err
     assert why in err
-    for other, there in (("products", "2 products"), ("orders", "1 orders"), ("places", "1 places")):
+    for other, there in (("products", "2 products"), ("orders", "1 orders"), ("locations", "1 locations")):
         assert (there in out) is (called != other or there == "2 products"), "stock brings products, too"
     lines = [line for line in err.splitlines() if "could be read" in line]
     assert len(lines) == (2 if called == "orders" else 1), "the lines of orders come by the same way"
@@ -168,7 +170,7 @@ def test_unreadable_answers_never_count_as_success(
     status, out, err = shop.run(capsys, "sync")
     assert status == 1
     assert "0 orders" in out
-    for called in ("orders", "places", "deliveries", "stock"):
+    for called in ("orders", "locations", "deliveries", "stock"):
         assert f"Not all of {called} could be read: The answer of the service cannot be read" in err
     status, found = shop.doctor(capsys)
     assert status == 1
@@ -210,7 +212,7 @@ def test_first_answers_that_cannot_be_read_are_not_forgotten(
     assert any("could not be read" in said for said in found["lists"])
     status, out, err = shop.run(capsys, "sync")
     assert (status, err) == (0, "")
-    assert out == "Store 0001: 2 products, 1 places, 1 orders.\n"
+    assert out == "Store 0001: 2 products, 1 locations, 1 orders.\n"
 
 
 def test_rows_that_cannot_be_used_are_counted(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,3 +244,10 @@ def test_duplicate_rows_are_reported_apart_from_unusable_rows(shop: Shop, capsys
     assert (status, "note 1 row of products there twice" in said) == (0, True)
     assert "The last one counts" in said
     assert "note 1 row of products cannot be used" in said
+
+
+@pytest.mark.parametrize(
+    ("language", "word"), [("en", "locations"), ("de", "Plätze"), ("fr", "emplacements"), ("nl", "locaties")]
+)
+def test_the_list_of_locations_has_the_word_of_the_glossary(language: str, word: str) -> None:
+    assert MessageWriter(language=language).write(list_name("locations")) == word

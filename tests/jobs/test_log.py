@@ -142,7 +142,12 @@ def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
         assert hand.job.step_name(hand.state) == "log.filter"
         hand.feed(Choice(number))
         assert (hand.job.step_name(hand.state), hand.state.field) == ("log.value", field)
-        assert hand.feed(said[field]) in ("log.filtered", "log.unfiltered", "log.at_location_filtered")
+        assert hand.feed(said[field]) in (
+            "log.filtered",
+            "log.filtered_several",
+            "log.unfiltered",
+            "log.at_location_filtered",
+        )
         assert any(isinstance(effect, Refresh) for effect in hand.effects)
     assert hand.state.filter == LogFilter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9", "A1")
     args = hand.asked[-1]
@@ -263,9 +268,9 @@ def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
         "log.at_location_searched", place="A1", what="mature", period=msg("log.week"), count=0
     )
     hand.feed(Scan((Match(PRODUCT, "P1", "P1"),)))
-    assert hand.view.title == msg(
-        "log.at_location_searched_filtered", place="A1", what="mature", period=msg("log.week"), count=1
-    )
+    named = msg("log.of_product", value=raw("P1"))
+    args: dict[str, Any] = {"place": "A1", "what": "mature", "period": msg("log.week"), "count": 1, "filter": named}
+    assert hand.view.title == msg("log.at_location_searched_filtered", **args)
     hand.feed(Command("f"))
     hand.feed(Command("x"))
     assert hand.view.title.id == "log.unfiltered"
@@ -284,12 +289,35 @@ def test_what_has_no_entries_is_named_with_its_place() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("others", ["", "_filtered"])
 def test_handheld_title_keeps_location_and_text_whole(language: str, others: str) -> None:
+    named = msg("log.of_product", value=raw("42526"))
+
     def said(id_: str, words: str, cells: int) -> str:
-        title = msg(f"{id_}{others}", place="A-01-12", what=words, period=msg("log.week"), count=1)
+        title = msg(f"{id_}{others}", place="A-01-12", what=words, period=msg("log.week"), count=1, filter=named)
         return MessageWriter(language=language).fit_line(title, cells)
 
     assert "A-01-12" in said("log.at_location", "", 11)
     assert "A-01-12 cola" in said("log.at_location_searched", "cola", 15)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("cells", [20, 40, 80])
+@pytest.mark.parametrize(("kind", "value"), [(PRODUCT, "42526"), (PERSON, "U42526")])
+def test_the_title_names_the_filter_that_a_scan_sets(kind: str, value: str, cells: int, language: str) -> None:
+    hand = Hand()
+    hand.feed(Scan((Match(kind, value, value, code=value),)))
+    assert hand.verdicts
+    writer = MessageWriter(language=language)
+    for shown in (hand.view.title, hand.verdicts[-1].text):
+        assert value in writer.fit_line(shown, cells)
+
+
+def test_several_filters_are_named_where_there_is_room() -> None:
+    hand = Hand()
+    hand.feed(Scan((Match(PRODUCT, "42526", "Tea", code="42526"),)))
+    hand.feed(Scan((Match(PERSON, "U2", "Ann", code="U2"),)))
+    assert MessageWriter().fit_line(hand.verdicts[-1].text, 20) == "Log: Done by: U2"
+    assert MessageWriter().fit_line(hand.view.title, 80) == "The log, 7 days: Product: 42526, Done by: U2"
+    assert MessageWriter().fit_line(hand.view.title, 20).endswith(", 2x")
 
 
 def test_a_place_is_a_part_of_the_filter_that_is_typed_too() -> None:

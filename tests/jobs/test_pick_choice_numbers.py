@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.jobs.job import Close, Rows
-from aisle.scan.meaning import Choice, Command
+from aisle.scan.meaning import Back, Choice, Command
 from tests.jobs.pick_runner import Hand, line, order
 
 LATER = "2099-01-01T00:00:00.000Z"
@@ -25,6 +25,8 @@ def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:
     assert hand.choices() == TAKEN_OVER
     assert hand.scan("P1", "9") == "pick.more_than_ordered"
     assert hand.choices() == ["pick.choice_pick_rest"]
+    assert hand.scan("P9") == "pick.goods_first_scan"
+    hand.feed(Back())
     hand.scan("P9")
     assert hand.choices() == ["pick.choice_look_up"]
     hand.feed(Command("w"))

@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 
 from aisle.jobs.pick.pick_state import PickChoice
-from aisle.scan.meaning import LOCATION, PRODUCT, Back, Choice, Command, Match, Quantity, Scan, UnknownCode
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    UnknownCode,
+)
 from tests.jobs.pick_runner import Hand, line, picked
 from tests.jobs.test_pick_location_asked import booked, lies, places
 
@@ -186,3 +198,86 @@ def test_a_typed_total_that_is_too_large_holds_nothing_back() -> None:
     hand = one_scanned()
     assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
     assert hand.feed(Command("n")) == "pick.later"
+
+
+def closed_short(hand: Hand) -> None:
+    """Gouda was closed short, and is scanned again."""
+    hand.state = hand.state._replace(choices=(PickChoice("reopen", GOUDA, "Gouda"),))
+
+
+OTHER_SCANS = [
+    (PRODUCT, "110060"),
+    (PRODUCT, "999999"),
+    (LOCATION, "X-01"),
+    (LOCATION, "X-02"),
+    (ORDER, "1050"),
+    (PERSON, "U2"),
+]
+
+
+@pytest.mark.parametrize("question", [how_much, which_one, too_many, closed_short])
+@pytest.mark.parametrize(("kind", "key"), OTHER_SCANS)
+def test_the_scan_of_something_else_leaves_the_question(question: Any, kind: str, key: str) -> None:
+    hand = one_scanned()
+    question(hand)
+    before = hand.state
+    assert hand.scan(key, kind=kind) == "pick.goods_first_scan"
+    assert hand.state == before
+    assert "Say first what becomes" in hand.told
+
+
+def test_the_scan_of_a_product_in_question_answers_it() -> None:
+    hand = one_scanned()
+    which_one(hand)
+    assert hand.scan(GOUDA) == "pick.picked"
+    assert picked(hand)[1] == 1
+
+
+REFUSED_SCANS = [
+    (PRODUCT, "999999", "pick.not_here"),
+    (PERSON, "U2", "pick.person"),
+    (ORDER, "1050", "pick.other_order"),
+]
+
+
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize(("kind", "key", "told"), [*REFUSED_SCANS, (LOCATION, "X-09", "pick.wrong_pool")])
+def test_a_refused_scan_leaves_the_scanned_place(kind: str, key: str, told: str, verified: bool) -> None:
+    hand = cheese(verified=verified)
+    hand.books["stock_at_location X-09"] = {"pools": {"9": Decimal(4)}}
+    hand.state = hand.state._replace(lines=tuple(take._replace(pools=(1,)) for take in hand.state.lines))
+    hand.scan("X-01", kind=LOCATION)
+    assert hand.scan("X-02", kind=LOCATION) == "pick.wrong_location"
+    assert hand.scan(key, kind=kind) == told
+    assert "pick.take_here" in hand.choices() or any("X-02" in str(choice) for choice in hand.view.choices)
+    assert hand.scan(GOUDA) == "pick.which_location"
+    assert places(hand) == ["X-01", "X-02"]
+    assert not booked(hand)
+
+
+@pytest.mark.parametrize("orders", [False, True])
+def test_a_refused_product_of_a_batch_leaves_the_scanned_place(orders: bool) -> None:
+    hand = cheese(orders=orders)
+    hand.scan("X-02", kind=LOCATION)
+    assert hand.scan("999999").startswith("pick.not_")
+    assert hand.feed(Choice(1)) == ""
+    assert hand.scan(NUTS, "0.25") == "pick.which_location"
+    assert places(hand) == ["X-01", "X-02"]
+
+
+def test_the_place_of_the_stop_replaces_the_scanned_place() -> None:
+    hand = cheese()
+    hand.scan("X-01", kind=LOCATION)
+    hand.scan("X-02", kind=LOCATION)
+    hand.scan("999999")
+    assert hand.scan("X-01", kind=LOCATION) == "pick.at_location"
+    assert not hand.state.choices
+    assert hand.scan(GOUDA) == "pick.picked"
+
+
+def test_back_drops_the_scanned_place() -> None:
+    hand = cheese()
+    hand.scan("X-02", kind=LOCATION)
+    hand.scan("999999")
+    assert hand.feed(Back()) == "pick.dropped"
+    assert not hand.state.choices

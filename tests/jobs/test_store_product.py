@@ -431,6 +431,16 @@ def test_values_are_compared_however_a_service_writes_them() -> None:
     assert parse_codes(" ") is None
 
 
+@pytest.mark.parametrize("text", ["https://shop.example/a", "WIFI:S:shop;T:WPA;P:x1;;", "www.a.example", "tel:+4930"])
+def test_the_content_of_a_qr_code_is_no_attention_code(text: str) -> None:
+    hand = Hand(row())
+    hand.feed(Choice(NUMBERS["attention_codes"]))
+    assert hand.state.phase == "value"
+    assert hand.feed(Text(text)) == "input.qr_payload"
+    assert hand.feed(UnknownCode(text)) == "input.qr_payload"
+    assert not hand.state.changes
+
+
 EVENTS: tuple[Event, ...] = (
     *(Choice(number) for number in (1, 2, 4, 5, 9)),
     *(Command(letter) for letter in "gdnp"),

@@ -56,6 +56,13 @@ def test_letters_are_read_in_the_encoding_in_which_words_have_them(
         *((name, "cp437 cp850 mac_roman cp1252") for name in ("Öl", "Äpfel", "Gâteau", "Garçon")),
         *((name, "cp437 cp850 cp1252") for name in ("Ça",)),
         *((name, "cp850 mac_roman cp1252") for name in ("Ângela",)),
+        *((name, "cp437 cp850 mac_roman cp1252") for name in ("België", "Zoë", "Chloë", "Italië", "knieën")),
+        *((name, "cp850 mac_roman cp1252") for name in ("Plätze", "Länder", "Gewählt", "Nähe", "über", "geöffnet")),
+        *((name, "cp850 cp1252") for name in ("écran", "l'écart", "ältere", "équipe", "Crème", "très", "siècle")),
+        *((name, "cp1252") for name in ("„Alte Worte“", "„Wort“", '„Wort"', "Škoda", "‚Wort’")),
+        *((name, "cp850 mac_roman cp1252") for name in ("Île", "Être", "naïf", "coïncidence")),
+        *((name, "mac_roman cp1252") for name in ("Œuvre", "Œufs", "bœuf")),
+        *((name, "cp1252") for name in ("‚Wort‘", "‚Alte Worte‘", "‚zwei kleine‘ Worte", "µg")),
         *((name, "cp1252") for name in ("Mo–Fr", "Nutella™", "Nutella™-Glas", "d‘Or", "so…", "l’eau", "„Wort”")),
         *((name, "cp1252") for name in ("12€/kg", "Cola® light", "2×4", "Œuvre", "Lait – bio", "10–12")),
     ],
@@ -268,6 +275,15 @@ async def test_a_price_that_jumps_is_warned_of(before: str, now: str, is_warned:
         said = [line for line in (await loaded(world)).lines() if "times the one before" in line]
         assert len(said) == expected
         assert all(f"{before} then, {now} now, of P." in line for line in said)
+
+
+async def test_a_price_that_is_refused_is_no_jump(world: World) -> None:
+    for price, is_bad in (("1250", False), ("1.250", True)):
+        world.write("products.csv", "product_number,price", f"P,{price}", "Q,1")
+        report = await world.load()
+        assert report is not None
+        assert bool(report.bad) == is_bad
+        assert not any("times the one before" in line for line in report.lines())
 
 
 async def test_parts_of_what_is_sold_whole_are_refused_with_the_setting(world: World) -> None:

@@ -1,5 +1,6 @@
 """New keys and codes of a file beside those that the service has, and beside one another."""
 
+import re
 from pathlib import Path
 
 import httpx
@@ -233,3 +234,43 @@ async def test_new_number_with_signs_of_thousands_is_warned_of(file: str, number
 @pytest.mark.parametrize("number", ["90.0010", "0.001", "A90.001", "90001", "90.01"])
 async def test_other_number_is_not_warned_of(number: str, world: World) -> None:
     assert not any("thousands" in line for line in await notes_of(world, "products.csv", number))
+
+
+SIGNS_ALONE = "differ by signs of thousands alone"
+
+
+@pytest.mark.parametrize("number", ["90.001", "0090.001", "1.290.001", "90 001", "1 290 001"])
+@pytest.mark.parametrize("is_grouped_first", [True, False])
+@pytest.mark.parametrize("file", NUMBERED)
+async def test_a_number_with_signs_of_thousands_beside_it_is_refused(
+    file: str, is_grouped_first: bool, number: str, world: World
+) -> None:
+    """In one file both rows are refused; beside a record of the service the new one."""
+    bare = re.sub(r"[. ]", "", number)
+    forms = (number, bare) if is_grouped_first else (bare, number)
+    stocked(world)
+    await world.load()
+    world.clear()
+    header, row = NUMBERED[file]
+    world.write(file, header, *map(row.format, forms))
+    report = await world.load()
+    assert report is not None
+    assert [bad.line for bad in report.bad] == [2, 3]
+    assert all(form in bad.reason for bad in report.bad for form in forms)
+    await notes_of(world, file, forms[0])
+    world.clear()
+    world.write(file, header, *map(row.format, forms))
+    report = await world.load()
+    assert report is not None
+    [bad] = report.bad
+    assert (bad.line, SIGNS_ALONE in bad.reason or "differ by blanks" in bad.reason) == (3, True)
+
+
+async def test_numbers_with_signs_of_thousands_that_the_service_has_are_loaded(world: World) -> None:
+    for number in ("90001", "90.002"):
+        await notes_of(world, "products.csv", number)
+    world.clear()
+    world.write("products.csv", "product_number,product_name", "90001,Kaas", "90.002,Melk", "90.003,Boter")
+    report = await world.load()
+    assert report is not None
+    assert report.bad == ()

@@ -51,7 +51,11 @@ def test_digits_that_can_be_another_date_are_refused(cell: str, write: Write, tm
     [
         ((".5",), "0.5", "0 put before the decimal mark"),
         ((",5",), "0.5", "0 put before the decimal mark"),
-        (("-,50",), "-0.50", "0 put before the decimal mark"),
+        (("+,50",), "0.50", "0 put before the decimal mark"),
+        (("Fr. 2.40",), "2.40", "currency Fr. taken off"),
+        (("SFr. 1'234.50",), "1234.50", "currency SFr. taken off, separators of thousands taken out"),
+        (("2.40 Fr.",), "2.40", "currency Fr. taken off"),
+        (("Fr. 12.-",), "12", "a dash read as no cents, currency Fr. taken off"),
         ((",500", "1,10"), "0.500", "0 put before the decimal mark"),
         (("€ 1,10",), "1.10", "currency € taken off"),
         (("1.10 EUR",), "1.10", "currency EUR taken off"),
@@ -412,3 +416,19 @@ def test_several_currencies_are_warned_of(cells: tuple[str, ...], seen: str, wri
     warned = [note for note in Found(tmp_path).notes if "currencies" in note]
     told = f"prices.csv: warning: its prices have several currencies, and are taken as they are: {seen}."
     assert warned == ([told] if seen else [])
+
+
+@pytest.mark.parametrize(
+    "cell", ["-.95", "-,95", "CHF -.95", "Fr.-.95", "-.95 CHF", "--.95", "\u2013.95", "\u2014.95", "€ -,95"]
+)
+def test_dash_in_the_place_of_the_whole_is_refused(cell: str, write: Write, tmp_path: Path) -> None:
+    """In Switzerland `-.95` is 95 cents, elsewhere it is below nothing."""
+    write("discount_prices.csv", "product_number;discount_price", f"P;{cell}")
+    found = Found(tmp_path)
+    assert found.bodies == []
+    assert "0.95 or -0.95" in found.bad[2] or "0,95 or -0,95" in found.bad[2]
+
+
+def test_minus_before_a_zero_stays_a_minus(write: Write, tmp_path: Path) -> None:
+    write("discount_prices.csv", "product_number;discount_price", "P;-0.95")
+    assert Found(tmp_path).bodies[0]["discount_price"] == Decimal("-0.95")

@@ -1,5 +1,6 @@
 """Lists with other signs, `.0` behind codes of all kinds, and what a formula has left in texts."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +179,31 @@ def test_formula_error_in_text_is_refused(cell: str, column: str, write: Write, 
 def test_a_text_with_such_signs_stays(name: str, write: Write, tmp_path: Path) -> None:
     found = product(write, tmp_path, product_name=name)
     assert (found.bodies, found.notes) == ([{"product_number": "P", "product_name": name}], [])
+
+
+def numbers(write: Write, folder: Path, cell: str, price: str = "") -> Found:
+    write("store_products.csv", "store_number;product_number;average_array;price", f"1;P;{cell};{price}")
+    return Found(folder)
+
+
+@pytest.mark.parametrize("cell", ["1,2", "10,25", "-1,2", "0,5", "12,3456"])
+@pytest.mark.parametrize("column", ["average_array", "forecast_array", "history_array"])
+def test_a_comma_alone_among_numbers_is_asked_about(column: str, cell: str, write: Write, tmp_path: Path) -> None:
+    write("store_products.csv", f"store_number;product_number;{column}", f"1;P;{cell}", f"1;Q;{cell}|")
+    found = Found(tmp_path)
+    bars = cell.replace(",", "|")
+    assert f"{column} '{cell}' can be one number or two; write {bars} for two, {cell}| for one" in found.bad[2]
+    assert 3 not in found.bad
+
+
+def test_a_comma_alone_among_numbers_shows_no_decimal_comma(write: Write, tmp_path: Path) -> None:
+    assert "price '1,234' can be 1.234 or 1234" in numbers(write, tmp_path, "1,2", "1,234").bad[2]
+    assert numbers(write, tmp_path, "1,5|2,5", "1,234").bodies[0]["price"] == Decimal("1.234")
+
+
+@pytest.mark.parametrize("cell", ["NL BE", "NL en BE", "NL&BE", "1", "Nederland"])
+@pytest.mark.parametrize("column", ["countries_allowed", "countries_not_allowed"])
+def test_what_is_no_country_is_warned_of(column: str, cell: str, write: Write, tmp_path: Path) -> None:
+    what = f"products.csv:2: warning: {column} names what is no code of a country: {cell!r}."
+    assert what in product(write, tmp_path, **{column: cell}).notes
+    assert not any("country" in note for note in product(write, tmp_path, **{column: "NL|be|DEU"}).notes)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.load.test_repeated_loads import a_world
+from tests.load.test_repeated_loads import World, a_world
 
 STORE = ("store_number,store_name,is_warehouse", "0042,Kerkstraat,false")
 HEADER = "store_number,badge,user,name,role,pin"
@@ -70,3 +70,18 @@ async def test_store_without_supervisor_who_has_a_pin_is_named(
         report = await world.load()
         assert report is not None
         assert any(line.startswith(words) for line in report.lines()) == is_missing
+
+
+@pytest.mark.parametrize("has_pin", [True, False])
+async def test_orders_alone_name_a_store_without_supervisor_who_has_a_pin(has_pin: bool, world: World) -> None:
+    """Orders name no people; who does a supervisor's work on them is asked even if no file of people is loaded."""
+    world.write("stores.csv", *STORE)
+    world.write("products.csv", "product_number", "P")
+    world.write("people.csv", HEADER, f"0042,B1,ann,Ann,supervisor,{'4711' if has_pin else ''}")
+    assert await world.load() is not None
+    world.clear()
+    world.write("orders.csv", "store_number,order_number,line_number,product_number,quantity", "0042,O,1,P,1")
+    report = await world.load()
+    assert report is not None
+    words = "orders.csv: warning: no supervisor of store 0042 has a PIN"
+    assert any(line.startswith(words) for line in report.lines()) != has_pin

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.client.load.report import BadRow, format_bad_rows
 from tests.load.test_repeated_loads import a_world, stocked
-from tests.load.test_spreadsheets import Found, Write, write
+from tests.load.test_spreadsheets import Found, Write, product, write
 
 __all__ = ["write"]
 
@@ -256,3 +256,61 @@ def test_a_telephone_number_without_its_zero_is_warned_of(
     warnings = [note for note in Found(tmp_path).notes if "warning" in note]
     words = f"{name}:3: warning: {column} may have lost a zero, with which others begin: {lost}."
     assert warnings == [words] * bool(lost)
+
+
+OF_CUSTOMER = "store_number,order_number,line_number,product_number,quantity,customer_number"
+
+
+@pytest.mark.parametrize("cell", ["1E+02", "9.52E+12", "3,5E+11", "1e2"])
+@pytest.mark.parametrize("column", ["promotion_week", "color", "product_details"])
+def test_a_shortened_number_among_texts_is_warned_of(column: str, cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, **{column: cell})
+    what = f"products.csv:2: warning: {column} looks like a number that a spreadsheet has shortened: {cell}."
+    assert what in found.notes
+
+
+@pytest.mark.parametrize("cell", ["48", "E-bike", "1E", "3E klas", "E+2"])
+def test_other_texts_with_an_e_are_not_warned_of(cell: str, write: Write, tmp_path: Path) -> None:
+    assert not any("shortened" in note for note in product(write, tmp_path, color=cell).notes)
+
+
+@pytest.mark.parametrize("cell", ["952OOO1100024", "9520001l00024", "95200011OOO24", "9S20001100024", "952000110002A"])
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array", "purchase_unit_barcode"])
+def test_letters_for_digits_in_a_barcode_are_warned_of(column: str, cell: str, write: Write, tmp_path: Path) -> None:
+    """A code with one letter that is no digit may be a code of the shop's own."""
+    found = product(write, tmp_path, **{column: cell})
+    assert found.bad == {}
+    words = f"{column} has letters where 9520001100024 has digits"
+    assert any(words in note for note in found.notes) == (cell[-1] != "A")
+
+
+@pytest.mark.parametrize("cell", ["TBC", "tbd", "TBA", "n.t.b.", "volgt", "folgt"])
+def test_a_word_for_a_barcode_to_come_is_none(cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcode=cell)
+    assert "barcode" not in found.bodies[0]
+    assert f"products.csv: changed in row 2: barcode: {cell} read as an empty cell." in found.notes
+
+
+@pytest.mark.parametrize(
+    ("file", "header", "row", "column"),
+    [
+        ("people.csv", "store_number,badge,user,name", "1,{},u,U", "badge"),
+        ("people.csv", "store_number,badge,user,name", "1,B,{},U", "user"),
+        ("products.csv", "product_number,supplier_product_number", "P,{}", "supplier_product_number"),
+        ("products.csv", "product_number,supplier_id", "P,{}", "supplier_id"),
+        ("orders.csv", OF_CUSTOMER, "1,O,1,P,1,{}", "customer_number"),
+    ],
+)
+def test_signs_of_thousands_in_any_code_are_warned_of(
+    file: str, header: str, row: str, column: str, write: Write, tmp_path: Path
+) -> None:
+    for number, is_warned in (
+        ("90.001", True),
+        ("1.290.001", True),
+        ("90001", False),
+        ("9.1", False),
+        ("A.001", False),
+    ):
+        write(file, header, row.format(number))
+        what = f"{column} has signs as of thousands, which a spreadsheet may have put into it: {number}."
+        assert (f"{file}:2: warning: {what}" in Found(tmp_path).notes) == is_warned

@@ -10,7 +10,7 @@ from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.row_types.log import LogRow, LossesRow
 from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_filter import LogFilter
-from aisle.jobs.supervisor.log_list import LogState
+from aisle.jobs.supervisor.log_list import LogState, field_text
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
 from aisle.settings import LOSS_REASONS
 
@@ -80,10 +80,9 @@ def _list(text: str) -> Frame:
 
 def _filtered(text: str) -> Frame:
     filter_ = LogFilter("month", reason="1", product=text or "4001")
-    verdict = Verdict(INFO, msg("log.filtered", period=msg("log.month"), count=2))
-    return _frame(
-        _state(text, filter=filter_, rows=_entries(text)[:1], total=1, cursor=-1), verdict, LinkState("live", 4.0), 2
-    )
+    state = _state(text, filter=filter_, rows=_entries(text)[:1], total=1, cursor=-1)
+    verdict = Verdict(INFO, msg("log.filtered", period=msg("log.month"), filter=field_text(state, "product")))
+    return _frame(state, verdict, LinkState("live", 4.0), 2)
 
 
 def _narrowed(text: str) -> Frame:

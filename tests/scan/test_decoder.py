@@ -80,7 +80,12 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
         (b"]C10112\x1d10AB\x1e\x04\r", [("]C10112\x1d10AB\x1e\x04", "cr")]),
         (b"\x00A\x00B\x07\x0b\x0c\x1c\x1f\r\x00\n", [("AB", "cr")]),
         (b"AB\x08C\x7fD\r", [("AD", "cr")]),
-        (b"\x08\x7f", [BACK, BACK]),
+        (b"\x08\x7f\r", [BACK, BACK, ENTER]),
+        (b"\x08" + EAN.encode() + b"\r", [(EAN, "cr")]),
+        (b"\x7f\x08X-02\r", [("X-02", "cr")]),
+        (b"\x08\x02X-02\r", [("X-02", "cr")]),
+        (b"\x08s\r", [("\x1cs", "cr")]),
+        (b"X-02\r\x0812\r", [("X-02", "cr"), BACK, ("12", "cr")]),
         (b"A\x7f\x7f\r", [BACK, ENTER]),
         ("é€😀\r".encode(), [("é€😀", "cr")]),
         (b"caf\xe9\r", [("café", "cr")]),
@@ -385,7 +390,8 @@ def test_a_paste_that_lost_its_end_leaves_the_backspace_key_alone() -> None:
     decoder = Decoder()
     decoder.feed(b"\x1b[200~A\r", 1.0)
     assert decoder.feed(b"\x7f", 1.0 + LOST_PASTE_END_S) == []
-    assert decoder.feed(b"\x7f", 1.1 + LOST_PASTE_END_S) == [BACK]
+    assert decoder.feed(b"\x7f", 1.1 + LOST_PASTE_END_S) == []
+    assert decoder.tick(1.2 + LOST_PASTE_END_S) == [BACK]
 
 
 def test_times_and_pauses_are_evidence() -> None:
@@ -429,7 +435,31 @@ def test_echo_is_silent_inside_a_burst() -> None:
     assert decoder.feed(b"C\rD", 1.0)[-1] == OpenLine("D")
     assert decoder.feed(b"E\x7f", 1.0) == []
     assert decoder.feed(b"\x7f", 1.0) == [OpenLine("")]
-    assert decoder.feed(b"\x7f", 1.0) == [BACK]
+    assert decoder.feed(b"\x7f", 1.2) == []
+    assert decoder.tick(1.3) == [BACK]
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.001, 0.012, 0.04])
+@pytest.mark.parametrize("code", [EAN, "X-02", "s", "12", "é"])
+def test_a_backspace_at_the_pace_of_the_scan_after_it_goes_nowhere(code: str, pace: float) -> None:
+    decoder, now, items = Decoder(), 1.0, []
+    for byte in b"\x08" + code.encode() + b"\r":
+        items += decoder.feed(bytes([byte]), now)
+        now += pace
+    items += decoder.tick(now + 0.1)
+    assert BACK not in items
+    assert lines(items) == [code if len(code) > 3 else f"\x1c{code}"]
+
+
+def test_a_backspace_of_a_person_goes_back_before_what_follows() -> None:
+    decoder = Decoder()
+    assert decoder.feed(b"\x7f", 1.0) == []
+    assert decoder.is_waiting
+    assert said(decoder.feed(b"s\r", 1.06)) == [BACK, ("s", "cr")]
+    assert decoder.feed(b"\x7f", 2.0) == []
+    assert decoder.tick(2.1) == [BACK]
+    assert not decoder.is_waiting
+    assert decoder.tick(2.2) == []
 
 
 def test_a_line_without_an_end_is_cut() -> None:

@@ -14,6 +14,7 @@ from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import EscapeInput
 from aisle.session.session import Session
 from tests.cache import service_rows
+from tests.session import scanner as paced
 from tests.session.test_code_forms import (
     EAN,
     PACES,
@@ -335,3 +336,19 @@ def test_a_control_that_a_person_types_is_none_of_the_number(home: StoreFolder) 
         Scanner(session)(EAN)
         assert counted(Scanner(session, 300)("1\x012")) == 12
         assert counted(Scanner(session, 300)("1\x852")) == 12
+
+
+@pytest.mark.parametrize("ms", [0, 1, 12])
+@pytest.mark.parametrize("key", ["BS", "DEL"])
+@pytest.mark.parametrize("text", [EAN, "n", "u", "12", "3"])
+def test_a_backspace_before_a_scan_leaves_no_page(home: StoreFolder, text: str, key: str, ms: int) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        step = session.stack.top.job.step_name(session.stack.top.state)
+        scanner = paced.Scanner(session, now=200.0)
+        frame = scanner.send(KEYS[key] + text.encode() + b"\r", ms / 1000)
+        assert session.stack.top.job.step_name(session.stack.top.state) == step
+        if text == EAN:
+            assert counted(frame) == 1
+        else:
+            assert told(frame) == (WRONG, "input.control_character")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from aisle.cache.writer import CacheWriter
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, ListView
@@ -185,3 +186,20 @@ def test_an_amount_is_said_to_be_a_price(session: Session, amount: str) -> None:
     frame = scan("4101", f"010{GOUDA}{amount}")
     assert told(frame)[0] == ASK, said(frame)
     assert said(frame) == "The label says price 2.75. How much of Gouda is it, in kg?"
+
+
+@pytest.mark.parametrize(("windows", "named"), [(3, True), (0, False)])
+def test_the_question_for_a_weight_names_the_pool(aisle_home: Path, windows: int, named: bool) -> None:
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    copy_cache(home.folder, "0001", fill)
+    pools = {"store_location_code": "X-01", "quantity": 9 + windows, "stock_pool_1": 9, "stock_pool_2": windows}
+    stock = service_rows.stock("P3", 9 + windows) | {"store_locations": [pools]}
+    with closing(open_cache(home.folder, writer=True)) as connection:
+        CacheWriter(connection, "0001").write_stock([stock])
+    with at(home, restricted_codes=()) as session:
+        scan = Scanner(session)
+        open_job(session, scan, "count")
+        frame = scan("X-01", GOUDA)
+        assert told(frame)[0] == ASK, said(frame)
+        assert ("Gouda (Shop floor)" in said(frame)) is named, said(frame)
+        assert ("(Shop floor)" in said(scan("0.5"))) is named

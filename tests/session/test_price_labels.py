@@ -12,6 +12,7 @@ from aisle.barcode_keys import check_digit
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
@@ -19,6 +20,7 @@ from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
+from tests.cache.test_delivery_queries import delivery, line
 
 
 def label(item: str, amount: str) -> str:
@@ -72,9 +74,11 @@ def picked(session: Session) -> dict[int, Decimal]:
 
 
 def test_what_is_sold_by_measure_is_taken_by_its_price(session: Session) -> None:
-    assert told(say(session, label(PRICED, "0432")))[0] == GOOD
+    kind, text = told(say(session, label(PRICED, "0432")))
+    assert kind == GOOD
+    assert text.startswith("4.32 / 10.00 per kg = 0.432 kg. ")
     assert picked(session) == {1: Decimal("0.432")}
-    say(session, f"2*{label(PRICED, '0432')}")
+    assert told(say(session, f"2*{label(PRICED, '0432')}"))[1].startswith("8.64 / 10.00 per kg = 0.864 kg. ")
     assert picked(session) == {1: Decimal("1.296")}
 
 
@@ -93,6 +97,21 @@ def test_what_is_sold_by_the_piece_is_one_and_its_price_is_said(session: Session
     assert kind == GOOD
     assert text.startswith("The label says price 4.32. ")
     assert picked(session) == {4: Decimal(1)}
+
+
+@pytest.mark.parametrize(("job", "scan"), [("count", "X-01"), ("move", "X-01"), ("receive", "D-1"), ("adjust", "1")])
+def test_each_job_says_the_price_that_it_divides(session: Session, job: str, scan: str) -> None:
+    home = session.store.reader._store_folder
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_stock([service_rows.stock("P1", 20, places={"X-01": 20})])
+    cache.write_locations([service_rows.location("X-01", 1)])
+    cache.write_deliveries([delivery("D-1", line(1, "P1", 40))], 1.0)
+    say(session, "b")
+    session.event_runner.open(Start(job, {}))
+    say(session, scan)
+    frame = say(session, label(PRICED, "0432"))
+    assert session.stack.top.job.name == job
+    assert told(frame)[1].startswith("4.32 / 10.00 per kg = 0.432 kg. ")
 
 
 def test_the_price_of_the_store_comes_before_that_of_the_catalogue(session: Session) -> None:

@@ -52,6 +52,34 @@ def test_a_typed_number_may_be_a_name(aisle_home: Path) -> None:
         assert told(Scanner(session).send("1042\r", 0.2)) == (ASK, "sign_in.unknown_yet")
 
 
+@pytest.mark.parametrize("pace", [0.0, 0.006, 0.2])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WIFI:S:shop;T:WPA;P:x1;;",
+        "wifi:T:nopass;S:guest;;",
+        "https://shop.example/join",
+        "www.shop.example",
+        "BEGIN:VCARD",
+        "MECARD:N:Doe,Jo;TEL:12;;",
+        "mailto:jo@shop.example",
+        "tel:+4930123456",
+        "otpauth:totp",
+        "geo:52.5,13.4",
+        "Ann" * 21,
+        "Ann\x1dKovac",
+    ],
+)
+def test_the_content_of_a_qr_code_is_no_name(aisle_home: Path, text: str, pace: float) -> None:
+    with at(StoreFolder(aisle_home, "embedded", "0001")) as session:
+        scan = Scanner(session)
+        frame = scan.send(f"{text}\r", pace)
+        assert frame.verdict
+        assert frame.verdict.kind == WRONG
+        assert not frame.view.choices
+        assert not scan.send("1\r", 0.2).user
+
+
 @pytest.mark.parametrize("badge", ["9520001100017", "000300"])
 def test_a_badge_of_digits_signs_in_once_the_people_are_here(aisle_home: Path, badge: str) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")

@@ -285,7 +285,7 @@ def _wait_for_leader(
             progressed_at, seen = now, (link.done, link.state, waiting)
         if now - progressed_at > NO_PROGRESS_S:
             raise AisleError(
-                f"The courier in office makes no progress (it is {link.state}). See {store_folder.courier_log}."
+                f"The leading courier makes no progress (it is {link.state}). See {store_folder.courier_log}."
             )
         hung_text = (
             f"the courier has not answered for {monitor.heartbeat_age:.0f} s; another comes after {KILL_AFTER_S:.0f} s"
@@ -330,7 +330,7 @@ def _print_summary(store_folder: StoreFolder) -> int:
     ):
         counts = {
             name: cache.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608 - names of our own tables
-            for name, table in (("products", "product"), ("places", "location"), ("orders", "orders"))
+            for name, table in (("products", "product"), ("locations", "location"), ("orders", "orders"))
         }
         progress = load_progress(CacheWriter(cache, store_folder.store))
         waiting, _ = OperationQueue(outbox).pending_counts()

@@ -63,6 +63,7 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+from aisle.scan.qr_payloads import is_qr_payload
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
@@ -481,7 +482,7 @@ def _handle_code(state: BatchState, code: str) -> Result:
 
 def _is_label(code: str) -> bool:
     """Return False if a code rather is a damaged barcode or a GS1 message than a tote label."""
-    if not _LABEL_CHARACTERS.fullmatch(code) or "://" in code:
+    if not _LABEL_CHARACTERS.fullmatch(code) or is_qr_payload(code):
         return False
     digits = sum(char.isdecimal() for char in code)
     if any(len(run) >= 12 and has_valid_check_digit(run) for run in re.findall(r"\d+", code) if run != code):

@@ -402,6 +402,10 @@ class Job(ABC, Generic[S]):
         """Return number and name of the product that a typed quantity is for; two empty texts for none."""
         return "", ""
 
+    def label_of_scan(self, state: S, match: Match) -> str:
+        """Return the name of a scanned product for the question about its quantity."""
+        return match.label or match.key
+
     def product_of_choice(self, state: S, number: int) -> Match | None:
         """Return the product that this choice reads a typed number as; None for any other choice."""
         return None

@@ -37,6 +37,8 @@ MAX_DROPPED: Final = 16
 """Greatest number of meaningless control characters that are recorded for a line."""
 MAX_PAUSES: Final = 256
 """Greatest number of recorded pauses in a line; nobody types longer lines."""
+MIN_AFTER_BACKSPACE: Final = 4
+"""Characters of a line from which it is a scan although a Backspace came right before it; a shorter one is refused."""
 SECOND_TERMINATOR_S: Final = 0.25
 """Seconds within which a second, different terminator belongs to the first (a scanner that sends TAB and CR)."""
 MIN_BEFORE_KEY: Final = 8
@@ -89,6 +91,11 @@ class Decoder:
         self._inner_key_at = 0.0
         self._inner_backspaces = 0
         """Number of Backspaces among them."""
+        self._backs = 0
+        """Number of Backspaces on the empty line that a scan may follow."""
+        self._back_at = 0.0
+        self._is_after_back = False
+        """True if the open line came at scanner pace after such a Backspace, which goes back no more."""
         self._short_line_keys: list[EscapeInput] = []
         """Keys inside a line that is still too short for a code; each has its mark in the line."""
         self._last_terminator = ""
@@ -100,8 +107,8 @@ class Decoder:
 
     @property
     def is_waiting(self) -> bool:
-        """True if `tick` may complete something: an escape sequence is open, or a key came inside a line."""
-        return self._sequence is not None or bool(self._inner_keys or self._short_line_keys)
+        """True if `tick` may complete something: an escape sequence is open, or a key came before or inside a line."""
+        return self._sequence is not None or bool(self._backs or self._inner_keys or self._short_line_keys)
 
     def feed(self, data: bytes, t: float) -> list[DecodedInput]:
         """Return the inputs of a read at `t` (monotonic seconds); at most one `OpenLine`, at the end."""
@@ -109,6 +116,8 @@ class Decoder:
             self._sequence = None
         if self._sequence is not None:
             self._sequence.record_read(t)
+        if t - self._back_at >= TYPING_PAUSE_S:
+            self._release_backs()
         if self._is_late_function_key(data, t):
             self._late_until = 0.0
         else:
@@ -120,6 +129,8 @@ class Decoder:
         sequence = self._sequence
         if t - max(self._read_at, self._inner_key_at) >= TYPING_PAUSE_S:
             self._release_inner_keys()
+        if t - self._back_at >= TYPING_PAUSE_S:
+            self._release_backs()
         if sequence is not None and sequence.is_escape_alone:
             self._sequence = None
             self._escape_key()
@@ -166,6 +177,7 @@ class Decoder:
             self._line_started_at, self._longest_pause = t, 0.0
             self._pauses, self._character_count, self._before_pause, self._controls = [], 0, 0, []
             self._possible_prefix = self._next_prefix if t - self._prefix_at < CUT_OFF_S else ""
+            self._is_after_back, self._backs = bool(self._backs), 0
         else:
             self._longest_pause = max(self._longest_pause, t - self._read_at)
             if t - self._read_at >= TYPING_PAUSE_S:
@@ -240,6 +252,7 @@ class Decoder:
         elif byte in _TERMINATORS:
             self._end_line(_TERMINATORS[byte], t)
         elif byte == _ESC:
+            self._release_backs()
             self._sequence = EscapeSequence(t)
         else:
             self._backspace(t)
@@ -249,6 +262,7 @@ class Decoder:
             self._text += KEY_MARK
             self._inner_backspaces = 0
         self._release_inner_keys()
+        self._release_backs()
         last_terminator, self._last_terminator = self._last_terminator, end
         self._next_prefix = ""
         last_ended, self._terminated_at = self._terminated_at, t
@@ -257,6 +271,8 @@ class Decoder:
         if self._text:
             gap, pace = max(self._longest_pause, t - self._read_at), self._median_pause()
             text = self._text if pace >= TYPING_PAUSE_S else self._mark_controls()
+            if self._is_after_back and len(text) < MIN_AFTER_BACKSPACE:
+                text = KEY_MARK + text
             self._decoded.append(
                 Line(text, end, self._line_started_at, t, gap, dropped, pace, self._possible_prefix, self._before_pause)
             )
@@ -291,8 +307,12 @@ class Decoder:
             self._release_inner_keys()
             self._record_time(t)
             self._text, self._before_pause = self._text[:-1], 0
-        elif not (self._is_pasting and t - self._read_at <= LOST_PASTE_END_S):
-            self._emit_back()
+        elif self._is_pasting and t - self._read_at <= LOST_PASTE_END_S:
+            return
+        elif t - self._terminated_at <= SAME_SCAN_S and self._terminated_at:
+            self._emit_back()  # right after a line it belongs to its scan
+        else:
+            self._backs, self._back_at = self._backs + 1, t
 
     # Keys and controls inside a line
 
@@ -337,6 +357,12 @@ class Decoder:
         if self._inner_backspaces:
             self._text, self._before_pause = self._text[: -self._inner_backspaces], 0
         self._inner_keys, self._short_line_keys, self._inner_backspaces = [], [], 0
+
+    def _release_backs(self) -> None:
+        """Emit the Backspaces on the empty line as keys, because no character followed at scanner pace."""
+        for _ in range(self._backs):
+            self._emit_back()
+        self._backs = 0
 
     def _emit_back(self) -> None:
         self._last_terminator = ""

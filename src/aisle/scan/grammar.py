@@ -17,7 +17,7 @@ from aisle.barcode_keys import (
     without_padding,
     zero_forms,
 )
-from aisle.scan.decoder import MAX_LINE
+from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
 from aisle.scan.gs1_separators import KEY_MARK, begins_gs1_message
 from aisle.scan.meaning import (
     CONTROL_INSIDE,
@@ -558,7 +558,12 @@ def _refuse_extra_signs(code: str) -> list[Interpretation]:
 
 
 def _has_control_inside(text: str) -> bool:
-    """Return True if a key or control came inside a code that is no GS1 data, so that a part may be missing."""
+    """Return True if a key or control came inside a code that is no GS1 data, so that a part may be missing.
+
+    The same holds for a short text after a Backspace at scanner pace.
+    """
+    if text.startswith(KEY_MARK) and len(text) <= MIN_AFTER_BACKSPACE:
+        return True
     inside = text.strip(KEY_MARK)
     return KEY_MARK in inside and not begins_gs1_message(inside[: inside.index(KEY_MARK)])
 

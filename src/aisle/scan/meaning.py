@@ -84,6 +84,10 @@ class Match(NamedTuple):
     """True if a value of its label, such as the lot, may end in a number of pieces without a separator."""
     has_other_zeros: bool = False
     """True if its number has other leading zeros than the code, which is no GTIN."""
+    divided_price: Decimal | None = None
+    """Price on the label, multiplier included, if the quantity follows from it."""
+    unit_price: Decimal | None = None
+    """Price of one base unit by which it was divided."""
 
 
 class Accepts(NamedTuple):

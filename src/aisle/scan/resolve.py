@@ -227,7 +227,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
     """
     is_by_measure = candidate.kind == PRODUCT and (candidate.allow_decimal or is_unit_of_measure(candidate.unit))
     is_measured = is_by_measure and not interpretation.is_amount_doubtful
-    measure = _measured_quantity(interpretation, candidate) if is_measured else None
+    measure, is_divided = _measured_quantity(interpretation, candidate) if is_measured else (None, False)
     quantity = interpretation.multiplier * candidate.factor if measure is None else measure
     if _is_too_much(quantity) or (quantity != quantity.to_integral_value() and not candidate.allow_decimal):
         return None
@@ -262,6 +262,8 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         interpretation.by if asks_quantity or may_hide_count else Decimal(1),
         may_hide_count,
         has_other_zeros=bool(interpretation.zero_forms),
+        divided_price=interpretation.price if is_divided else None,
+        unit_price=candidate.price if is_divided else None,
     )
 
 
@@ -273,8 +275,10 @@ def _is_too_much(quantity: Decimal) -> bool:
     return quantity.adjusted() >= _MAX_INTEGER_DIGITS
 
 
-def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> Decimal | None:
-    """Return the quantity of the product that a code states, in base units; None if unknown.
+def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> tuple[Decimal | None, bool]:
+    """Return the quantity of the product that a code states, in base units, and True if its price is divided for it.
+
+    The quantity is None if it is unknown.
 
     It is the first net measure that fits, else the price of the store's own label divided by the product's price. A
     measure fits if its unit can be converted and it is whole or the product allows fractions. For a product without a
@@ -284,20 +288,21 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
     """
     amounts = [(measure, _in_base_units(measure, candidate)) for measure in interpretation.measures]
     if _contradict([amount for _, amount in amounts if amount is not None]) and candidate.unit.strip():
-        return None
+        return None, False
     fitting: dict[str, Decimal] = {}
     for measure, amount in amounts:
         if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):
             fitting.setdefault(measure.unit, amount)
     if fitting:
         is_certain = bool(candidate.unit.strip()) or (len(fitting) == 1 and not interpretation.has_pieces)
-        return next(iter(fitting.values())) if is_certain else None
+        return (next(iter(fitting.values())) if is_certain else None), False
     if not interpretation.is_own_price or interpretation.price is None or not candidate.price or candidate.price <= 0:
-        return None
+        return None, False
     try:
-        return round_quantity(interpretation.price / candidate.price) or None
+        quantity = round_quantity(interpretation.price / candidate.price) or None
     except ArithmeticError:  # endless digits: no label has such a price
-        return None
+        quantity = None
+    return quantity, quantity is not None
 
 
 def _contradict(amounts: list[Decimal]) -> bool:

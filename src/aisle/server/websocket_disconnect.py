@@ -1,7 +1,8 @@
-"""Websockets that are closed when the other end disappears without closing, whatever still waits for them."""
+"""Websockets with limits: one client delays no other, fills no memory, and is noticed when it disappears."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -11,17 +12,33 @@ PING_INTERVAL_S: Final = 15.0
 """Seconds between two pings of a browser, and seconds that it has for the answer."""
 GOODBYE_S: Final = 3.0
 """Seconds for the answer to a close of the websocket."""
-
+_READ_BYTES: Final = 16 << 10
+"""Bytes of a read. All frames in it are handled at once, and a frame may have six bytes."""
+_MAX_FRAGMENTS: Final = 1024
+"""Maximum number of frames of a message: one without bytes does not count for its greatest size."""
+_MESSAGE_TOO_BIG: Final = 1009
 
 _BAD_REQUEST: Final = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-class LimitedWebSocket(WebSocketsSansIOProtocol):
-    """Websocket that ends even if nobody reads what waits."""
+class LimitedWebSocket(WebSocketsSansIOProtocol, asyncio.BufferedProtocol):
+    """Websocket that ends even if nobody reads what waits. It reads small parts."""
 
     on_lost: Callable[[], None] | None = None
     """Function that is called once at the end of the connection."""
     _heard_at = 0.0
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._room = memoryview(bytearray(_READ_BYTES))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """See asyncio.BufferedProtocol."""
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See asyncio.BufferedProtocol."""
+        self.data_received(bytes(self._room[:nbytes]))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Report the end of the connection."""
@@ -34,6 +51,16 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         answer = b"".join(self.conn.data_to_send())
         if self.writable.is_set():
             self.transport.write(answer)
+
+    def handle_cont(self, event: Any) -> None:
+        """Add a frame to its message; a message of too many ends the connection."""
+        if self.close_sent:
+            return
+        if len(self.frames) < _MAX_FRAGMENTS:
+            super().handle_cont(event)
+        else:
+            self.conn.fail(_MESSAGE_TOO_BIG)
+            self.handle_parser_exception()
 
     def data_received(self, data: bytes) -> None:
         """Record that the client is alive.
@@ -55,7 +82,13 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
     async def send(self, message: Any) -> None:
-        """Send an ASGI message. After a close, wait only for its answer. A refused upgrade is no application error."""
+        """Send an ASGI message. A refused upgrade is no application error.
+
+        A close waits for no client that does not read, and after it only its answer is waited for.
+        """
+        if message["type"] == "websocket.close" and not self.writable.is_set():
+            self.transport.abort()
+            return
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
             self.handshake_complete = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, SignIn, Start, money_message
@@ -224,6 +225,7 @@ class MeaningHandler:
                 name = matches[0].label or matches[0].key
                 answer(Verdict(INFO, msg("sign_in.already", name=name)), meaning, raw)
             case Scan() if self._needs_quantity(meaning):
+                meaning = self._with_label_of_job(meaning)
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
                 answer(Verdict(ASK, ask_measured_quantity.quantity_question(meaning)), meaning, raw)
             case Scan() if self._leaves_by_guess(meaning):
@@ -233,7 +235,13 @@ class MeaningHandler:
                     self._page.question = question  # it still stands
                 answer(self._refusal(meaning), meaning, raw)
             case _:
-                self._apply_known(self._pin_check.require_pin(meaning, lambda: self._feed(meaning)), meaning, raw)
+                is_counted = isinstance(meaning, Scan) and self._is_counted(meaning)
+                result = self._pin_check.require_pin(meaning, lambda: self._feed(meaning))
+                self._apply_known(add_divided_price(result, meaning) if is_counted else result, meaning, raw)
+
+    def _is_counted(self, scan: Scan) -> bool:
+        """Return whether the job that a scan is for counts its quantity."""
+        return not scan.is_look_up and receiving_job(self._page.stack.jobs, scan).job.name in COUNTS_SCANS
 
     def _ask_which(self, scans: tuple[Scan, ...], meaning: Meaning, raw: str) -> None:
         """Ask which of these meanings is meant, or whether the only one is."""
@@ -255,6 +263,12 @@ class MeaningHandler:
         signs_in = any(isinstance(each, SignIn) for each in result.session_effects)
         is_work = receiver.job.name in _WORK and receiver.job_id != after.job_id
         return (signs_in and bool(self._context.user.user)) or is_work
+
+    def _with_label_of_job(self, scan: Scan) -> Scan:
+        """Return the scan with the product's name as the job that counts it says it, such as with its stock pool."""
+        receiver, first = receiving_job(self._page.stack.jobs, scan), scan.matches[0]
+        named = first._replace(label=receiver.job.label_of_scan(receiver.state, first))
+        return scan._replace(matches=(named, *scan.matches[1:]))
 
     def _needs_quantity(self, scan: Scan) -> bool:
         is_needed = ask_measured_quantity.is_quantity_needed(self._page.stack.jobs, scan)
@@ -387,4 +401,22 @@ def add_price(result: JobResult, meaning: Meaning) -> JobResult:
     if price is None or result.verdict is None:
         return result
     text = msg("session.price_label", price=money_message(price), said=result.verdict.text)
+    return result._replace(verdict=result.verdict._replace(text=text))
+
+
+def add_divided_price(result: JobResult, meaning: Meaning) -> JobResult:
+    """Add the price on a label, and the unit price that it was divided by, to the verdict on its quantity."""
+    match = meaning.matches[0] if isinstance(meaning, Scan) else None
+    if match is None or match.divided_price is None or match.unit_price is None:
+        return result
+    if result.verdict is None or result.verdict.kind == WRONG:
+        return result
+    args: dict[str, Any] = {
+        "price": money_message(match.divided_price),
+        "each": money_message(match.unit_price),
+        "quantity": match.quantity,
+        "said": result.verdict.text,
+    }
+    plain = msg("session.price_used_plain", **args)
+    text = msg("session.price_used", unit=match.unit, **args) if match.unit else plain
     return result._replace(verdict=result.verdict._replace(text=text))

@@ -21,7 +21,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from queue import SimpleQueue
-from threading import Thread
+from threading import Event, Lock, Thread
 from typing import Any, Final, Protocol, TextIO
 
 from textual.app import App
@@ -39,6 +39,17 @@ ESCAPE_TIMEOUT_S: Final = 0.1
 """Seconds of silence after which an ESC is the Esc key."""
 MAX_READ: Final = 65536
 """Bytes of input that are decoded at once."""
+MAX_DECODE: Final = 4096
+"""Bytes of a read that are decoded before what they mean is queued."""
+MAX_PENDING: Final = 1000
+"""Number of queued inputs above which nothing more is read: who sends faster than the app takes has to wait."""
+MAX_BATCH: Final = 250
+KEY_COST: Final = 10
+"""Number of inputs that the app takes at once, of which a key counts as ten: it may lay the screen out."""
+LAST_INPUTS_S: Final = 2.0
+"""Seconds for queued inputs when the terminal is gone or the program has to stop."""
+MAX_UNWRITTEN: Final = 1 << 20
+"""Characters that may wait for a terminal that does not read; further ones are dropped, and all is painted later."""
 MIN_WAIT_S: Final = 0.001
 """Shortest wait for input, in seconds."""
 CLOSE_TIMEOUT_S: Final = 1.0
@@ -93,17 +104,31 @@ class InputReceiver(Protocol):
 class TerminalWriter(Thread):
     """Thread that writes to the terminal, so that no caller waits for it."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, on_dropped: Callable[[], None]) -> None:
+        """`on_dropped` is called, on this thread, when the terminal reads again and text was dropped meanwhile."""
         super().__init__(name="aisle-output", daemon=True)
         self._fd = file.fileno()
         self._encoding = file.encoding or "utf-8"
         self._queue: SimpleQueue[str | None] = SimpleQueue()
         self._is_closed = False
+        self._on_dropped = on_dropped
+        self._lock = Lock()
+        self._unwritten = 0
+        self._has_dropped = False
 
-    def write(self, text: str) -> None:
-        """Queue the text. Text queued while the terminal is slow is written in one piece."""
-        if not self._is_closed:
-            self._queue.put(text)
+    def write(self, text: str, *, always: bool = False) -> None:
+        """Queue the text. Text queued while the terminal is slow is written in one piece.
+
+        Text that would exceed `MAX_UNWRITTEN` is dropped, unless `always`.
+        """
+        if self._is_closed:
+            return
+        with self._lock:
+            if self._unwritten > MAX_UNWRITTEN and not always:
+                self._has_dropped = True
+                return
+            self._unwritten += len(text)
+        self._queue.put(text)
 
     def run(self) -> None:
         """Write queued text until `finish`. If the terminal is gone, drop it silently."""
@@ -113,7 +138,14 @@ class TerminalWriter(Thread):
             while not self._queue.empty():
                 pieces.append(self._queue.get())
             last = None in pieces
-            self._send("".join(piece for piece in pieces if piece).encode(self._encoding, "replace"))
+            text = "".join(piece for piece in pieces if piece)
+            self._send(text.encode(self._encoding, "replace"))
+            with self._lock:
+                self._unwritten -= len(text)
+                is_incomplete = self._has_dropped and not self._unwritten
+                self._has_dropped = self._has_dropped and not is_incomplete
+            if is_incomplete:
+                self._on_dropped()
 
     def _send(self, data: bytes) -> None:
         self._put(data)
@@ -152,6 +184,15 @@ class AisleDriver(Driver):
         self._last_read_at = 0.0
         """Time of the last read, or of the last tick of the decoder."""
         self._pending_inputs: deque[tuple[list[TerminalInput], float]] = deque()
+        self._queued_count = self._released_count = 0
+        """Numbers of inputs that were queued by the input thread, and passed on by the event loop."""
+        self._has_room = Event()
+        self._is_input_over = False
+        """True if the end came while input waited: what was not queued is dropped."""
+        self._ended_at: float | None = None
+        """When it was seen that nobody writes any more to what is read here; some input may be left."""
+        self._held_s = 0.0
+        """Seconds that the input thread has waited for room: no pauses of whoever types or scans."""
         self._wake_pipe: tuple[int, int] | None = None
         self._input: Thread | None = None
         self._saved_mode: list[Any] | None = None
@@ -193,7 +234,10 @@ class AisleDriver(Driver):
 
     def _open_writer(self) -> TerminalWriter:
         """Return the writer of all output."""
-        return TerminalWriter(_terminal_file())
+        return TerminalWriter(_terminal_file(), self._repaint_dropped)
+
+    def _repaint_dropped(self) -> None:
+        self._call_on_loop(self._receiver.redraw)
 
     # Start and stop
 
@@ -217,6 +261,7 @@ class AisleDriver(Driver):
         self._raw_mode()
         self._watch_signals()
         self._wake_pipe = os.pipe()
+        self._is_input_over = False
         self._input = Thread(target=self._run_input_thread, name="aisle-input", daemon=True)
         self._input.start()
         if self._suspended:
@@ -246,7 +291,9 @@ class AisleDriver(Driver):
         if not self._active:
             return
         self.disable_input()
-        self._send(MOUSE_OFF * self._has_mouse + _restore_sequence(os.environ.get("TERM", "")))
+        if self._writer is not None:
+            restore = MOUSE_OFF * self._has_mouse + _restore_sequence(os.environ.get("TERM", ""))
+            self._writer.write(restore, always=True)
         self._active, self._suspended = False, True
         if self._saved_mode is not None:
             with suppress(termios.error):
@@ -296,7 +343,9 @@ class AisleDriver(Driver):
         """Ask the app to end, once."""
         if not self._has_left:
             self._has_left = True
-            self.release()
+            until = time.monotonic() + LAST_INPUTS_S
+            while self._pending_inputs and self._receiver.ready_for_input and time.monotonic() < until:
+                self.release()
             self._receiver.hang_up()
 
     # Input
@@ -312,15 +361,17 @@ class AisleDriver(Driver):
         assert self._wake_pipe is not None
         wake = self._wake_pipe[0]
         while True:
-            start = time.monotonic()
+            start = self._now()
             wait = self._longest_wait(start)
             ready, _, _ = select.select([self._input_fd, wake], [], [], wait)
-            now = time.monotonic()
+            now = self._now()
             if wake in ready:
                 return
             if not ready:
                 self._handle_silence(now)
                 continue
+            if self._is_input_over:
+                return
             data = _read(self._input_fd)
             if data == b"":
                 self._queue_inputs(self._scan_lines.end(), now)
@@ -348,14 +399,45 @@ class AisleDriver(Driver):
             decoded = self._scan_lines.group(decoded, now)
         self._queue_inputs([*decoded, *self._scan_lines.tick(now)], now)
 
+    def _now(self) -> float:
+        """Return the time for decoder and grouper: monotonic seconds without those that input waited for room."""
+        return time.monotonic() - self._held_s
+
     def _handle_read(self, data: bytes, now: float) -> None:
-        """Decode the bytes of one read."""
-        self._queue_inputs(self._scan_lines.group(self._decoder.feed(data, now), now), now)
+        """Decode the bytes of one read. Wait after each part while the app has much to take."""
+        for start in range(0, len(data), MAX_DECODE):
+            part = data[start : start + MAX_DECODE]
+            self._queue_inputs(self._scan_lines.group(self._decoder.feed(part, now), now), now)
+            self._wait_for_room()
+            if self._is_input_over:
+                return
+
+    def _wait_for_room(self) -> None:
+        """Wait while too many inputs are queued. Input is over if the program ends, or long after the terminal."""
+        assert self._wake_pipe is not None
+        began = time.monotonic()
+        waited_for = select.poll()
+        waited_for.register(self._wake_pipe[0])
+        waited_for.register(self._input_fd, 0)  # to hear of its end
+        while self._queued_count - self._released_count > MAX_PENDING:
+            self._has_room.wait(ESCAPE_TIMEOUT_S)
+            self._has_room.clear()
+            ended = dict(waited_for.poll(0))
+            if self._input_fd in ended and self._ended_at is None:
+                self._ended_at = time.monotonic()
+            if self._ended_at is not None and time.monotonic() - self._ended_at > LAST_INPUTS_S:
+                self._call_on_loop(self._leave)
+                self._is_input_over = True
+            self._is_input_over = self._is_input_over or self._wake_pipe[0] in ended
+            if self._is_input_over:
+                return
+        self._held_s += time.monotonic() - began
 
     def _queue_inputs(self, decoded: list[DecodedInput], read_at: float) -> None:
         items = [item for each in decoded if (item := _parse_escape(each)) is not None]
         if items:
-            self._pending_inputs.append((items, read_at))
+            self._queued_count += len(items)
+            self._pending_inputs.append((items, read_at + self._held_s))
             self._call_on_loop(self.release)
 
     def _call_on_loop(self, call: Callable[[], None]) -> None:
@@ -364,18 +446,49 @@ class AisleDriver(Driver):
             self._event_loop.call_soon_threadsafe(call, context=self._context)
 
     def release(self) -> None:
-        """Pass all inputs that are queued to the app in one call. The app calls this when it becomes ready."""
+        """Pass the inputs that are queued to the app in one call. The app calls this when it becomes ready.
+
+        Of very many, the event loop has a turn before the next ones: a signal or another size does not wait for all.
+        """
         if not self._pending_inputs or not self._receiver.ready_for_input:
             return
-        items: list[TerminalInput] = []
-        read_at = 0.0
-        while self._pending_inputs:
-            more, read_at = self._pending_inputs.popleft()
-            items += more
+        items, read_at = self._next_batch()
+        if self._pending_inputs:
+            self._call_on_loop(self.release)
         try:
             self._receiver.take(_drop_outdated_typed_text(items), read_at)
         except Exception as error:
             self._receiver.fail(error)
+        finally:
+            self._has_room.set()
+
+    def _next_batch(self) -> tuple[list[TerminalInput], float]:
+        """Return the next inputs that the app takes at once, and when the last of them was read."""
+        items: list[TerminalInput] = []
+        read_at, left = 0.0, MAX_BATCH
+        while self._pending_inputs and left > 0:
+            more, read_at = self._pending_inputs.popleft()
+            count = _affordable_count(more, left)
+            if count < len(more):
+                self._pending_inputs.appendleft((more[count:], read_at))
+            items += more[:count]
+            left -= sum(map(_cost, more[:count]))
+        self._released_count += len(items)
+        return items, read_at
+
+
+def _cost(item: TerminalInput) -> int:
+    return KEY_COST if isinstance(item, Key | MouseInput) else 1
+
+
+def _affordable_count(items: list[TerminalInput], most: int) -> int:
+    """Return the number of first inputs that cost `most` together, or all of them."""
+    total = 0
+    for count, item in enumerate(items, 1):
+        total += _cost(item)
+        if total >= most:
+            return count
+    return len(items)
 
 
 def _drop_outdated_typed_text(items: list[TerminalInput]) -> list[TerminalInput]:

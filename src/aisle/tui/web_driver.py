@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, TextIO
@@ -21,8 +22,8 @@ from aisle.tui.driver import AisleDriver, TerminalWriter
 class _PacketWriter(TerminalWriter):
     """Writer of packets; text queued while the server is slow is written in one packet."""
 
-    def __init__(self, file: TextIO) -> None:
-        super().__init__(file)
+    def __init__(self, file: TextIO, on_dropped: Callable[[], None]) -> None:
+        super().__init__(file, on_dropped)
         self._file = file  # keeps the file open
 
     def run(self) -> None:
@@ -45,6 +46,7 @@ class WebDriver(AisleDriver):
         self._browser_size = size or (80, 24)
         super().__init__(app, debug=debug, mouse=False, size=self._browser_size)
         self._packets = PacketDecoder()
+        self._is_resize_planned = False
 
     def _open_writer(self) -> TerminalWriter:
         """Keep standard output for packets, and send anything else printed from now on to standard error."""
@@ -52,7 +54,7 @@ class WebDriver(AisleDriver):
         with suppress(OSError):
             os.dup2(2, 1)
         sys.stdout = sys.stderr
-        return _PacketWriter(own)
+        return _PacketWriter(own, self._repaint_dropped)
 
     def _on_resize(self) -> None:
         """Ignore the size of this process's terminal; the browser's counts."""
@@ -64,6 +66,8 @@ class WebDriver(AisleDriver):
             self._call_on_loop(self._leave)
             return
         for kind, content in packets:
+            if self._is_input_over:
+                return
             if kind == b"D":
                 super()._handle_read(content, now)
             else:
@@ -80,13 +84,20 @@ class WebDriver(AisleDriver):
                 self._call_on_loop(self._leave)
             case {"type": "resize"}:
                 if size := parse_size(message):
-                    self._call_on_loop(lambda: self._resize_to(size))
+                    self._plan_resize(size)
             case {"type": "pass", "token": str(token), "until": int(until)}:
                 self._call_on_loop(partial(self._receiver.confirm_pin, token, until))
 
     def _screen_size(self) -> tuple[int, int]:
         return self._browser_size
 
-    def _resize_to(self, size: tuple[int, int]) -> None:
+    def _plan_resize(self, size: tuple[int, int]) -> None:
+        """Have the event loop take this size; of many at once only the last one counts."""
         self._browser_size = size
-        self._receiver.change_size(*size)
+        if not self._is_resize_planned:
+            self._is_resize_planned = True
+            self._call_on_loop(self._resize)
+
+    def _resize(self) -> None:
+        self._is_resize_planned = False
+        self._receiver.change_size(*self._browser_size)

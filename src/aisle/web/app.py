@@ -35,6 +35,8 @@ from aisle.web.client_address import Network, is_loopback, sender
 from aisle.web.sign_ins import TRIES_S, BrowserSession, CheckTurns, FailedAttempts, Person, SignIns
 
 GRACE_S: Final = 5
+LAST_INPUTS_S: Final = 2.0
+"""Seconds for what a closed screen has sent already, if its app takes it slowly or not at all."""
 LONGEST_HEAD: Final = 32 << 10
 MESSAGE_BYTES: Final = 1 << 20
 """Maximum bytes of a message from the browser, enough for a large paste."""
@@ -58,6 +60,7 @@ def http_server(
         lifespan="on",
         ws=LimitedWebSocket,
         ws_max_size=MESSAGE_BYTES,
+        ws_per_message_deflate=False,  # A compressed message of a kilobyte may be a thousand times as long.
         ws_ping_interval=PING_INTERVAL_S,
         ws_ping_timeout=PING_INTERVAL_S,
     )
@@ -134,6 +137,15 @@ class Screen:
         self.over = asyncio.Event()
         self._socket = socket
         self._is_closed = False
+        self._ends_at: float | None = None
+        self._patience: asyncio.Timeout | None = None
+
+    @contextlib.asynccontextmanager
+    async def conversation(self) -> AsyncIterator[None]:
+        """Context that is left at the latest `LAST_INPUTS_S` after the websocket was closed from here."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(self._ends_at) as self._patience:
+                yield
 
     async def show(self, data: bytes) -> None:
         """Send screen data. Raise ConnectionError if the browser is gone."""
@@ -149,6 +161,10 @@ class Screen:
             with contextlib.suppress(ConnectionError):
                 await self._send({"type": "websocket.close", "code": code})
             self._is_closed = True
+            self._ends_at = asyncio.get_running_loop().time() + LAST_INPUTS_S
+            if self._patience is not None:
+                with contextlib.suppress(RuntimeError):  # It has ended.
+                    self._patience.reschedule(self._ends_at)
 
     async def texts(self) -> AsyncIterator[str]:
         """Yield the messages of the browser until one side closes."""
@@ -368,7 +384,9 @@ class WebApp:
             AppProcess.start(self._hooks.start(screen.session.person), size, screen.show, screen.close, left)
         )
         try:
-            await self._converse(screen, await asyncio.shield(starting))
+            process = await asyncio.shield(starting)
+            async with screen.conversation():
+                await self._converse(screen, process)
         finally:
             # The server may cancel this coroutine at its end; the session is still stopped in order.
             leaving = asyncio.create_task(self._leave(screen, starting))

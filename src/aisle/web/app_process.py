@@ -84,7 +84,7 @@ class AppProcess:
 
     async def type(self, data: bytes) -> None:
         """Send typed or scanned data to the app."""
-        await self._send(b"D", data)
+        await self._send(encode_packet(b"D", data))
 
     async def resize(self, columns: int, rows: int) -> None:
         """Send the new size of the browser's window."""
@@ -93,7 +93,8 @@ class AppProcess:
     async def stop(self) -> None:
         """End the session because the browser is gone. Its state is kept at the current step."""
         self._stopping = True
-        await self.tell({"type": "quit"})
+        with contextlib.suppress(ConnectionError, RuntimeError):  # The process has ended.
+            self._stdin.write(_message({"type": "quit"}))
         self._stdin.close()
         for end in (None, self._process.terminate, self._process.kill):
             if end is not None:
@@ -105,11 +106,11 @@ class AppProcess:
 
     async def tell(self, message: Mapping[str, object]) -> None:
         """Send a message to the app."""
-        await self._send(b"M", json.dumps(message).encode())
+        await self._send(_message(message))
 
-    async def _send(self, kind: bytes, data: bytes) -> None:
+    async def _send(self, packet: bytes) -> None:
         with contextlib.suppress(ConnectionError, RuntimeError):  # The process has ended.
-            self._stdin.write(encode_packet(kind, data))
+            self._stdin.write(packet)
             await self._stdin.drain()
 
     async def _run(self) -> None:
@@ -139,3 +140,7 @@ class AppProcess:
             content = await self._stdout.readexactly(size)
             if head[:1] == b"D":
                 await self._show(content)
+
+
+def _message(message: Mapping[str, object]) -> bytes:
+    return encode_packet(b"M", json.dumps(message).encode())

@@ -51,7 +51,7 @@ MAX_SHOWN = 5
 """Maximum number of operations listed for a state."""
 
 _STUCK_STATES = (IN_DOUBT, NEEDS_PERSON, REFUSED)
-_TABLES = (("products", "product"), ("stock", "stock"), ("places", "location"), ("orders", "orders"))
+_TABLES = (("products", "product"), ("stock", "stock"), ("locations", "location"), ("orders", "orders"))
 
 
 # Courier
@@ -281,7 +281,7 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
     for copy in list_copies(store_folder.folder):
         what, why = f"{copy.name} is beside it", "It has what was noted until another outbox.db was put in its place."
         yield wrong(
-            "outbox", what, why, "Settle it by hand; or, when nobody works here, put it in place.", file=str(copy)
+            "outbox", what, why, "Resolve it by hand; or, when nobody works here, put it in place.", file=str(copy)
         )
     for row in stuck[:MAX_SHOWN]:
         what = f"{row.state.replace('_', ' ')}: {row.operation} {row.op_id}"

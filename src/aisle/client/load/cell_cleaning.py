@@ -21,6 +21,7 @@ from aisle.barcode_keys import (
 from aisle.client.load.number_and_date_format import (
     LOCAL_FLAGS,
     Notation,
+    cents_alone,
     currency_of,
     is_serial_day,
     no_number_reason,
@@ -103,6 +104,7 @@ _CODE_WITH_WORDS = re.compile(
 _NO_CODE_WORDS = """
 n.v.t. n.v.t nvt geen onbekend leeg niets k.a. kein keine keiner keines ohne unbekannt leer entfällt nichts
 sans aucun aucune néant neant inconnu vide n.d. none no nothing unknown empty missing n.b.
+tbc tba tbd n.t.b. volgt folgt
 """
 _NO_CODE = frozenset(_NO_CODE_WORDS.split())
 """Words for no code, in Dutch, German, French and English."""
@@ -357,6 +359,7 @@ def _refuse_grouped(bare: str, *, signs: str = "") -> None:
 def _is_plain_code(cell: str) -> bool:
     return (
         cell.isascii()
+        and not _misread_digits(cell)
         and cell.isalnum()
         and cell.casefold() not in NO_VALUE_WORDS
         and not is_no_code(cell)
@@ -408,8 +411,24 @@ def _describe_extra(text: str, code: str) -> str:
     return "a sign" if join_digits(text[1:]) == code else "words"
 
 
+_LETTERS_AS_DIGITS = str.maketrans("OoIlSBZ", "0011582")
+"""Letters that are typed for digits or read for them."""
+_WITH_LETTERS = re.compile(r"[\dOoIlSBZ]{8,14}", re.ASCII)
+_MAX_LETTERS = 3
+
+
+def _misread_digits(code: str) -> str:
+    """Return a code with digits for its letters, if it then has a right check digit; otherwise empty."""
+    if not _WITH_LETTERS.fullmatch(code) or sum(map(str.isalpha, code)) > _MAX_LETTERS:
+        return ""
+    digits = code.translate(_LETTERS_AS_DIGITS)
+    return digits if digits != code and has_valid_check_digit(digits) else ""
+
+
 def _code_warning(code: str) -> str:
     """Return why a code can hardly be scanned; empty if nothing is suspicious."""
+    if digits := _misread_digits(code):
+        return f"has letters where {digits} has digits, which has a right check digit; look which is meant"
     has_digit = any(map(str.isdecimal, code))
     if code.casefold() in _FLAG_WORDS or not has_digit:
         return "has no digit, and is hardly a code"
@@ -489,6 +508,8 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
         return CleanedCell("", changes)
     if currency_of(bare) and not is_money:
         raise ValueError(no_number_reason(bare, notation))
+    if is_money and (cents := cents_alone(bare)):
+        raise ValueError(f"{bare!r} can be {cents} or -{cents}: a dash can stand for no whole; write one of them")
     amount = with_cents(bare) if is_money else bare
     value = notation.normalize_number(amount, bare)
     if value == amount and not _PLAIN.fullmatch(value):
@@ -499,6 +520,9 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
     bare, changes, *_rest = _clean_value(cell)
+    if is_one_or_two(bare):
+        first, second = bare.split(",")
+        raise ValueError(f"{bare!r} can be one number or two; write {first}|{second} for two, {bare}| for one")
     parts = split_numbers(bare)
     changes = (
         _join_changes(changes, "other signs between its parts made bars")
@@ -515,6 +539,12 @@ def split_numbers(cell: str) -> list[str]:
     return [trim_blanks(part) for part in _NUMBER_SEPARATORS.split(cell) if trim_blanks(part)]
 
 
+def is_one_or_two(cell: str) -> bool:
+    """Return True if the only sign in a cell of numbers is a comma, which can stand for decimals or between two."""
+    return _ONE_OR_TWO.fullmatch(cell) is not None
+
+
+_ONE_OR_TWO = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _NUMBER_SEPARATORS = re.compile(r"[|;/\r\n]+|,\s+")
 
 

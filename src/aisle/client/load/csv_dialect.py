@@ -263,7 +263,10 @@ def _guess_encoding(path: Path, raw: io.BufferedReader, *, undefined: bool) -> _
     is_of_mac = b"\r" in lines[0].rstrip(b"\r\n") and b"\n" not in lines[0]
     names = [name for name in _OLD_ENCODING_NAMES if name != "cp1252" or not undefined]
     found = {name: [word for line in lines for word in _words_of(line.decode(name))] for name in names}
-    odd = {name: sum(map(_odd_letters, words)) for name, words in found.items()}
+    odd = {
+        name: sum(_odd_letters(word) for line in lines for word in _words_of(_QUOTED.sub(r"\1", line.decode(name))))
+        for name in names
+    }
     best = min(names, key=lambda name: (odd[name], is_of_mac and name != "mac_roman"))
     letters = sum(not char.isascii() for word in found[best] for char in word)
     if odd[best] > letters * _MOST_ODD:
@@ -292,8 +295,15 @@ def _oddity(word: str, at: int) -> float:
         is_capital_inside = char.isupper() and before.isalpha() and (before.islower() or after.islower())
         is_lone = char == "ß" and before.casefold() not in _VOWELS
         is_before_figure = not before.isalnum() and after.isdigit()
+        if _NEVER.match(word, at):
+            return 1.0
         is_out_of_place = _OUT_OF_PLACE.match(word, at) or (not before and _ODD_BEGIN.match(word))
         return 1.0 if is_capital_inside or is_lone or is_before_figure else 0.5 * bool(is_rare or is_out_of_place)
+    is_stray = (char in "¿¡" and not after.isalpha()) or (char == "‘" and before.isalpha() and not after.isalnum())
+    if char in "‚„" and after.isalpha():
+        return 0.5 + before.isalnum() / 2
+    if is_stray or _MICRO_WORD.match(word, at):
+        return 1.0
     if char == "“":
         return before.isalnum() and after.isalnum()
     if char in _SIGNS_BEFORE_WORDS:
@@ -319,12 +329,22 @@ _LETTERS = "àâäæçèéêëîïôöœùûüÿñßáíóúåãõìòøšžý"
 _RARE_LETTERS = "áíóúåãõìòøšžýÿæ"
 _RARE_CAPITALS = "ÕÃÝÌÒ"
 _OUT_OF_PLACE = re.compile(
-    r"û[aeiouyé]|ñ[^aeiouy\W]|ç[^aou\W]|ž[^aeiouy\W]|à[^s\W]|(?<=[aei])ö|(?<![aeiou])ë|[âêîô](?!\w)|(?<!\w)û(?!\w)",
+    r"û[aeiouyé]|ñ[^aeiouy\W]|ç[^aou\W]|ž[^aeiouy\W]|à[^s\W]|(?<=[aei])(?<![gb]e)ö|(?<![aeiou])ë|[âêîô](?!\w)|(?<!\w)û(?!\w)",
     re.IGNORECASE,
 )
 """Letters that stand before no such letter, or at no end of a word."""
 _ODD_BEGIN = re.compile(r"â(?!ge|gé|me|ne|pre|cre|tre|\W)|ê(?!tre|tes|\W)")
 """Small letters with which no other word begins."""
+_NEVER = re.compile(
+    r"ù(?=\w)|î[aeiouyé]|(?<![aeiouyàé])ï|(?<!\w)ÿ|è[aeiouyäöüè]|èh|è[^\W\daeiouys]\b"
+    r"|è(?!gn|ch|ph|th|qu|gu)[^\W\daeiouy][^\W\daeiouylrs]",
+    re.IGNORECASE,
+)
+"""Letters that stand so in no word of a Western language."""
+_MICRO_WORD = re.compile(r"µ[^\W\d_]{3}")
+"""Letters behind a sign that stands before a unit alone."""
+_QUOTED = re.compile(r"(?<!\w)[‚„]([^‚„‘’“”\"]*)[‘’“”\"]")
+"""Text between quotation marks, as German has them; one without the other is a letter misread."""
 _VOWELS = tuple("aeiouyäöü")
 _SIGNS_BEFORE_WORDS = "„‚«‹¿¡"
 _SIGNS_BETWEEN = "’‘”»›–—"

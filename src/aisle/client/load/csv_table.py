@@ -24,13 +24,13 @@ from aisle.client.load.csv_dialect import (
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.number_and_date_format import (
     CURRENCY_NAMES,
-    MONTH_NAMES,
     Notation,
     currency_of,
     split_unit,
     with_cents,
 )
 from aisle.client.load.report import FileNotes, LoadError
+from aisle.client.load.written_dates import MONTH_NAMES
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
@@ -97,6 +97,7 @@ class CsvTable:
         self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
         self._row_before: list[str] = []
         self._number_indexes = {at for at, column in self._named_columns if column.kind in _DECIMAL_KINDS}
+        self._list_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.NUMBERS}
         self._money_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.MONEY}
         self._currencies: dict[str, tuple[int, str]] = {}
         """First row and cell of each currency."""
@@ -309,6 +310,8 @@ class CsvTable:
         for index in numbers:
             cell, _ = self._split_unit(index, found) if index < len(found) else ("", "")
             if "," in cell or "." in cell:
+                if index in self._list_indexes and cell_cleaning.is_one_or_two(_unwrap_cell(cell)):
+                    continue
                 cell = with_cents(cell) if index in self._money_indexes else cell
                 for part in cell_cleaning.split_numbers(cell):
                     self._notation.observe_number(line, _unwrap_cell(part), index)
@@ -569,6 +572,10 @@ class CsvTable:
         """Add warnings on values of a row that is loaded all the same."""
         for _, column in self._named_columns:
             value = values.get(column.name)
+            if column.name in _COUNTRIES and isinstance(value, list):
+                for part in value:
+                    if not _COUNTRY.fullmatch(part):
+                        self.notes.add_warning(f"{column.name} names what is no code of a country", repr(part), line)
             if not isinstance(value, str):
                 continue
             if column.name in _SIZES and _DATE_LIKE.fullmatch(value):
@@ -579,6 +586,9 @@ class CsvTable:
                 if not value.isascii() and _WRONG_ENCODING.search(value):
                     what = f"{column.name} has letters that were saved in a wrong encoding"
                     self.notes.add_warning(what, repr(value), line)
+                if _SHORTENED.fullmatch(value) and not column.name.endswith("name"):
+                    what = f"{column.name} looks like a number that a spreadsheet has shortened"
+                    self.notes.add_warning(what, value, line)
                 if len(value) < 12 and value.casefold() in cell_cleaning.NO_VALUE_WORDS:
                     self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
@@ -616,6 +626,10 @@ def _unit_key(unit: str) -> str:
     return cell_cleaning.fold_code(unit).rstrip(".")
 
 
+_SHORTENED = re.compile(r"\d+(?:[.,]\d+)?E\+?\d+", re.ASCII | re.IGNORECASE)
+"""Number in E notation."""
+_COUNTRIES = ("countries_allowed", "countries_not_allowed")
+_COUNTRY = re.compile(r"[A-Za-z]{2,3}")
 _SIZES = frozenset({"size", "volume"})
 _WRONG_ENCODING = re.compile(
     "\ufffd|\u00c3[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac]|\u00e2\u201a\u00ac"

@@ -12,15 +12,21 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from aisle.client.load.written_dates import find_named_month, split_written_date
+
 POINT, COMMA = ".", ","
 _MARK_NAMES = {POINT: "point", COMMA: "comma"}
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
 _THOUSANDS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
-_CURRENCY = re.compile(r"\A\s*(?:EUR|USD|GBP|CHF)(?=[\s\d+.,-])|(?<=[\s\d.,-])(?:EUR|USD|GBP|CHF)\s*\Z")
+_CURRENCY_WORDS = r"(?:EUR|USD|GBP|CHF|[Ss]?Fr\.)"
+_CURRENCY = re.compile(rf"\A\s*{_CURRENCY_WORDS}(?=[\s\d+.,-])|(?<=[\s\d.,-]){_CURRENCY_WORDS}\s*\Z")
 _CURRENCY_SIGNS = "€$£"
-CURRENCY_NAMES = {"€": "EUR", "$": "USD", "£": "GBP"} | {name: name for name in ("EUR", "USD", "GBP", "CHF")}
+CURRENCY_NAMES = {
+    **{"€": "EUR", "$": "USD", "£": "GBP", "Fr.": "CHF", "SFr.": "CHF", "sFr.": "CHF"},
+    **{name: name for name in ("EUR", "USD", "GBP", "CHF")},
+}
 """Currencies that may stand beside an amount, by their sign or name."""
 _NO_ZERO = re.compile(r"([+-]?)([.,]\d+)", re.ASCII)
 """Number without a digit before its decimal mark."""
@@ -46,9 +52,7 @@ def _decimal_patterns(mark: str, other: str) -> tuple[re.Pattern[str], ...]:
 
 _UNAMBIGUOUS_NUMBERS = {POINT: _decimal_patterns(POINT, COMMA), COMMA: _decimal_patterns(COMMA, POINT)}
 _DOTTED_CODE = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
-_DATE = re.compile(
-    r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
-)
+_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})", re.ASCII)
 _YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
 _SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
 """Number of a day in a spreadsheet, with a part of the day behind it."""
@@ -58,17 +62,21 @@ _SERIAL_START = datetime(1899, 12, 30)
 _SERIALS = range(43_200, 50_000)
 """Numbers that can only be days: 2018 to 2036. Others can be a date like 41226 that has lost its zero (4-12-26)."""
 _SECONDS_OF_DAY = 86_400
-_TWO_DIGIT_YEAR = re.compile(
-    r"(\d{1,2})([./-])(\d{1,2})\2(\d{2})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
-)
 _MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS}]*-")
 """Trailing minus, `5-`; not `5,-`, which is a price of five."""
 YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
 _NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:\Z|[^\W\d_]|[€$£]))")
 """Dash in the place of cents: `12,-` is a price of twelve."""
+_DASH_AND_CENTS = re.compile(rf"[-\u2013\u2014]{{1,2}}[{_BLANKS}]*([.,]\d+)", re.ASCII)
+"""Dash in the place of the whole: `-.95` is ninety-five cents in Switzerland, and a minus elsewhere."""
 _MIDNIGHT = re.compile(r"[ T]+0?0:00(?::00(?:\.0+)?)?")
+_ISO_TIME = re.compile(
+    r"(?:[ T]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII | re.IGNORECASE
+)
+"""Time behind a day as ISO 8601 has it; empty too. Python also reads `14.30`, as 14 hours."""
 _YEAR_DIGITS = 4
+_SHORT_YEAR = 2
 _LONGEST_MONTH = 31
 _MONTHS_OF_YEAR = 12
 
@@ -135,13 +143,21 @@ class Notation:
 
     def observe_date(self, line: int, cell: str, column: int = 0) -> None:
         """Record what a cell of a column of dates shows."""
-        found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
-        if not found:
-            first = _YEAR_FIRST.match(cell)
-            if first and self._day_second is None and int(first[2]) > _MONTHS_OF_YEAR >= int(first[3]):
+        if first := _YEAR_FIRST.match(cell):
+            if self._day_second is None and int(first[2]) > _MONTHS_OF_YEAR >= int(first[3]):
                 self._day_second = (line, cell)
             return
-        is_short = len(found[4]) == 2
+        try:
+            day = split_written_date(cell).day
+        except ValueError:
+            return  # the row will be refused with a reason
+        found = _DATE.fullmatch(day)
+        if not found:
+            named = find_named_month(day)
+            if named and len(named.year) == _SHORT_YEAR and self._short is None:
+                self._short = (line, cell)
+            return
+        is_short = len(found[4]) == _SHORT_YEAR
         if found[2] == "-" and (not is_short or int(found[4]) > _LONGEST_MONTH):
             self._has_year_last = True
         if is_short and self._short is None:
@@ -265,32 +281,46 @@ class Notation:
         return (self._column, mark) in self._three_decimals and self._column not in self._fewer_decimals
 
     def normalize_date(self, cell: str) -> str:
-        """Return a date as ISO 8601; what is no date unchanged. Raise ValueError if it is ambiguous."""
-        if found := _YEAR_FIRST.fullmatch(cell):
-            month, day = int(found[2]), int(found[3])
-            if self._day_second and month != day and 0 < day <= _MONTHS_OF_YEAR >= month:
-                line, other = self._day_second
-                raise ValueError(
-                    f"{cell!r} can have the day before the month, as {other!r} in row {line} has; write yyyy-mm-dd"
-                )
-            time = "" if _MIDNIGHT.fullmatch(found[4]) else found[4]
-            return _checked(f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{time}", cell)
+        """Return a date as ISO 8601. Raise ValueError if it is none, or ambiguous."""
         if serial := _SERIAL_DAY.fullmatch(cell):
             return _serial_day(serial)
-        found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
+        if (found := _YEAR_FIRST.fullmatch(cell)) and _ISO_TIME.fullmatch(found[4]):
+            return self._normalize_year_first(found, found[4], cell)
+        parts = split_written_date(cell)
+        if parts.time is None and not parts.week_days:
+            return self._normalize_day(parts.day, cell)
+        day = self._normalize_day(parts.day, cell)[: len("yyyy-mm-dd")]
+        if reason := parts.week_day_reason(day):
+            raise ValueError(f"{cell!r} {reason}; write yyyy-mm-dd")
+        return day + (parts.time or "")
+
+    def _normalize_day(self, day: str, cell: str) -> str:
+        """Return a day without a week day and a time, in whatever form, as ISO 8601."""
+        if found := _YEAR_FIRST.fullmatch(day):
+            return self._normalize_year_first(found, found[4], cell)
+        found = _DATE.fullmatch(day)
         if not found:
-            return _normalize_month_name(cell, self._last_year)
+            return _normalize_month_name(day, cell, self._last_year)
         if "00" in (found[1].zfill(2), found[3].zfill(2)):
             raise ValueError(f"{cell!r} is no day of the calendar; a spreadsheet writes it for an empty cell")
         order = _date_order(found) or self._assumed_order(found)
         self._refuse_other_order(cell, order if found[1] != found[3] else "")
         if not order:
             raise ValueError(f"{cell!r} can have the day or the month first; write yyyy-mm-dd")
-        if len(found[4]) == 4:
+        if len(found[4]) == _YEAR_DIGITS:
             return _to_iso(found, order, cell, int(found[4]))
         if found[2] == "-" and not self._has_year_last:
             raise ValueError(f"{cell!r} has a year of two digits, which can be the first or the last; write yyyy-mm-dd")
         return _to_iso(found, order, cell, _full_year(found[4], self._last_year))
+
+    def _normalize_year_first(self, found: re.Match[str], time: str, cell: str) -> str:
+        month, day = int(found[2]), int(found[3])
+        if self._day_second and month != day and 0 < day <= _MONTHS_OF_YEAR >= month:
+            line, other = self._day_second
+            raise ValueError(
+                f"{cell!r} can have the day before the month, as {other!r} in row {line} has; write yyyy-mm-dd"
+            )
+        return _checked(f"{found[1]}-{month:02d}-{day:02d}{'' if _MIDNIGHT.fullmatch(time) else time}", cell)
 
     def _refuse_other_order(self, cell: str, order: str) -> None:
         """Raise ValueError for a date whose column has dates of the other order too."""
@@ -308,39 +338,18 @@ class Notation:
         return next(iter(self._dates)) if len(self._dates) == 1 else ""
 
 
-_MONTHS = (
-    "jan janv jän january januar januari janvier",
-    "feb fév fev february februar februari février fevrier févr",
-    "mar mrt mär mrz march märz maart mars",
-    "apr avr april avril",
-    "may mei mai",
-    "jun june juni juin",
-    "jul july juli juillet juil",
-    "aug august augustus aoû aout août",
-    "sep sept september septembre",
-    "oct okt october oktober octobre",
-    "nov november novembre",
-    "dec dez déc december dezember décembre decembre",
-)
-_MONTH_NUMBERS = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
-_DATE_WITH_MONTH_NAME = re.compile(r"(\d{1,2})[. -]+([^\W\d_]{3,})[. -]+(\d{4}|\d{2})")
-MONTH_NAMES = tuple(_MONTH_NUMBERS)
-"""Names of months and their short forms, in lower case."""
-
-
 def _full_year(digits: str, last_year: int) -> int:
     """Return a year; of two digits, the last one up to `last_year`."""
     return int(digits) if len(digits) == _YEAR_DIGITS else last_year - (last_year - int(digits)) % 100
 
 
-def _normalize_month_name(cell: str, last_year: int) -> str:
-    """Return a date with a month name as ISO 8601; other text unchanged. Raise ValueError for an impossible day."""
-    found = _DATE_WITH_MONTH_NAME.fullmatch(cell)
-    month = _MONTH_NUMBERS.get(found[2].casefold()) if found else None
-    if found is None or month is None:
-        return _checked(cell, cell)
+def _normalize_month_name(day: str, cell: str, last_year: int) -> str:
+    """Return a date with a month name, or one in ISO 8601, as ISO 8601. Raise ValueError for an impossible day."""
+    found = find_named_month(day)
+    if found is None:
+        return _checked(day, cell)
     try:
-        return date(_full_year(found[3], last_year), month, int(found[1])).isoformat()
+        return date(_full_year(found.year, last_year), found.month, found.day).isoformat()
     except ValueError:
         raise ValueError(f"{cell!r} is no day of the calendar") from None
 
@@ -362,13 +371,16 @@ def is_serial_day(cell: str) -> bool:
     return _SERIAL_DAY.fullmatch(cell) is not None
 
 
+_NO_DATE = "no date that can be read, as 29-11-2026, 29 November 2026 or 2026-11-29 14:30 are"
+
+
 def _checked(text: str, cell: str) -> str:
     """Return a date in ISO 8601. Raise ValueError if it is none, or no day of the calendar."""
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
         is_shaped = _YEAR_FIRST.fullmatch(text) is not None
-        problem = "no day of the calendar, or has no such time" if is_shaped else "no date that can be read"
+        problem = "no day of the calendar, or has no such time" if is_shaped else _NO_DATE
         raise ValueError(f"{cell!r} is {problem}; write yyyy-mm-dd") from None
     return found.date().isoformat() if _DAY_ALONE.fullmatch(text) else text
 
@@ -386,6 +398,12 @@ def with_cents(cell: str) -> str:
     Without a currency the dash may be a minus, and the cell is returned as it is.
     """
     return _NO_CENTS.sub(r"\g<1>00", cell) if currency_of(cell) else cell
+
+
+def cents_alone(cell: str) -> str:
+    """Return an amount below one of which a dash stands before the mark (`-.95`), with a zero; empty if it is none."""
+    found = _DASH_AND_CENTS.fullmatch(_without_currency(cell))
+    return f"0{found[1]}" if found else ""
 
 
 def currency_of(cell: str) -> str:
@@ -485,21 +503,9 @@ def _to_iso(found: re.Match[str], order: str, cell: str, year: int) -> str:
     numbers = (int(found[1]), int(found[3]))
     day, month = numbers if order == DAY_FIRST else numbers[::-1]
     try:
-        text = date(year, month, day).isoformat()
+        return date(year, month, day).isoformat()
     except ValueError:
         raise ValueError(f"{cell!r} is no day of the calendar") from None
-    return _checked(text + _to_iso_time(found), cell)
-
-
-def _to_iso_time(found: re.Match[str]) -> str:
-    if found[5] is None:
-        return ""
-    hour = int(found[5])
-    if half := found[8]:
-        hour = hour % 12 + 12 * (half in "Pp")
-    if not hour and not (found[6] + (found[7] or "")).strip("0"):
-        return ""  # a spreadsheet writes midnight beside a day
-    return f"T{hour:02d}:{found[6]}:{found[7] or '00'}"
 
 
 LOCAL_FLAGS: Mapping[str, str] = {

@@ -14,6 +14,8 @@ BECOMES = "and becomes"
 """Words of warnings that say what a row does."""
 BELOW_ZERO = "is below 0"
 """Words of warnings that a service may also refuse the row for."""
+FROM_PRICE_BEFORE = "times the one before, or as much below it"
+"""Words of warnings on a price that is not taken if the row is refused."""
 MAX_SHOWN = 20
 """Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
 MAX_STORES = 10
@@ -129,7 +131,7 @@ class FileNotes:
     def remove_warnings_of_refused(self, lines: Collection[int]) -> None:
         """Remove what refused rows would have done to prices, and what says the same as the refusal."""
         for text, found in self._warnings.items() if lines else ():
-            if BECOMES in text or text.endswith(BELOW_ZERO):
+            if BECOMES in text or text.endswith((BELOW_ZERO, FROM_PRICE_BEFORE)):
                 self._warnings[text] = [one for one in found if one[0] not in lines]
 
     def remove_warnings_beside(self, names: Iterable[str]) -> None:

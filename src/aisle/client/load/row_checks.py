@@ -8,8 +8,8 @@ from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
-from aisle.client.load.cell_cleaning import fold_code, join_digits
-from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
+from aisle.client.load.cell_cleaning import CODE, fold_code, join_digits
+from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO
 
@@ -63,10 +63,13 @@ def _comparable_key_hash(key: RecordKey) -> int:
 
 
 def comparable_key(key: RecordKey) -> RecordKey:
-    """Return a key in the form in which it is compared: its name without blanks, case and leading zeros."""
+    """Return a key in the form in which it is compared: its name without blanks, case, leading zeros and thousands'
+    signs.
+    """
     *before, name = key
     name = fold_code(name)
-    return (*map(fold_code, before), name.lstrip("0") or name[-1:])
+    bare = name.lstrip("0") or name[-1:]
+    return (*map(fold_code, before), bare.replace(".", "") if "." in bare and has_thousands(bare) else bare)
 
 
 def has_thousands(code: str) -> bool:
@@ -96,6 +99,11 @@ def difference_reason(new: str, known: str, where: str = "") -> str:
     mine, its = fold_code(new), fold_code(known)
     if mine == its:
         return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
+    if "." in mine + its and comparable_key((mine,)) == comparable_key((its,)):
+        return (
+            f"{new!r} and {known!r}{where or ' of the service'} differ by signs of thousands alone, which a spreadsheet"
+            " may have put there; write one of them, in a column of text"
+        )
     if len(its) > len(mine):
         return f"{new!r}: {known} is there{where}; has {new} lost its zeros? Write {known}, in a column of text"
     if where:
@@ -340,10 +348,21 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
     for name in _POSTAL_CODES:
         if _GROUPED_POSTAL_CODE.fullmatch(str(values.get(name, ""))):
             yield f"{name} has a point that a spreadsheet may have put into it", str(values[name])
+    for name, value in values.items():
+        if name in _CODES_BESIDE_KEYS and has_thousands(str(value)):
+            yield f"{name} has signs as of thousands, which a spreadsheet may have put into it", str(value)
 
 
 _FILES_OF_SETTINGS = (PRODUCTS.file, ATTRIBUTES.file, STORE_PRODUCTS.file)
+_PHONES = ("phone_number", "customer_phone")
 _POSTAL_CODES = ("postal_code", "customer_zipcode", "delivery_zipcode")
+_CODES_BESIDE_KEYS = frozenset(
+    column.name
+    for layout in LAYOUTS
+    for column in layout.columns.values()
+    if column.kind == CODE and column.name not in (*layout.key_columns, *_POSTAL_CODES, *_PHONES)
+) - {"product_number", "store_number", "order_number", "pin", "role"} | {"badge"}
+"""Codes that name no record of the file, and badges, of which no other warning says this."""
 _GROUPED_POSTAL_CODE = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 
 

@@ -182,11 +182,15 @@ async def load(
         None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
     )
     confirmed = Confirmed(client)
+    by_name = {table.name: table for table in found}
+    staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
     for table in found:
         run = FileLoad(table, client, name.id, before, confirmed, strict, progress or _ignore_progress, sleep)
         is_whole = False
         try:
             await run.send_all()
+            if table is staffed:
+                await warn_of_missing_supervisors(table, client)
             is_whole = True
         except _StrictStop:
             stopped = is_whole = True
@@ -291,8 +295,6 @@ class FileLoad:
                     await self._send(batch)
                 self._report_progress()
         self._elsewhere.note_all()
-        if self._table.name == PEOPLE.file:
-            await warn_of_missing_supervisors(self._table, self._client)
         await self._suggest_products()
         await self._suggest_locations()
         await self._name_differences()

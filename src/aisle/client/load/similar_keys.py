@@ -19,7 +19,7 @@ from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRO
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.placeless import Placeless
 from aisle.client.load.records import ServiceFindings
-from aisle.client.load.report import LoadError
+from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
     CONTAINER_COLUMN,
@@ -265,7 +265,7 @@ class _Comparison:
             self._table.select_cells(("product_number", "price")) if self._price_jumps else ()
         ):
             if before := self._price_jumps.get(product):
-                what = f"price is more than {_PRICE_JUMP} times the one before, or as much below it"
+                what = f"price is more than {_PRICE_JUMP} {FROM_PRICE_BEFORE}"
                 self._table.notes.add_warning(what, f"{before:f} then, {price} now, of {product}", line)
 
     def _warn_of_zeros_inside(self, known: frozenset[RecordKey]) -> None:
@@ -323,13 +323,18 @@ async def fetch_people(client: BaseClient, store: str) -> list[Row] | None:
 
 
 async def warn_of_missing_supervisors(table: CsvTable, client: BaseClient) -> None:
-    """Add a warning for each store of the file in which no supervisor has a PIN."""
+    """Add a warning for each store of the file in which no supervisor has a PIN.
+
+    Of a file of orders, stores without people are left out: theirs may still come.
+    """
     for store in _stores(table):
         try:
             people = await fetch_people(client, store)
-        except ContractError:
+        except (ClientError, ContractError):
             continue  # it is only a hint
-        if people is not None and not any(one.get("role") == "supervisor" and one.get("has_pin") for one in people):
+        if people is None or (not people and table.name != PEOPLE.file):
+            continue
+        if not any(one.get("role") == "supervisor" and one.get("has_pin") for one in people):
             table.notes.add_file_warning(
                 f"no supervisor of store {store} has a PIN, so nobody does a supervisor's work there; give one a PIN"
             )

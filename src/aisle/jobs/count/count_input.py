@@ -174,6 +174,16 @@ def _asked_line(state: CountState, match: Match) -> int | None:
     return usual if usual in asked else index
 
 
+def label_of_scan(state: CountState, match: Match) -> str:
+    """Return the product's name with the pool that a scan is counted in; empty unless it lies in several pools."""
+    asked = state.question_index if state.phase == "recount" else _asked_line(state, match)
+    index = count_state.find_line(state, match.key) if asked is None else asked
+    if not 0 <= index < len(state.lines) or state.lines[index].product != match.key:
+        return ""
+    pool = dict(count_state.label_with_pools(state, index).args).get("pool")
+    return f"{state.lines[index].label} ({pool})" if pool else ""
+
+
 def is_quantity_asked(state: CountState) -> bool:
     """Return True if the question is about a quantity that is not stored yet."""
     return view.is_quantity_asked(state)
@@ -428,7 +438,8 @@ def _ask_if_plausible(
 
 def _ask_quantity(state: CountState, line: CountLine, value: Decimal) -> Result:
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
-    return finish_count.reply(state, ASK, "count.confirm_quantity", value=value, label=line.label)
+    label = next((count_state.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
+    return finish_count.reply(state, ASK, "count.confirm_quantity", value=value, label=label or line.label)
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:

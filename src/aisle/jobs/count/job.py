@@ -125,6 +125,10 @@ class CountJob(Job[CountState]):
         item = view.open_quantity_line(state)
         return (item.product, item.label) if item else ("", "")
 
+    def label_of_scan(self, state: CountState, match: Match) -> str:
+        """Return the name of a scanned product, with the stock pool that it is counted in if it lies in several."""
+        return count_input.label_of_scan(state, match) or super().label_of_scan(state, match)
+
     def product_of_choice(self, state: CountState, number: int) -> Match | None:
         """Return the product that has the number in question."""
         return count_input.product_of_choice(state, number)

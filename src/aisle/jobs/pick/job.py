@@ -58,6 +58,12 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         matches = tuple(each for each in matches if not offered_choices.keeps_question(state, each))
         if not matches:
             return offered_choices.repeat_location_question(state)
+    elif offered_choices.is_about_goods(state):
+        in_question = offered_choices.products_of_goods_question(state)
+        rejected = matches[0]
+        matches = tuple(each for each in matches if each.kind == PRODUCT and each.key in in_question)
+        if not matches:
+            return offered_choices.reject_other_scan(state, rejected)
     usable = _usable_products(state, matches)
     location = location_of(matches)
     if location and (not usable or (state.needs_location and _has_line_at(state, location))):
@@ -216,7 +222,9 @@ class PickJob(Job[PickState]):
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event."""
-        turn = take_over.claim_on_first_change(_handle_event(state, event, context), context)
+        turn = _handle_event(state, event, context)
+        turn = turn._replace(state=offered_choices.keep_scanned_location(state, turn.state, event))
+        turn = take_over.claim_on_first_change(turn, context)
         turn = order_updates.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
         turn = turn._replace(
             state=offered_choices.keep_choice_order(state, offered_choices.postpone_questions(state, turn.state, event))
@@ -488,7 +496,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
     state = (
         offered_choices.remove_answered(state, choice)
         if choice in state.take_over_choices
-        else state._replace(choices=())
+        else state._replace(choices=_choices_kept(state, choice))
     )
     match choice.kind:
         case "look_up":
@@ -521,6 +529,12 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
         case "this_one":
             return lines.pick_product(state, _match_of_choice(choice), context)
     return _follow_order_choice(state, choice, context)
+
+
+def _choices_kept(state: PickState, choice: PickChoice) -> tuple[PickChoice, ...]:
+    """Return the choices that stay open after this one: a scanned location, unless the choice is about locations."""
+    is_location = choice.kind in (offered_choices.CHANGE_LOCATION, offered_choices.PICKED_FROM)
+    return () if is_location else offered_choices.scanned_locations(state)
 
 
 def _match_of_choice(choice: PickChoice) -> Match:

@@ -18,7 +18,7 @@ from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pick.undo import moved_stop_step
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import LOCATION, PRODUCT, Match, Quantity, Scan
+from aisle.scan.meaning import LOCATION, PRODUCT, Back, Match, Quantity, Scan
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
@@ -191,6 +191,40 @@ def is_about_goods(state: PickState) -> bool:
 def outlasts_unknown_code(state: PickState) -> bool:
     """Return True if the open question stays when an unknown code comes: it is about scanned goods, or a location."""
     return is_about_goods(state) or any(choice.kind == CHANGE_LOCATION for choice in state.choices)
+
+
+def products_of_goods_question(state: PickState) -> set[str]:
+    """Return the products that the open question about the scanned goods is about."""
+    products = {
+        choice.key
+        for choice in state.choices
+        if choice.kind in ("this_one", "reopen") or (choice.kind == "take_rest" and choice.quantity)
+    }
+    return products | ({state.current_line.product} if state.is_pack_asked and state.current_line else set())
+
+
+def reject_other_scan(state: PickState, match: Match) -> Turn[PickState]:
+    """Reject a scan, because the question about the goods scanned before would be lost."""
+    return Turn(state, (), Verdict(WRONG, msg("pick.goods_first_scan", what=quantities.name_of(match))))
+
+
+def scanned_locations(state: PickState) -> tuple[PickChoice, ...]:
+    """Return the choice to pick at another location that was scanned."""
+    return tuple(choice for choice in state.choices if choice.kind == CHANGE_LOCATION)
+
+
+def keep_scanned_location(before: PickState, state: PickState, event: Event) -> PickState:
+    """Keep the offer of a scanned location until goods come, the stop changes, or its own location is scanned."""
+    held, take, now = scanned_locations(before), before.current_line, state.current_line
+    if not held or take is None or now is None or isinstance(event, Back) or product_in_question(state):
+        return state
+    is_at_stop = isinstance(event, Scan) and any(
+        each.kind == LOCATION and same_location(each.key, take.location) for each in event.matches
+    )
+    is_picked = any(line.picked != old.picked for line, old in zip(state.lines, before.lines, strict=False))
+    if is_at_stop or is_picked or take.stop_key != now.stop_key or scanned_locations(state):
+        return state
+    return state._replace(choices=(*state.choices, *held))
 
 
 def repeat_goods_question(state: PickState) -> Turn[PickState]:

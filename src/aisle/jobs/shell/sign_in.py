@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+from unicodedata import category
 
 from aisle.barcode_keys import has_valid_check_digit, normalise_code
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
+from aisle.scan.qr_payloads import is_qr_payload
 
 
 def query_open_work(context: Context) -> Query:
@@ -30,6 +32,9 @@ def open_work_verdict(answer: Rows) -> Verdict | None:
 
 MAX_PEOPLE = 8
 """Maximum number of people offered as numbered choices."""
+
+MAX_NAME_LENGTH = 60
+"""Maximum number of characters of a name under which somebody unknown signs in."""
 
 _OTHER_MATCH_QUERY = "thing"
 """Id of the query for people whose name is the code of another record."""
@@ -57,7 +62,7 @@ class SignInState(NamedTuple):
     match_count: int = 0
     """Number of matching people; `people` has only those offered."""
     is_code: bool = False
-    """True if the typed name is a number at the pace of a scanner, or a valid GTIN: nobody goes on under it."""
+    """True if the typed name is a number at the pace of a scanner, or another code: nobody goes on under it."""
     other_match: Match | None = None
     """Record that has the typed code and is no person; people with that name are looked up."""
 
@@ -97,8 +102,7 @@ class SignInJob(Job[SignInState]):
                     state._replace(other_match=match), (_query_people(_code(match))._replace(id=_OTHER_MATCH_QUERY),)
                 )
             case Text(text) | UnknownCode(text):
-                is_code = isinstance(event, UnknownCode) or has_valid_check_digit(normalise_code(text))
-                return self._search_name(state, text, is_code=is_code)
+                return self._search_name(state, text, is_code=isinstance(event, UnknownCode) or _is_no_name(text))
             case Rows("people", rows, total):
                 people = tuple(_parse_person(row) for row in rows)
                 # A badge scanned before the people of the store were cached is accepted once they are.
@@ -178,6 +182,13 @@ class SignInJob(Job[SignInState]):
             key_hints=(KeyHint("q", msg("hint.quit")),),
             choice_total=state.match_count,
         )
+
+
+def _is_no_name(text: str) -> bool:
+    """Return True for a valid GTIN, the content of a QR code, and a text that is too long or has control characters."""
+    has_control = any(category(char) == "Cc" for char in text)
+    is_too_long = len(text.strip()) > MAX_NAME_LENGTH
+    return has_control or is_too_long or is_qr_payload(text) or has_valid_check_digit(normalise_code(text))
 
 
 def _with_name(state: SignInState, text: str) -> SignInState:

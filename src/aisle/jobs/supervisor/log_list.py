@@ -100,13 +100,19 @@ GENERATED_REFERENCE = re.compile(
 
 
 def filter_text(state: LogState) -> Msg:
-    """Return the filter in one line. Location and words are part of it as long as they narrow the list."""
-    others, period = state.filter.active_count, msg(PERIOD_NAMES[state.filter.period])
+    """Return the filter in one line, by name. Location and words are part of it as long as they narrow the list."""
+    others, count = _other_filters_text(state), state.filter.active_count
+    period = msg(PERIOD_NAMES[state.filter.period])
     place, search = state.filter.location, state.search
     if place or search:
         id_ = NARROWED_TITLES[bool(place), bool(search)][bool(others)]
-        return msg(id_, place=place, what=search, period=period, count=others)
-    return msg("log.filtered", period=period, count=others) if others else msg("log.unfiltered", period=period)
+        named = {"filter": others} if others else {}
+        return msg(id_, place=place, what=search, period=period, count=count, **named)
+    if others is None:
+        return msg("log.unfiltered", period=period)
+    if count == 1:
+        return msg("log.filtered", period=period, filter=others)
+    return msg("log.filtered_several", period=period, filter=others, count=count)
 
 
 def field_text(state: LogState, field: str) -> Msg:

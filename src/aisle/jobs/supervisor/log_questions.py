@@ -26,8 +26,9 @@ from aisle.jobs.supervisor.log_list import (
     filter_text,
     value_name,
 )
-from aisle.jobs.view import GOOD, Line, Msg, Verdict, msg, raw
+from aisle.jobs.view import GOOD, INFO, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import Accepts
+from aisle.scan.qr_payloads import is_qr_payload
 
 Actions = tuple[Action[LogState], ...]
 
@@ -71,7 +72,9 @@ class FilterPage(FormPage[LogState]):
     prompt_text = msg("log.prompt_filter")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
-        return (Line("note", filter_text(state)),)
+        """Return the filter without the fields that the choices name."""
+        listed = LogFilter(period=state.filter.period, location=state.filter.location)
+        return (Line("note", filter_text(state._replace(filter=listed))),)
 
     def actions(self, state: LogState) -> Actions:
         fields = (Action(field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
@@ -129,8 +132,15 @@ def _choose_value(index: int, state: LogState, context: Context) -> Result:
 
 
 def set_filter(state: LogState, field: str, value: str, context: Context) -> Result:
-    """Set a field of the filter and show the list."""
-    return _show_list(state._replace(filter=state.filter._replace(**{field: value})), context)
+    """Set a field of the filter and show the list; of several fields the verdict names this one."""
+    state = state._replace(filter=state.filter._replace(**{field: value}))
+    turn, text = _show_list(state, context), filter_text(state)
+    if text.id != "log.filtered_several" or field == "period" or not value:
+        return turn
+    named = msg(
+        "log.filtered", period=value_name(state, "period", state.filter.period), filter=field_text(state, field)
+    )
+    return turn._replace(verdict=Verdict(INFO, named))
 
 
 def _show_list(state: LogState, context: Context) -> Result:
@@ -181,6 +191,8 @@ class ExportPage(FormPage[LogState]):
 
 
 def _is_file_name(text: str) -> bool:
+    if is_qr_payload(text):
+        return False
     return "." in text or "/" in text or sum(letter.isalpha() for letter in text) >= MIN_FILE_NAME_LETTERS
 
 

@@ -55,6 +55,7 @@ from aisle.jobs.supervisor.store_product_page import (
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Chart, Line, Msg, Series, Step, Verdict, View, msg, raw
 from aisle.scan.meaning import PRODUCT, Accepts, Choice, Command, CursorKey, Match, Quantity, TypedText
+from aisle.scan.qr_payloads import is_qr_payload
 
 Actions = tuple[Action[StoreProductState], ...]
 
@@ -131,6 +132,8 @@ class ValuePage(FormPage[StoreProductState]):
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
+        if FIELD_BY_NAME[state.field].kind == CODES and is_qr_payload(text):
+            return refuse(state, msg("input.qr_payload", text=text))
         changes = _parse_text_value(state.field, text, context.now)
         return _propose_changes(state, changes, context) if changes else refuse(state, input_prompt(state.field))
 

@@ -8,11 +8,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from asyncio import get_running_loop
+from concurrent.futures import ThreadPoolExecutor
 
 MIN_DIGITS, MAX_DIGITS = 4, 12
 _SCRYPT_COST = 1 << 13
 _SCRYPT_BLOCK = 8
 _ALGORITHM = "scrypt"
+
+_THREAD = ThreadPoolExecutor(1, "aisle-pins")
+"""One thread hashes: each hash takes 8 MiB, which its thread does not give back."""
 
 FREE_ATTEMPTS = 5
 """Wrong PINs in a row before the first lock. Each further one doubles the lock of the person."""
@@ -33,6 +38,16 @@ def rehash(pin: str, stored: str) -> str:
     """Hash a PIN with the cost and salt of a stored one. The results are equal if the PIN is right."""
     _, cost, salt, _ = stored.split("$")
     return _scrypt(pin, int(cost), bytes.fromhex(salt))
+
+
+async def hash_pin_later(pin: str) -> str:
+    """Hash a PIN as `hash_pin` does, after those that wait already."""
+    return await get_running_loop().run_in_executor(_THREAD, hash_pin, pin)
+
+
+async def rehash_later(pin: str, stored: str) -> str:
+    """Hash a PIN as `rehash` does, after those that wait already."""
+    return await get_running_loop().run_in_executor(_THREAD, rehash, pin, stored)
 
 
 def are_equal(hash_1: str, hash_2: str) -> bool:

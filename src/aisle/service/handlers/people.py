@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import math
 from datetime import datetime
@@ -85,7 +84,7 @@ async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> Oper
         if pin and not pins.is_valid_pin(pin):
             raise unprocessable(f"A PIN has {pins.MIN_DIGITS} to {pins.MAX_DIGITS} digits.", f"people[{index}].pin")
         if pin is not None:
-            person[_PIN_HASH_FIELD] = await asyncio.to_thread(pins.hash_pin, pin) if pin else ""
+            person[_PIN_HASH_FIELD] = await pins.hash_pin_later(pin) if pin else ""
     return call._replace(body={"people": people})
 
 
@@ -176,7 +175,7 @@ async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> Oper
     person = await run_read(work)
     stored = (person.pin if person else None) or pins.DUMMY_HASH
     pin = body["pin"] if pins.is_valid_pin(body["pin"]) else ""
-    pin_hash = await asyncio.to_thread(pins.rehash, pin, stored)
+    pin_hash = await pins.rehash_later(pin, stored)
     hashed: _HashedSignIn = {"store_number": body["store_number"], "by": by, "who": body[by], "tried": pin_hash}
     return call._replace(body=hashed)
 

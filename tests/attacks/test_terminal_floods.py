@@ -1,0 +1,134 @@
+"""Terminals and browsers that send without end, or read nothing: the session takes little memory and loses no scan."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from textual.app import App
+
+from aisle.scan.inputs import DecodedInput, Key, Line
+from aisle.terminal_packets import PRELUDE, encode_packet
+from aisle.tui.driver import MAX_UNWRITTEN, TerminalWriter
+from aisle.tui.web_driver import WebDriver
+from tests.run_length import tries
+from tests.tui.test_web_driver import Rig
+
+SECONDS = 30
+PIPE_BYTES = 64 << 10
+
+
+@pytest.fixture
+def rig(aisle_home: Path, tmp_path: Path) -> Iterator[Rig]:
+    """The tiny app, which has begun and is not ready for input."""
+    rig = Rig(tmp_path / "log")
+    assert rig.process.stdout is not None
+    assert rig.process.stdout.readline() == PRELUDE
+    with rig.process:
+        yield rig
+        rig.process.kill()
+
+
+def fill(rig: Rig, packets: bytes) -> bytes:
+    """Send until the app takes no more for half a second; what is left."""
+    assert rig.process.stdin is not None
+    pipe = rig.process.stdin.fileno()
+    os.set_blocking(pipe, False)
+    while packets and select.select([], [pipe], [], 0.5)[1]:
+        packets = packets[os.write(pipe, packets) :]
+    os.set_blocking(pipe, True)
+    return packets
+
+
+def test_scans_faster_than_the_app_takes_them_wait_and_none_is_lost(rig: Rig) -> None:
+    sent = "".join(f"{number:011d}\r" for number in range(tries(30_000, 300_000))).encode()
+    packets = b"".join(encode_packet(b"D", sent[start : start + 5_000]) for start in range(0, len(sent), 5_000))
+    left = fill(rig, packets)
+    assert len(packets) - len(left) < 4 * PIPE_BYTES < len(packets)
+    rig.log.with_suffix(".go").touch()
+    assert rig.process.stdin is not None
+    rig.process.stdin.write(left)
+    rig.tell(type="quit")
+    rig.output()
+    lines = [entry[1] for entry in rig.entries() if entry[0] == "Line"]
+    assert lines == sent.decode().split()
+
+
+def test_a_program_whose_app_takes_nothing_still_ends(rig: Rig) -> None:
+    assert fill(rig, encode_packet(b"D", b"1\r" * 2_500) * 100)
+    rig.process.terminate()
+    assert rig.process.wait(SECONDS) == 0
+
+
+def test_a_terminal_that_reads_nothing_takes_little_memory_and_is_painted_again() -> None:
+    reader, writer = os.pipe()
+    repaints: list[int] = []
+    with closing(os.fdopen(reader, "rb")) as glass, closing(os.fdopen(writer, "w", encoding="utf-8")) as file:
+        output = TerminalWriter(file, lambda: repaints.append(1))
+        output.start()
+        for _ in range(tries(30, 300)):
+            output.write("x" * 100_000)
+        output.write("the end", always=True)
+        assert output._unwritten <= MAX_UNWRITTEN + 100_007
+        seen = b""
+        while not seen.endswith(b"the end"):
+            seen += os.read(glass.fileno(), 1 << 16)
+        until(lambda: bool(repaints))
+        output.write("y")
+        assert os.read(glass.fileno(), 10) == b"y"
+        output.finish()
+    assert repaints == [1]
+    assert len(seen) <= MAX_UNWRITTEN + 200_007
+
+
+async def test_of_many_sizes_at_once_only_the_last_one_counts() -> None:
+    driver, posted, calls = WebDriver(App[None]()), list[tuple[int, int]](), list[Callable[[], None]]()
+    driver._receiver = SimpleNamespace(change_size=lambda *size: posted.append(size))  # type: ignore[assignment]
+    driver._call_on_loop = calls.append  # type: ignore[assignment, method-assign]
+    sizes = count(1)
+    for batch in (1, 2):
+        for number in sizes:
+            driver._handle_message(b'{"type": "resize", "width": %d, "height": 7}' % (number % 400 + 1))
+            if not number % 1_000:
+                break
+        [call] = calls
+        calls.clear()
+        call()
+        assert len(posted) == batch
+        assert posted[-1] == (number % 400 + 1, 7)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for what another thread does."""
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+async def test_between_parts_of_a_flood_the_event_loop_has_a_turn() -> None:
+    driver, calls, taken = WebDriver(App[None]()), list[Callable[[], None]](), list[list[DecodedInput]]()
+    driver._call_on_loop = calls.append  # type: ignore[assignment, method-assign]
+    driver._receiver = SimpleNamespace(ready_for_input=True, take=lambda items, at: taken.append(items))
+    sent = [Line(str(number), "cr", 0.0, 0.0, 0.0) for number in range(600)]
+    pressed = [Key("up")] * 60
+    for items in (sent, pressed):
+        driver._queue_inputs(list(items), 1.0)
+    while calls:
+        calls.pop(0)()
+    assert [item for batch in taken for item in batch] == [*sent, *pressed]
+    assert [len(batch) for batch in taken] == [250, 250, 115, 25, 20]
+
+
+def test_a_server_that_dies_in_a_flood_ends_the_session_soon(rig: Rig) -> None:
+    assert fill(rig, encode_packet(b"D", b"1\r" * 2_500) * 100)
+    assert rig.process.stdin is not None
+    rig.process.stdin.close()
+    assert rig.process.wait(SECONDS) == 0

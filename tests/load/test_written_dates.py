@@ -1,0 +1,187 @@
+"""Dates as people write them: month names, week days and times in four languages are read, or refused by row."""
+
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.load.test_spreadsheets import Write, dates, write
+
+__all__ = ["write"]
+
+MONTHS = {
+    "en": "January February March April May June July August September October November December",
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
+    "en short": "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
+    "de short": "Jän Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez",
+    "fr short": "janv févr mars avr mai juin juil août sept oct nov déc",
+    "nl short": "jan feb mrt apr mei jun jul aug sep okt nov dec",
+}
+WEEK_DAYS = {
+    "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+    "de": "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
+    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "nl": "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+    "en short": "Mon Tue Wed Thu Fri Sat Sun",
+    "de short": "Mo Di Mi Do Fr Sa So",
+    "fr short": "lun mar mer jeu ven sam dim",
+    "nl short": "ma di wo do vr za zo",
+}
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "14h30",
+        "14 h 30",
+        "14H30",
+        "14u30",
+        "14.30",
+        "14:30",
+        "14.30 Uhr",
+        "14:30 Uhr",
+        "14 Uhr 30",
+        "14:30 uur",
+        "2.30pm",
+        "2:30 PM",
+        "2:30 p.m.",
+        "02:30:00 pm",
+        "14:30:00",
+        "à 14h30",
+        "um 14:30 Uhr",
+        "14 h 30 min",
+    ],
+)
+@pytest.mark.parametrize("day", ["29/11/2026", "29.11.2026", "2026-11-29", "29 nov. 2026", "Sun, Nov 29, 2026"])
+def test_a_time_of_day_is_read(day: str, time: str, write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, f"{day} {time}")
+    assert found.bad == {}
+    when = datetime.fromisoformat(found.bodies[0]["datetime_expected"])
+    assert when == datetime(2026, 11, 29, 14, 30)
+    assert "T" in found.bodies[0]["datetime_expected"] or f"{day} {time}".startswith("2026-11-29 14:30")
+
+
+@pytest.mark.parametrize(
+    ("time", "read"),
+    [
+        ("12am", ""),
+        ("12:30 AM", "T00:30:00"),
+        ("12 pm", "T12:00:00"),
+        ("8h", "T08:00:00"),
+        ("8 Uhr", "T08:00:00"),
+        ("8:05", "T08:05:00"),
+        ("9.30 am", "T09:30:00"),
+        ("0h00", ""),
+        ("23u59", "T23:59:00"),
+    ],
+)
+@pytest.mark.parametrize("day", ["29/11/2026", "2026-11-29"])
+def test_halves_of_the_day_and_full_hours(day: str, time: str, read: str, write: Write, tmp_path: Path) -> None:
+    assert dates(write, tmp_path, f"{day} {time}").bodies[0]["datetime_expected"] == f"2026-11-29{read}"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "29/11/2026 14:30 AM",
+        "29/11/2026 25h30",
+        "29/11/2026 14h60",
+        "29/11/2026 24:00",
+        "2026-11-29 25.00",
+        "14h30",
+        "29/11/2026 half past two",
+        "2026-11-29 14h30 CET",
+        "29 nov 2026 14:5",
+    ],
+)
+def test_a_time_that_is_none_is_refused(cell: str, write: Write, tmp_path: Path) -> None:
+    assert "yyyy-mm-dd" in dates(write, tmp_path, cell).bad[2]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "29 November 2026",
+        "Nov 29, 2026",
+        "29. Nov. 2026",
+        "29 nov. 2026",
+        "29 novembre 2026",
+        "zo 29 nov 2026",
+        "Sunday, 29 November 2026",
+        "November 29, 2026",
+        "November 29th, 2026",
+        "29th of November 2026",
+        "29NOV2026",
+        "Nov-29-2026",
+        "2026-Nov-29",
+        "dimanche 29 novembre 2026",
+        "dim. 29 nov. 2026",
+        "le 29 novembre 2026",
+        "Sonntag, den 29. November 2026",
+        "So., 29.11.2026",
+        "So 29.11.26",
+        "zo 29-11-2026",
+        "Sun 2026-11-29",
+        "Sun, 11/29/2026",
+        "di 29/11/2026",
+        "29 NOV 2026",
+        "29 nov '26",
+        "29-Nov-26",
+    ],
+)
+def test_month_names_and_week_days_are_read(cell: str, write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, cell)
+    assert [body["datetime_expected"] for body in found.bodies] == ["2026-11-29"], found.bad
+    assert any("local date read as yyyy-mm-dd" in note for note in found.notes)
+
+
+@given(st.integers(0, 729), st.sampled_from(sorted(MONTHS)), st.sampled_from(["", "{w} ", "{w}, ", "{w}. "]))
+def test_every_day_is_read_in_every_language(
+    tmp_path_factory: pytest.TempPathFactory, days: int, language: str, before: str
+) -> None:
+    day = date(2026, 1, 1) + timedelta(days)
+    month, week_day = MONTHS[language].split()[day.month - 1], WEEK_DAYS[language].split()[day.weekday()]
+    cells = [f"{before.format(w=week_day)}{day.day}{dot} {month}{dot} {day.year}" for dot in ("", ".")]
+    cells.append(f"{before.format(w=week_day)}{month} {day.day}, {day.year}")
+
+    def write_file(name: str, *lines: str) -> None:
+        (folder / name).write_text("\n".join(lines), "utf-8")
+
+    folder = tmp_path_factory.mktemp("day")
+    found = dates(write_file, folder, *cells)
+    assert [body["datetime_expected"] for body in found.bodies] == [day.isoformat()] * 3, (cells, found.bad)
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("Saturday, 29 November 2026", "names a Saturday, and 2026-11-29 is a Sunday"),
+        ("Mo 29.11.2026", "names a Monday, and 2026-11-29 is a Sunday"),
+        ("ma 29 nov 2026 14h30", "names a Monday or Tuesday, and 2026-11-29 is a Sunday"),
+        ("lun. 29/11/2026", "names a Monday, and 2026-11-29 is a Sunday"),
+        ("mar 29 novembre 2026", "names a Tuesday, and 2026-11-29 is a Sunday"),
+    ],
+)
+def test_a_week_day_that_does_not_agree_is_refused(cell: str, words: str, write: Write, tmp_path: Path) -> None:
+    assert words in dates(write, tmp_path, cell).bad[2]
+
+
+@pytest.mark.parametrize("cell", ["29 Foo 2026", "Foo, 29 Nov 2026", "Nov 29", "November 2026", "Nov 26 29", "zo"])
+def test_other_words_are_refused_with_the_forms_that_are_read(cell: str, write: Write, tmp_path: Path) -> None:
+    reason = dates(write, tmp_path, cell).bad[2]
+    assert "as 29-11-2026, 29 November 2026 or 2026-11-29 14:30 are; write yyyy-mm-dd" in reason
+
+
+def test_week_day_does_not_hide_the_order_of_day_and_month(write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, "Sun 11/29/2026", "05/06/2026", "Mon 12/07/2026")
+    assert [body["datetime_expected"] for body in found.bodies] == ["2026-11-29", "2026-05-06", "2026-12-07"]
+    assert set(dates(write, tmp_path, "Sun 06/07/2026").bad) == {2}
+
+
+def test_year_of_two_digits_beside_a_month_name_is_an_assumption(write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, "29-Nov-26")
+    assert "29-Nov-26 in row 2 is 2026-11-29" in found.notes[0]
