@@ -90,7 +90,7 @@ def test_a_terminal_that_reads_nothing_takes_little_memory_and_is_painted_again(
 
 async def test_of_many_sizes_at_once_only_the_last_one_counts() -> None:
     driver, posted, calls = WebDriver(App[None]()), list[tuple[int, int]](), list[Callable[[], None]]()
-    driver._receiver = SimpleNamespace(change_size=lambda *size: posted.append(size))  # type: ignore[assignment]
+    driver._receiver = SimpleNamespace(change_size=lambda *size: posted.append(size))
     driver._call_on_loop = calls.append  # type: ignore[assignment, method-assign]
     sizes = count(1)
     for batch in (1, 2):
