@@ -26,6 +26,12 @@ _TERMINAL: Final = {
     "cursor-text": "ansi_default",
     "cursor-ground": "ansi_default",
     "cursor-style": "reverse",
+    "place-text": "ansi_default",
+    "place-ground": "ansi_default",
+    "place-style": "bold reverse",
+    "quantity-text": "ansi_black",
+    "quantity-ground": "ansi_cyan",
+    "quantity-style": "bold",
     "good-text": "ansi_black",
     "good-ground": "ansi_green",
     "wrong-text": "ansi_bright_white",
@@ -46,6 +52,7 @@ _TERMINAL: Final = {
 _COLOURLESS: Final = {
     **{name: "ansi_default" if value.startswith("ansi") else value for name, value in _TERMINAL.items()},
     "verdict-style": "bold reverse",
+    "quantity-style": "bold reverse",
     "info-style": "reverse",
 }
 """No colours (NO_COLOR): verdicts are reversed."""
@@ -77,6 +84,8 @@ _RICH: Final = {
 """Softer colours on the terminal's own ground, for a desktop terminal."""
 
 _FULL: Final = {
+    "place-style": "bold",
+    "quantity-style": "bold",
     "quiet-style": "none",
     "rule-style": "none",
     "cursor-style": "bold",
@@ -92,6 +101,10 @@ _DARK: Final = {
     "text": "#e6e6e6",
     "quiet": "#a3abb6",
     "rule": "#a3abb6",
+    "place-text": "#14181d",
+    "place-ground": "#e6e6e6",
+    "quantity-text": "#14181d",
+    "quantity-ground": "#5fd7d7",
     "accent": "#5fd7d7",
     "live": "#57c785",
     "syncing": "#5fd7d7",
@@ -105,6 +118,10 @@ _LIGHT: Final = {
     "text": "#1a1a1a",
     "quiet": "#4f5660",
     "rule": "#4f5660",
+    "place-text": "#ffffff",
+    "place-ground": "#1a1a1a",
+    "quantity-text": "#ffffff",
+    "quantity-ground": "#00637a",
     "accent": "#00637a",
     "cursor-text": "#ffffff",
     "cursor-ground": "#1f4e8c",
@@ -128,6 +145,10 @@ _CONTRAST: Final = {
     "text": "#ffffff",
     "quiet": "#ffffff",
     "rule": "#ffffff",
+    "place-text": "#000000",
+    "place-ground": "#ffffff",
+    "quantity-text": "#000000",
+    "quantity-ground": "#ffff00",
     "accent": "#ffff00",
     "cursor-text": "#000000",
     "cursor-ground": "#ffff00",
