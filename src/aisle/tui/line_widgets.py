@@ -138,7 +138,7 @@ class Body(LinesWidget):
         "title", "rule", "bar", "quantity-bar", "location", "product", "quantity", "tote", "note", "label", "value",
         "head", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
         "block", "row", "row-dim", "row-key", "mark", "mark-here", "choice-key", "choice", "hint-key", "hint",
-        "look-good", "look-wrong", "look-info", "look-ask",
+        "tone-late", "tone-warning", "tone-ready", "tone-quiet", "look-good", "look-wrong", "look-info", "look-ask",
     )  # fmt: skip
 
 
