@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from aisle.jobs.view import PAGE_HINTS, ListView, Msg, Row, msg, raw
+from aisle.jobs.view import PAGE_HINTS, DetailView, ListView, Msg, Row, msg, raw
 from aisle.safe_text import width, wrap
+from aisle.tui.layout import detail_view
 from aisle.tui.layout.commands import (
     UNLIMITED_ROWS,
     choice_flow,
@@ -34,6 +35,9 @@ MIN_SIDE_COMMAND_CELLS = 100
 
 SIDE_COMMAND_WIDTH = 30
 """Width of the column with the commands."""
+
+MIN_PANE_CELLS, MAX_PANE_CELLS = 130, 72
+"""Width from which the details of a row stand beside the list, and their greatest width."""
 
 MIN_BAR_CELLS = 6
 """Minimum cells of a progress bar, for which columns are narrowed; it takes all cells that are left."""
@@ -88,6 +92,8 @@ class DrawnList(NamedTuple):
 
 def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     """Return the list, its choices and hints in at most `box.rows` lines; a hint that repeats a choice is left out."""
+    if view.pane is not None and box.cells >= MIN_PANE_CELLS:
+        return _with_pane(view._replace(pane=None), view.pane, box)
     shown_texts = {box.writer.write(choice) for choice in view.choices}
     if _fits_whole(view, box):
         shown_texts |= {box.writer.write(hint.text) for hint in PAGE_HINTS}
@@ -100,6 +106,17 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     listed = _draw_list(view, box._replace(rows=box.rows - len(footer)))
     filler: list[StyledLine] = [[] for _ in range(box.rows - len(footer) - len(listed.lines))]
     return listed._replace(lines=[*listed.lines, *filler, *footer])
+
+
+def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
+    """Return the list with the details of a row beside it."""
+    pane_cells = min(MAX_PANE_CELLS, box.cells * 2 // 5)
+    left = box.cells - pane_cells - 3
+    listed = list_lines(view, box._replace(cells=left - 1))
+    right = detail_view.detail_lines(pane, box._replace(cells=pane_cells))[0]
+    missing: list[StyledLine] = [[] for _ in range(box.rows - len(right))]
+    rule = "|" if box.writer.is_ascii else "│"
+    return listed._replace(lines=side_by_side(listed.lines, [*right, *missing], left, [(rule, "rule"), ("  ", "")]))
 
 
 def _has_two_line_rows(view: ListView, box: LayoutBox) -> bool:

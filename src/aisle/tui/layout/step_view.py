@@ -16,7 +16,7 @@ from aisle.tui.layout.commands import (
     labelled_value_lines,
 )
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, side_by_side
-from aisle.tui.message_text import MessageWriter
+from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
 _GLYPHS = {
     "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717", "6": "74757", "7": "71111",
@@ -134,6 +134,9 @@ PRODUCT_ROWS = ((20, 4), (14, 3), (10, 2), (0, 1))
 WIDE_PRODUCT_CELLS, WIDE_PRODUCT_ROWS = 30, 2
 """Width from which a product's name needs at most so many rows."""
 
+MIN_LONG_PROGRESS_CELLS = 40
+"""Width from which the progress has its longest text."""
+
 MIN_STACKED_ROWS = 4
 """Rows below product and quantity from which choices and commands have their own."""
 
@@ -176,7 +179,7 @@ def is_goods_step(view: View, box: LayoutBox) -> bool:
 def goods_header(step: Step, progress: Msg | None, box: LayoutBox) -> StyledLine:
     """Return the first row of a step with goods: the location, or the title if there is none, and the progress."""
     place = next((line.text for line in step.lines if line.role == "location"), step.title)
-    right = box.writer.write(progress, 0) if progress else ""
+    right = box.writer.write(progress, MAX_LENGTH if box.cells >= MIN_LONG_PROGRESS_CELLS else 0) if progress else ""
     space = box.cells - width(right) - (1 if right else 0)
     text = fit(box.writer.fit_line(place, space), box.cells - width(right), pad=True)
     return [(text + right, "place-bar")]
