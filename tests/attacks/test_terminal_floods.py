@@ -10,10 +10,8 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from textual import events
 from textual.app import App
 
 from aisle.scan.inputs import DecodedInput, Key, Line
@@ -91,8 +89,8 @@ def test_a_terminal_that_reads_nothing_takes_little_memory_and_is_painted_again(
 
 
 async def test_of_many_sizes_at_once_only_the_last_one_counts() -> None:
-    driver, posted, calls = WebDriver(App[None]()), list[Any](), list[Callable[[], None]]()
-    driver._app = SimpleNamespace(post_message=posted.append)  # type: ignore[assignment]
+    driver, posted, calls = WebDriver(App[None]()), list[tuple[int, int]](), list[Callable[[], None]]()
+    driver._receiver = SimpleNamespace(change_size=lambda *size: posted.append(size))
     driver._call_on_loop = calls.append  # type: ignore[assignment, method-assign]
     sizes = count(1)
     for batch in (1, 2):
@@ -104,8 +102,7 @@ async def test_of_many_sizes_at_once_only_the_last_one_counts() -> None:
         calls.clear()
         call()
         assert len(posted) == batch
-        assert isinstance(posted[-1], events.Resize)
-        assert posted[-1].size == (number % 400 + 1, 7)
+        assert posted[-1] == (number % 400 + 1, 7)
 
 
 def until(condition: Callable[[], bool]) -> None:

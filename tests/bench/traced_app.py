@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from aisle.tui import prepare_environment
 
-prepare_environment(False)
+prepare_environment()
 
 from aisle.cache.reader import CacheReader  # noqa: E402
 from aisle.cli import main  # noqa: E402
@@ -25,9 +25,11 @@ from aisle.session.frame import FrameBuilder  # noqa: E402
 from aisle.session.job_stack import JobStack  # noqa: E402
 from aisle.session.meaning_resolver import MeaningResolver  # noqa: E402
 from aisle.session.unit_of_work import UnitOfWork  # noqa: E402
-from aisle.tui import screen_widget  # noqa: E402
-from aisle.tui.app import PaintedApp  # noqa: E402
+from aisle.tui import handheld_screen  # noqa: E402
+from aisle.tui.app import AisleApp  # noqa: E402
 from aisle.tui.driver import AisleDriver, TerminalWriter  # noqa: E402
+from aisle.tui.line_widgets import LinesWidget  # noqa: E402
+from aisle.tui.terminal_diff import TerminalDiff  # noqa: E402
 from tests.bench.clocks import Clocks  # noqa: E402
 
 STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
@@ -41,9 +43,9 @@ STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
     ("courier's bell", ((SessionSocket, "wake_courier"),)),
     ("view", ((FrameBuilder, "build"),)),
     ("rest of the session", ((sessions.Session, "take"),)),
-    ("paint", ((screen_widget, "layout_screen"),)),
-    ("what has changed, in colours", ((screen_widget.ScreenWidget, "render_changes"),)),
-    ("display", ((PaintedApp, "_display"),)),
+    ("layout", ((handheld_screen, "layout_parts"),)),
+    ("widgets", ((AisleApp, "show"), (LinesWidget, "render_line"))),
+    ("changed cells", ((TerminalDiff, "reduce"),)),
     ("driver write", ((TerminalWriter, "_put"),)),
 )
 """The steps in their order, and the functions that each is made of."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from textual import events
 from textual.app import App, ComposeResult
+from textual.geometry import Size
 from textual.widgets import Static
 
 from aisle.scan.inputs import DecodedInput, Key, Silence
@@ -56,7 +57,7 @@ class DriverApp(App[None]):
         self._driver.release()
         if "flood" in WAYS:
             for _ in range(1000):
-                self._driver.write("x" * 1000)
+                self._driver.write("\x1b[1;1H" + "x" * 1000)
         note("ready")
 
     def take(self, items: list[DecodedInput], read_at: float) -> None:
@@ -78,10 +79,28 @@ class DriverApp(App[None]):
         """Sizes are part of the order of things."""
         note("Resize", event.size.width, event.size.height)
 
+    def change_size(self, columns: int, rows: int) -> None:
+        """As the driver says."""
+        self.post_message(events.Resize(Size(columns, rows), Size(columns, rows)))
+
+    def redraw(self) -> None:
+        """After another program."""
+        if isinstance(self._driver, AisleDriver):
+            self._driver.forget_screen(*self.size)
+        self.refresh(layout=True)
+
+    def fail(self, error: Exception) -> None:
+        """As a message of the app, so that the error is shown."""
+        self.call_later(_raise_error, error)
+
     def hang_up(self) -> None:
         """The way out."""
         note("hang_up")
         self.exit()
+
+
+def _raise_error(error: Exception) -> None:
+    raise error
 
 
 class LateWords(AisleDriver):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from aisle.tui import prepare_environment
 
-prepare_environment("--rich" in sys.argv)
+prepare_environment()
 
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Step, Verdict, msg  # noqa: E402
 from aisle.scan.inputs import DecodedInput, Line, OpenLine  # noqa: E402

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -15,10 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual._compositor import CompositorUpdate
-from textual.app import App
-from textual.dom import DOMNode
-from textual.screen import Screen
 
 from aisle.jobs.view import Frame
 from aisle.tui.app import AisleApp
@@ -266,16 +261,6 @@ def test_after_a_stop_everything_is_drawn_again(bench: Callable[..., Bench]) -> 
     app.terminal.wait_for("#1")
 
 
-def test_the_parts_of_textual_that_the_painting_leans_on() -> None:
-    """What `aisle.tui.app` and `aisle.tui.screen_widget` use without a promise; when this fails, look there first."""
-    assert list(inspect.signature(App._display).parameters) == ["self", "screen", "renderable"]
-    assert list(inspect.signature(CompositorUpdate.render_segments).parameters) == ["self", "console"]
-    assert list(inspect.signature(App._set_pointer_shape).parameters) == ["self", "shape"]
-    assert list(inspect.signature(Screen._extend_compose).parameters) == ["self", "widgets"]
-    assert list(inspect.signature(DOMNode._attach).parameters) == ["self", "parent"]
-    assert "render_segments" in inspect.getsource(App._display)
-
-
 def test_the_environment_cannot_pick_another_driver_or_size() -> None:
     hostile = {
         "TEXTUAL_DRIVER": "os:system", "TEXTUAL_LOG": "/dev/full", "TEXTUAL_PRESS": "q", "TEXTUAL": "devtools",
@@ -289,4 +274,4 @@ def test_the_environment_cannot_pick_another_driver_or_size() -> None:
     told = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **hostile}, capture_output=True, text=True, check=True
     )
-    assert told.stdout.split() == ["None", "None", "True", "standard", "[]"]
+    assert told.stdout.split() == ["None", "None", "True", "256", "[]"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import random
 import signal
@@ -13,15 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual import events
-from textual._xterm_parser import XTermParser
-from textual.driver import Driver
-from textual.drivers.linux_driver import LinuxDriver
 
 from aisle.host.processes import process_state
-from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
+from aisle.scan.inputs import Key, Line, OpenLine
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.tui import driver
+from aisle.tui.key_sequences import parse_key
 from tests.terminal.harness import Terminal, python
 
 pytestmark = pytest.mark.pty
@@ -272,7 +268,7 @@ def test_a_terminal_is_asked_for_little_and_given_back(rig: Rig, term: str) -> N
 
 def test_only_the_last_echo_counts() -> None:
     up, line = Key("up"), Line("87", "cr", 0.0, 0.0, 0.0)
-    items: list[DecodedInput] = [
+    items: list[driver.TerminalInput] = [
         OpenLine("8"),
         OpenLine("87"),
         line,
@@ -284,37 +280,34 @@ def test_only_the_last_echo_counts() -> None:
     assert driver._drop_outdated_typed_text(items) == [line, OpenLine("1"), up, OpenLine("123")]
 
 
-def test_private_parts_of_textual_in_use_exist() -> None:
-    """The private parts named in the driver's docstring; when this fails, look at the driver again."""
-    source = inspect.getsource(Driver.__init__)
-    assert "self._app = app" in source
-    assert "self._loop = asyncio.get_running_loop()" in source
-    assert "self.run_input_thread()" in inspect.getsource(LinuxDriver._run_input_thread)
-    assert list(inspect.signature(LinuxDriver.__init__).parameters) == ["self", "app", "debug", "mouse", "size"]
-    ours = {"write", "close", "start_application_mode", "stop_application_mode", "disable_input", "run_input_thread"}
-    assert ours <= set(vars(LinuxDriver)), "Textual calls these by other names now"
-    (key,) = XTermParser().feed("\x1b[20~")
-    assert isinstance(key, events.Key)
-    assert key.key == "f9"
-
-
 @pytest.mark.parametrize(
-    ("data", "names"),
+    ("data", "name"),
     [
-        ("\x1b[A", ["up"]),
-        ("\x1bOB", ["down"]),
-        ("\x1b[H", ["home"]),
-        ("\x1bOF", ["end"]),
-        ("\x1b[6~", ["pagedown"]),
-        ("\x1bOP", ["f1"]),
-        ("\x1b[11~", ["f1"]),
-        ("\x1b[[A", ["f1"]),
-        ("\x1b[24~", ["f12"]),
-        ("\x1b[C", ["right"]),
-        ("\x1b[1;5C", ["ctrl+right"]),
+        ("\x1b[A", "up"),
+        ("\x1bOB", "down"),
+        ("\x1b[H", "home"),
+        ("\x1bOF", "end"),
+        ("\x1b[1~", "home"),
+        ("\x1b[8~", "end"),
+        ("\x1b[6~", "pagedown"),
+        ("\x1bOP", "f1"),
+        ("\x1b[11~", "f1"),
+        ("\x1b[[A", "f1"),
+        ("\x1b[17~", "f6"),
+        ("\x1b[20~", "f9"),
+        ("\x1b[21~", "f10"),
+        ("\x1b[24~", "f12"),
+        ("\x1b[C", "right"),
+        ("\x1b[1;5C", "other"),
+        ("\x1b[3~", "other"),
+        ("\x1b[Z", "other"),
+        ("\x1bx", "other"),
+        ("\x1b[12;40R", None),
+        ("\x1b[48;4;10;1;1t", None),
+        ("\x1b[I", None),
+        ("\x1b]11;rgb:0/0/0\x07", None),
+        ("\x1bP>|xterm(390)\x1b\\", None),
     ],
 )
-def test_textual_names_the_keys_as_the_driver_expects(data: str, names: list[str]) -> None:
-    found = [event.key for event in XTermParser().feed(data) if isinstance(event, events.Key)]
-    assert found == names
-    assert found[0] in driver._KEYS or found == ["ctrl+right"]
+def test_keys_of_escape_sequences(data: str, name: str | None) -> None:
+    assert parse_key(data) == name

@@ -11,6 +11,7 @@ from aisle.scan.inputs import DecodedInput, Line
 from aisle.tui.app import RETRY_S, AisleApp
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.line_widgets import WIDGETS, LinesWidget
 from tests.samples.registry import SAMPLES
 
 TAKEN = next(sample for sample in SAMPLES if sample.state == "taken")
@@ -62,23 +63,32 @@ def open_app(desk: Desk, on_first_paint: Callable[[], None] | None = None) -> Ai
     return AisleApp(desk, desk.start(), on_first_paint=on_first_paint)
 
 
+def text_of(app: AisleApp) -> list[str]:
+    """The lines that the widgets draw."""
+    widgets = app.screen.query(LinesWidget).results()
+    return [widget.render_line(y).text.rstrip() for widget in widgets for y in range(widget.size.height)]
+
+
 async def test_a_batch_is_one_take_and_one_paint() -> None:
     desk = Desk()
     app = open_app(desk)
-    async with app.run_test(size=(40, 20)):
+    async with app.run_test(size=(40, 20)) as pilot:
         desk.calls.clear()
         app.take(scans(100), 1.0)
+        await pilot.pause()
         assert desk.calls == ["take 100", "painted 100"]
         app.take(scans(1), 2.0)
+        await pilot.pause()
         assert desk.calls[2:] == ["take 1", "painted 1"]
 
 
-async def test_screen_has_one_widget() -> None:
+async def test_screen_has_a_widget_for_each_part() -> None:
     app = open_app(Desk())
-    async with app.run_test(size=(40, 20), tooltips=True, notifications=True) as pilot:
-        app.notify("Nobody sees this, and nothing breaks by it.")
-        await pilot.pause()
-        assert [*app.screen.walk_children()] == [app.screen_widget]
+    async with app.run_test(size=(40, 20)):
+        found = [(type(widget), widget.region.y, widget.region.height) for widget in app.screen.query(LinesWidget)]
+        assert [kind for kind, _, _ in found] == list(WIDGETS)
+        assert sum(height for _, _, height in found) == 20
+        assert [y for _, y, _ in found] == sorted(y for _, y, _ in found)
 
 
 async def test_input_is_welcome_after_the_first_paint_and_not_before() -> None:
@@ -96,16 +106,8 @@ async def test_a_resize_is_told_once_and_drawn_at_its_size() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.resize_terminal(20, 16)
         assert [call for call in desk.calls if "resize" in call] == ["resize 80x24", "resize 20x16"]
-        assert app.screen_widget.current_screen() == layout_screen(desk.frame, 20, 16)
-
-
-async def test_the_picture_that_textual_draws_is_the_same() -> None:
-    """For pictures and for terminals in a browser, which do not go through the direct way."""
-    app = open_app(Desk())
-    async with app.run_test(size=(80, 24)):
-        strips = app.screen_widget.render_lines(app.screen_widget.size.region)
-        assert [strip.text.rstrip() for strip in strips] == plain_lines(layout_screen(app.screen_widget.frame, 80, 24))
-        assert {strip.cell_length for strip in strips} == {80}
+        await pilot.pause()
+        assert text_of(app) == plain_lines(layout_screen(desk.frame, 20, 16))
 
 
 async def test_leaving_ends_the_app() -> None:
@@ -148,9 +150,9 @@ async def test_while_nothing_can_be_kept_it_is_looked_again_soon(monkeypatch: py
         assert desk.looks == 0
         app.take(scans(1), 1.0)
         for _ in range(500):
-            if app.screen_widget.frame.link.state == "live":
+            if app.frame.link.state == "live":
                 break
             await pilot.pause(0.01)
-        assert app.screen_widget.frame.link.state == "live"
+        assert app.frame.link.state == "live"
         await pilot.pause(0.1)
         assert desk.looks == 3, "then it is not looked more often than usual"

@@ -9,24 +9,13 @@ import pytest
 
 from aisle.safe_text import supports_utf8
 from aisle.tui import themes
-from aisle.tui.layout.styled_lines import ROLES
 
 
-def coloured(name: str) -> set[str]:
-    text = (themes.style_folder() / f"{name}.tcss").read_text(encoding="utf-8")
-    return set(re.findall(r"\.screen--([\w-]+)", text))
-
-
-def test_every_role_has_its_look_in_one_lean_sheet() -> None:
-    looks = [coloured(name) for name in themes.BASE_SHEETS]
-    assert set.union(*looks) == set(ROLES)
-    assert sum(len(each) for each in looks) == len(ROLES)
-    assert coloured("rich") <= set(ROLES)
-
-
-def test_sheets_exist_and_the_rich_look_lies_over_the_lean_one() -> None:
-    assert all(Path(sheet).is_file() for sheet in themes.style_sheets(has_themes=True))
-    assert themes.style_sheets(has_themes=True)[:-1] == themes.style_sheets()
+def test_each_theme_has_a_value_for_each_variable_of_the_sheets() -> None:
+    sheets = "".join(path.read_text(encoding="utf-8") for path in themes.style_folder().glob("*.tcss"))
+    used = set(re.findall(r"\$([\w-]+)", sheets))
+    for theme in themes.themes():
+        assert set(theme.variables) == used, theme.name
 
 
 def test_a_wheel_carries_its_own_sheets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

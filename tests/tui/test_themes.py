@@ -10,6 +10,7 @@ from aisle.cli.app import has_256_colours
 from aisle.settings import THEMES
 from aisle.tui.app import AisleApp
 from aisle.tui.layout.styled_lines import ROLES
+from aisle.tui.line_widgets import CLASS_PREFIX, LinesWidget
 from tests.tui.test_headless import Desk
 
 LEAST = {"light": 4.5, "dark": 4.5, "contrast": 7.0}
@@ -41,8 +42,13 @@ def open_app(theme: str, *, colourless: bool = False) -> AisleApp:
 
 
 def looks(app: AisleApp) -> dict[str, Style]:
-    """How each role looks; the empty one is plain text."""
-    return {role: app.screen_widget._style(role) for role in ("", *ROLES)}
+    """How each role looks in the widgets that draw it; the empty one is plain text."""
+    found = {"": next(app.screen.query(LinesWidget).results()).role_style("")}
+    for widget in app.screen.query(LinesWidget).results():
+        roles = [name.removeprefix(CLASS_PREFIX) for name in widget.COMPONENT_CLASSES]
+        found |= {role: widget.role_style(role) for role in roles}
+    assert set(found) == {"", *ROLES}
+    return found
 
 
 @pytest.mark.parametrize("system", [ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT], ids=lambda system: system.name)
@@ -63,13 +69,15 @@ async def test_a_theme_is_put_on_and_off_while_it_runs() -> None:
     worn = {}
     for theme in ("", *THEMES):
         app = open_app(theme)
-        async with app.run_test(size=(40, 20)):
+        async with app.run_test(size=(40, 20)) as pilot:
+            await pilot.pause()
             worn[theme] = looks(app)
     assert worn[""][""] == Style.null()
     app = open_app("")
-    async with app.run_test(size=(40, 20)):
+    async with app.run_test(size=(40, 20)) as pilot:
         for theme in (*THEMES, "", *THEMES, ""):
-            app.show(app.screen_widget.frame._replace(theme=theme))
+            app.show(app.frame._replace(theme=theme))
+            await pilot.pause()
             assert looks(app) == worn[theme], "as one that was there from the start"
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg
+from aisle.scan.inputs import ROW_KEY
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -351,6 +352,9 @@ def hand_order_below(order: str) -> Close:
 def scroll_window(cursor: int, first: int, total: int, size: int, key: str) -> tuple[int, int]:
     """Return (cursor, first row) of a window after a cursor key. A cursor of -1 is before the first visible row."""
     size = max(1, size)
+    if key.startswith(ROW_KEY):
+        row = int(key.removeprefix(ROW_KEY))
+        return (row, first) if first <= row < min(total, first + size) else (cursor, first)
     jump = {"up": -1, "down": 1, "pageup": -size, "pagedown": size, "home": -total, "end": total}.get(key, 0)
     if not jump or not total:
         return cursor, first

@@ -14,6 +14,10 @@ LONG_PAUSE_S: Final = 0.3
 """Seconds after which a person who typed may be doing something else; only evidence, like every pause."""
 
 
+ROW_KEY: Final = "row:"
+"""Beginning of the name of the key that moves the cursor to a row."""
+
+
 class Line(NamedTuple):
     """One ended input: a scan, or a line that a person typed and ended with Enter."""
 
@@ -55,6 +59,11 @@ class Line(NamedTuple):
         return tuple(self.possible_prefix[at:] + self.text for at in range(len(self.possible_prefix)))
 
 
+def typed_line(text: str, at: float) -> Line:
+    """Return the line that a person would type, for a click on its key at this time."""
+    return Line(text, "cr", at - LONG_PAUSE_S, at, LONG_PAUSE_S, median_pause=LONG_PAUSE_S)
+
+
 class OpenLine(NamedTuple):
     """The open line after a read, as a person sees it while typing."""
 
@@ -65,7 +74,7 @@ class Key(NamedTuple):
     """A key that is not text.
 
     `back`, `enter` (on an empty line), `up`, `down`, `pageup`, `pagedown`, `home`, `end`, `left`, `right`, `f1` to
-    `f12`, `other`.
+    `f12`, `other`; `row:` with the index of a row of a list that was clicked.
     """
 
     name: str

@@ -246,7 +246,10 @@ class Back(NamedTuple):
 
 
 class CursorKey(NamedTuple):
-    """A cursor key in a list: `up`, `down`, `pageup`, `pagedown`, `home`, `end`; `enter` opens the current row."""
+    """A cursor key in a list: `up`, `down`, `pageup`, `pagedown`, `home`, `end`, or `row:` with the index of a row.
+
+    `enter` opens the current row.
+    """
 
     key: str
 

@@ -1,8 +1,8 @@
 """Terminal interface on Textual: draws the frames of a session and passes it the decoded inputs.
 
 It reaches neither the network nor the databases, and only this package imports Textual or Rich. Start reading at `app`
-(between driver and session), then `driver` (terminal to inputs), `layout.screen` (frame to lines of text) and
-`screen_widget` (lines to the terminal). `message_text` turns message ids into text.
+(between driver and session), then `driver` (terminal to inputs), `layout.screen` (frame to lines of text),
+`handheld_screen` and `line_widgets` (lines on the screen). `message_text` turns message ids into text.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ _UNSET_VARIABLES = (
 """Environment variables that would make Rich measure or colour another terminal than this one."""
 
 
-def prepare_environment(has_themes: bool = False) -> None:
+def prepare_environment() -> None:
     """Set what Textual reads when it is imported. Call this before importing `aisle.tui.app`.
 
     No exported variable may choose another driver, open a log or debugger, press keys, or fix the size of the screen.
-    The lean theme has sixteen colours on every terminal, also on one that claims more.
+    Themes use true colours or the nearest of 256; without a theme all colours are the terminal's sixteen.
     """
     for name in [name for name in os.environ if name.startswith("TEXTUAL") or name in _UNSET_VARIABLES]:
         del os.environ[name]
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
+    os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else "256"
     os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
+    os.environ["TEXTUAL_FPS"] = "1000"
     os.environ["TEXTUAL_SMOOTH_SCROLL"] = "0"
-    os.environ["TEXTUAL_THEME"] = "textual-dark" if has_themes else "ansi-dark"
-    if not has_themes:
-        os.environ["TEXTUAL_COLOR_SYSTEM"] = "standard"

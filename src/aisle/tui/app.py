@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from rich.color import ColorSystem
 from textual import events
-from textual._compositor import CompositorUpdate
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import BindingType
-from textual.screen import Screen
+from textual.geometry import Size
 
 from aisle.jobs.view import Frame
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
-from aisle.tui.driver import AisleDriver
-from aisle.tui.screen_widget import ScreenWidget
-from aisle.tui.themes import style_sheet, style_sheets
+from aisle.tui.clicks import ClickTranslator, uses_mouse
+from aisle.tui.driver import AisleDriver, TerminalInput
+from aisle.tui.handheld_screen import HandheldScreen
+from aisle.tui.mouse import MouseInput
+from aisle.tui.themes import style_folder, theme_name, themes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import Console
     from textual.driver import Driver
-    from textual.widget import Widget
 
 
 class SessionProtocol(Protocol):
@@ -38,7 +36,7 @@ class SessionProtocol(Protocol):
     """True if the program ends once the last frame is painted."""
 
     bells: int
-    """Number of BEL characters for the last frame; the app resets it to 0."""
+    """Number of times that the terminal's bell rings for the last frame; the app resets it to 0."""
 
     def start(self) -> Frame:
         """Open this host's files, resume the open job, and return the first frame."""
@@ -76,105 +74,26 @@ class SessionProtocol(Protocol):
         ...
 
 
-class _TerminalUpdate(CompositorUpdate):
-    """Update whose text is rendered when it is written."""
-
-    def __init__(self, render: Callable[[Console], str]) -> None:
-        self._render = render
-
-    def render_segments(self, console: Console) -> str:
-        """Return the text for the terminal."""
-        return self._render(console)
-
-
-class _EmptyScreen(Screen[None], inherit_bindings=False):
-    """Screen without key bindings, and with no widgets but the app's."""
-
-    def _extend_compose(self, widgets: list[Widget]) -> None:
-        """Add no toasts and no tooltip, which Textual adds by default."""
-
-
-class PaintedApp(App[int], inherit_bindings=False):
-    """App with one widget: no bindings, no palette, no header, no animation."""
-
-    ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = []
-
-    def __init__(self, board: ScreenWidget, sheets: Sequence[str], driver_class: type[Driver] | None) -> None:
-        super().__init__(driver_class=driver_class, css_path=[*sheets], ansi_color=True)
-        self.animation_level = "none"
-        self._terminal_colours = self.console._color_system
-        self.screen_widget = board
-        self._set_colour_system()
-
-    def get_default_screen(self) -> Screen[Any]:
-        """Return the screen that holds the widget."""
-        return _EmptyScreen(id="_default")
-
-    def compose(self) -> ComposeResult:
-        """Yield the only widget."""
-        yield self.screen_widget
-
-    def show(self, frame: Frame) -> None:
-        """Paint this frame now."""
-        if frame.theme != self.screen_widget.theme:
-            self._set_theme(frame.theme)
-        self.screen_widget.frame = frame
-        if self.is_running and self.screen_widget.size:
-            self._display(self.screen, None)
-
-    def _set_theme(self, theme: str) -> None:
-        """Switch the colours. A theme's style sheet is read when it is first chosen."""
-        if theme:
-            self.stylesheet.read(style_sheet(theme))
-            self.stylesheet.parse()
-        self.screen_widget.set_theme(theme)
-        self.stylesheet.update(self)
-        self._set_colour_system()
-
-    def _set_colour_system(self) -> None:
-        """Choose the colour depth: the lean theme has sixteen colours, others more."""
-        if self.screen_widget.theme:
-            true = os.environ.get("COLORTERM", "") in ("truecolor", "24bit")
-            self.console._color_system = ColorSystem.TRUECOLOR if true else ColorSystem.EIGHT_BIT
-        else:
-            self.console._color_system = self._terminal_colours
-
-    def redraw(self) -> None:
-        """Paint everything again, because the content of the terminal is unknown."""
-        self.screen_widget.forget_terminal()
-        self.show(self.screen_widget.frame)
-
-    def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        """Replace every update of Textual by the changes of the widget."""
-        update = None
-        if self.screen_widget.is_changed:
-            update = _TerminalUpdate(self.screen_widget.render_changes)
-            self.cursor_position = self.screen_widget.caret
-        super()._display(screen, update)  # type: ignore[arg-type]  # as Textual's own updates, which are no renderables
-
-    async def run_action(self, *args: Any, **kwargs: Any) -> bool:
-        """Refuse every action of Textual: screenshot, suspend, palette, links."""
-        return False
-
-    def _set_pointer_shape(self, shape: str) -> None:
-        """Do nothing: there is no mouse, and not every terminal ignores unknown sequences."""
-
-
 POLL_S = 5.0
 """Seconds between two polls of the session if it is not notified."""
 RETRY_S = 1.0
 """Seconds until the next poll while nothing can be stored."""
 
-BELL = "\x07"
+WHOLE_S = 30.0
+"""Seconds after which a change writes the whole screen: a message of the system to all terminals may have moved it."""
 
 
-class AisleApp(PaintedApp):
+class AisleApp(App[int], inherit_bindings=False):
     """App between the driver and the session.
 
     The driver queues decoded inputs and passes on all that wait at once: one commit in the session, one paint here. No
     key is bound; every key is passed on like a scan.
     """
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+    CSS_PATH: ClassVar[str] = str(style_folder() / "roles.tcss")
+    ENABLE_COMMAND_PALETTE = False
 
     def __init__(
         self,
@@ -188,27 +107,47 @@ class AisleApp(PaintedApp):
         driver_class: type[Driver] | None = None,
     ) -> None:
         """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour."""
-        super().__init__(
-            ScreenWidget(frame, is_ascii, is_colourless), style_sheets(has_themes, frame.theme), driver_class
-        )
+        super().__init__(driver_class=driver_class, ansi_color=True)
+        self.animation_level = "none"
+        self.frame = frame
+        """Frame to show."""
         self.ready_for_input = False
         """True once the first frame is painted; until then the driver keeps its inputs."""
         self.failure: Exception | None = None
         """Exception that ended the app."""
+        self._handheld = HandheldScreen(is_ascii)
+        self._clicks = ClickTranslator()
         self._session = session
+        self._theme_name = partial(theme_name, has_themes=has_themes, is_colourless=is_colourless)
         self._on_first_paint = on_first_paint
         self._painted_serial = frame.scan_serial
         self._session_size: tuple[int, int] | None = None
+        self._whole_at = time.monotonic()
+        """Time at which the whole screen was written."""
         self._retries_soon = False
         """True if the next poll comes sooner than usual."""
         self._notify_fd: int | None = None
         """Notification socket that is watched."""
+        for theme in themes():
+            self.register_theme(theme)
+        self.theme = self._theme_name(frame.theme)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return values for the themes of Textual, which lack the variables of our style sheets."""
+        return themes()[0].variables
+
+    def get_default_screen(self) -> HandheldScreen:
+        """Return the screen of the first frame."""
+        return self._handheld
+
+    async def run_action(self, *args: object, **kwargs: object) -> bool:
+        """Refuse every action of Textual: screenshot, suspend, palette, links."""
+        return False
 
     def on_mount(self) -> None:
         """Watch the notification socket, and poll every few seconds as well."""
         self._watch_notifications()
         self.set_interval(POLL_S, self._poll_session)
-        self.app_resume_signal.subscribe(self, lambda _: self.redraw(), immediate=True)
 
     def on_unmount(self) -> None:
         """Stop watching the notification socket."""
@@ -235,28 +174,72 @@ class AisleApp(PaintedApp):
         """Resize the session, whose lists then have other windows, and paint. The terminal may have lost its
         content.
         """
-        first, size = self._session_size is None, (event.size.width, event.size.height)
-        if not first:
-            self.screen_widget.forget_terminal()
+        is_first, size = self._session_size is None, (event.size.width, event.size.height)
         if self._session_size != size:
             self._session_size = size
             with self._exit_on_error():
-                self.screen_widget.frame = self._session.resize(*size)
-        if event.size == self.screen_widget.size:
-            self.show(self.screen_widget.frame)
+                self.frame = self._session.resize(*size)
+            if isinstance(self._driver, AisleDriver):
+                self._driver.report_mouse(uses_mouse(*size))
+        self.show(self.frame)
+        if not is_first:
+            self.redraw()
 
     # Called by the driver
 
-    def take(self, items: Sequence[DecodedInput], read_at: float) -> None:
-        """Pass on all decoded inputs, in order; `read_at` is when the last was read."""
-        with self._exit_on_error():
-            self._show_answer(self._session.take(items, read_at))
+    def take(self, items: Sequence[TerminalInput], read_at: float) -> None:
+        """Pass on all inputs, in order; `read_at` is when the last was read. A click is looked up on the page of its
+        time.
+        """
+        waiting: list[DecodedInput] = []
+        for item in items:
+            if not isinstance(item, MouseInput):
+                waiting.append(item)
+                continue
+            self._pass_on(waiting, read_at)
+            waiting = []
+            self._pass_on(self._clicks.inputs(item, self._handheld, self.frame, read_at), read_at)
+        self._pass_on(waiting, read_at)
+
+    def _pass_on(self, items: Sequence[DecodedInput], read_at: float) -> None:
+        if items:
+            with self._exit_on_error():
+                self._show_answer(self._session.take(items, read_at))
+
+    def change_size(self, columns: int, rows: int) -> None:
+        """Take the size of the terminal. It may be unchanged, and everything is drawn again."""
+        size = Size(columns, rows)
+        self.post_message(events.Resize(size, size))
 
     def hang_up(self) -> None:
         """End the app: the terminal is gone, or the process has to stop."""
         self.exit(0)
 
+    def fail(self, error: Exception) -> None:
+        """End the app because of an exception that `run_app` raises again."""
+        self.failure = self.failure or error
+        self.exit(1)
+
     # Painting
+
+    def show(self, frame: Frame) -> None:
+        """Paint this frame now."""
+        self.frame = frame
+        if not self._session_size:
+            return
+        if (name := self._theme_name(frame.theme)) != self.theme:
+            self.theme = name
+        if time.monotonic() - self._whole_at >= WHOLE_S:
+            self.redraw()
+        self._handheld.show(frame, *self._session_size)
+        self.cursor_position = self._handheld.caret
+
+    def redraw(self) -> None:
+        """Paint everything again, because the content of the terminal is unknown."""
+        self._whole_at = time.monotonic()
+        if isinstance(self._driver, AisleDriver) and self._session_size:
+            self._driver.forget_screen(*self._session_size)
+        self._handheld.refresh()
 
     def _poll_session(self, *, notified: bool = False) -> None:
         """Ask the session for changes, and paint them."""
@@ -267,7 +250,7 @@ class AisleApp(PaintedApp):
 
     def _retry_soon(self) -> None:
         """Poll again soon while nothing can be stored, because that alarm has to end as soon as possible."""
-        if self.screen_widget.frame.link.state != "unkept" or self._retries_soon:
+        if self.frame.link.state != "unkept" or self._retries_soon:
             return
         self._retries_soon = True
         self.set_timer(RETRY_S, self._retry)
@@ -285,19 +268,18 @@ class AisleApp(PaintedApp):
         self._watch_notifications()
         self._retry_soon()
         bells, self._session.bells = self._session.bells, 0
-        if bells and self._driver is not None and not self.is_headless:
-            self._driver.write(BELL * bells)
-            self._driver.flush()
+        for _ in range(bells):
+            self.bell()
         if self._session.is_ending:
             self.exit(0)
 
     def post_display_hook(self) -> None:
         """Tell the session which scans have been answered on the terminal."""
-        if not self.screen_widget.size or (self.screen_widget.is_changed and not self.is_headless):
+        if not (self._session_size and self._handheld.is_painted):
             return
         if not self.ready_for_input:
             self._on_first_paint_done()
-        serial = self.screen_widget.frame.scan_serial
+        serial = self.frame.scan_serial
         if serial > self._painted_serial:
             serials = range(self._painted_serial + 1, serial + 1)
             self._painted_serial = serial
@@ -306,9 +288,8 @@ class AisleApp(PaintedApp):
     def _on_first_paint_done(self) -> None:
         self.ready_for_input = True
         loop = asyncio.get_running_loop()
-        release = getattr(self._driver, "release", None)
-        if release is not None:
-            loop.call_soon(release)
+        if isinstance(self._driver, AisleDriver):
+            loop.call_soon(self._driver.release)
         if self._on_first_paint is not None:
             loop.call_soon(self._on_first_paint)
 
@@ -318,8 +299,7 @@ class AisleApp(PaintedApp):
         try:
             yield
         except Exception as error:
-            self.failure = self.failure or error
-            self.exit(1)
+            self.fail(error)
 
 
 def run_app(

@@ -1,14 +1,14 @@
-"""Terminal driver: stamps and decodes each read, and passes the inputs to the app in order, in one call.
+"""Terminal driver: stamps and decodes each read, passes the inputs to the app in order, and writes what changes.
 
-It subclasses Textual's driver, which passes keys to the focused widget, fails on a byte that is not UTF-8, and spins
-when the terminal is gone. That one also sends requests that handheld emulators do not support. This one uses private
-parts of Textual: `Driver._app`, `Driver._loop`, `LinuxDriver._run_input_thread`, `XTermParser`. A test fails if one of
-them changes.
+Textual's own driver passes keys to the focused widget, fails on a byte that is not UTF-8, and sends requests that
+handheld emulators do not support. This one uses the public `Driver` alone.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import select
 import signal
 import sys
@@ -19,22 +19,21 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any, Final, Protocol, TextIO
 
-from textual import events
-from textual._xterm_parser import XTermParser
 from textual.app import App
-from textual.drivers.linux_driver import LinuxDriver
-from textual.geometry import Size
-from textual.message import Message
+from textual.driver import Driver
 
 from aisle.scan.decoder import Decoder
-from aisle.scan.escape_sequences import STRING_INTRODUCERS
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.line_grouping import LineGrouper
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
+from aisle.tui.key_sequences import parse_key
+from aisle.tui.mouse import MOUSE_OFF, MOUSE_ON, MouseInput, parse_mouse
+from aisle.tui.terminal_diff import TerminalDiff
 
 ESCAPE_TIMEOUT_S: Final = 0.1
 """Seconds of silence after which an ESC is the Esc key."""
@@ -56,15 +55,19 @@ MIN_WAIT_S: Final = 0.001
 CLOSE_TIMEOUT_S: Final = 1.0
 """Seconds that a terminal which accepts no output can delay the end of the program."""
 
-_KEYS: Final = frozenset(
-    ("up", "down", "left", "right", "pageup", "pagedown", "home", "end", *(f"f{number}" for number in range(1, 13)))
-)
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
 _WRAP_OFF, _WRAP_ON = "\x1b[?7l", "\x1b[?7h"
 _PASTE_ON, _PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
 _NUMERIC_KEYPAD: Final = "\x1b>"
 _ALTERNATE, _LEAVE_ALTERNATE = "\x1b[?1049h", "\x1b[?1049l"
 _CLEAR: Final = "\x1b[m\x1b[2J\x1b[H"
+_BELL: Final = "\x07"
+_UPDATE_START: Final = re.compile(r"\x1b\[\d+;\d+H")
+"""Beginning of what Textual writes to draw; its other sequences set modes."""
+
+
+TerminalInput = DecodedInput | MouseInput
+"""Every input of a terminal."""
 
 
 class InputReceiver(Protocol):
@@ -73,7 +76,7 @@ class InputReceiver(Protocol):
     ready_for_input: bool
     """False while input waits in the driver; the app calls `AisleDriver.release` when it becomes True."""
 
-    def take(self, items: list[DecodedInput], read_at: float) -> None:
+    def take(self, items: list[TerminalInput], read_at: float) -> None:
         """Take inputs in the order of their bytes; `read_at` (monotonic seconds) is that of the last one."""
         ...
 
@@ -83,6 +86,18 @@ class InputReceiver(Protocol):
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Take the user token that was obtained at the browser."""
+        ...
+
+    def change_size(self, columns: int, rows: int) -> None:
+        """Take the terminal's size, and draw everything again. It may be the same as before."""
+        ...
+
+    def redraw(self) -> None:
+        """Draw everything again, because another program has used the terminal."""
+        ...
+
+    def fail(self, error: Exception) -> None:
+        """End the program and show the error."""
         ...
 
 
@@ -150,22 +165,25 @@ class TerminalWriter(Thread):
         self.join(CLOSE_TIMEOUT_S)
 
 
-class AisleDriver(LinuxDriver):
+class AisleDriver(Driver):
     """Driver that decodes input, writes output, and ends in order when the terminal is gone."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
-        """Store the arguments of Textual. The mouse stays off in any case."""
+        """Store the arguments of Textual. The app switches the mouse on if the screen uses it."""
         super().__init__(app, debug=debug, mouse=False, size=size or _terminal_size())
+        self._has_mouse = False
         self._receiver: InputReceiver = app  # type: ignore[assignment]  # by its methods, not by its class
+        self._event_loop = asyncio.get_running_loop()
+        self._input_fd = sys.__stdin__.fileno() if sys.__stdin__ else 0
         self._writer: TerminalWriter | None = None
+        self._diff = TerminalDiff()
         self._decoder = Decoder()
         self._scan_lines = LineGrouper()
         self._last_read_at = 0.0
         """Time of the last read, or of the last tick of the decoder."""
-        self._parser = XTermParser()
-        self._pending_inputs: deque[tuple[list[DecodedInput], float]] = deque()
+        self._pending_inputs: deque[tuple[list[TerminalInput], float]] = deque()
         self._queued_count = self._released_count = 0
         """Numbers of inputs that were queued by the input thread, and passed on by the event loop."""
         self._has_room = Event()
@@ -184,12 +202,24 @@ class AisleDriver(LinuxDriver):
     # Output
 
     def write(self, data: str) -> None:
-        """Queue text for the terminal; never wait, never fail.
+        """Queue what an update of Textual changes, or a bell; never wait, never fail.
 
-        Text after the restore sequence is dropped: Textual may still write a pointer shape, which a shell would show.
+        Everything else is dropped, such as pointer shapes: not every terminal ignores sequences that it does not know.
         """
-        if self._writer is not None and self._active:
-            self._writer.write(data)
+        if data == _BELL:
+            self._send(data)
+        elif _UPDATE_START.match(data):
+            self._send(self._diff.reduce(data))
+
+    def forget_screen(self, columns: int, rows: int) -> None:
+        """Take the size of the terminal, whose content is unknown now. The next update has to draw everything."""
+        self._diff.resize(columns, rows)
+
+    def report_mouse(self, is_on: bool) -> None:
+        """Ask the terminal for reports of clicks and the wheel, or for none."""
+        if is_on != self._has_mouse:
+            self._has_mouse = is_on
+            self._send(MOUSE_ON if is_on else MOUSE_OFF)
 
     def close(self) -> None:
         """Write the last bytes."""
@@ -197,12 +227,17 @@ class AisleDriver(LinuxDriver):
             self._writer.finish()
             self._writer = None
 
+    def _send(self, text: str) -> None:
+        """Queue text for the terminal. Text after the restore sequence is dropped, because a shell would show it."""
+        if text and self._writer is not None and self._active:
+            self._writer.write(text)
+
     def _open_writer(self) -> TerminalWriter:
         """Return the writer of all output."""
         return TerminalWriter(_terminal_file(), self._repaint_dropped)
 
     def _repaint_dropped(self) -> None:
-        self._call_on_loop(self._repaint)
+        self._call_on_loop(self._receiver.redraw)
 
     # Start and stop
 
@@ -216,12 +251,13 @@ class AisleDriver(LinuxDriver):
         if self._active or self._has_left:
             return
         with suppress(termios.error):
-            self._saved_mode = termios.tcgetattr(self.fileno)
+            self._saved_mode = termios.tcgetattr(self._input_fd)
         self._active = True
         self._context = copy_context()
         self._writer = self._open_writer()
         self._writer.start()
-        self.write(_setup_sequence(os.environ.get("TERM", "")))
+        self._set_up_terminal()
+        self._diff.resize(*self._screen_size(), is_clear=True)
         self._raw_mode()
         self._watch_signals()
         self._wake_pipe = os.pipe()
@@ -229,18 +265,26 @@ class AisleDriver(LinuxDriver):
         self._input = Thread(target=self._run_input_thread, name="aisle-input", daemon=True)
         self._input.start()
         if self._suspended:
-            self._repaint()
+            self._receiver.redraw()
         self._suspended = False
+
+    def _screen_size(self) -> tuple[int, int]:
+        """Return columns and rows of the terminal."""
+        return _terminal_size()
 
     def _resume(self) -> None:
         """Set up and repaint the terminal after another program, mostly a shell, has used it."""
         self._raw_mode()
-        self.write(_setup_sequence(os.environ.get("TERM", "")))
-        self._repaint()
+        self._set_up_terminal()
+        self._receiver.redraw()
 
-    def _repaint(self) -> None:
-        self._app.post_message(self.SignalResume())
-        self._app.refresh(layout=True)
+    def _set_up_terminal(self) -> None:
+        self._send(_setup_sequence(os.environ.get("TERM", "")) + MOUSE_ON * self._has_mouse)
+
+    def _suspend(self) -> None:
+        """Give the terminal back and stop the process, as the terminal's SIGTSTP asks."""
+        self.suspend_application_mode()
+        os.kill(os.getpid(), signal.SIGSTOP)
 
     def stop_application_mode(self) -> None:
         """Restore the terminal."""
@@ -248,11 +292,12 @@ class AisleDriver(LinuxDriver):
             return
         self.disable_input()
         if self._writer is not None:
-            self._writer.write(_restore_sequence(os.environ.get("TERM", "")), always=True)
+            restore = MOUSE_OFF * self._has_mouse + _restore_sequence(os.environ.get("TERM", ""))
+            self._writer.write(restore, always=True)
         self._active, self._suspended = False, True
         if self._saved_mode is not None:
             with suppress(termios.error):
-                termios.tcsetattr(self.fileno, termios.TCSANOW, self._saved_mode)
+                termios.tcsetattr(self._input_fd, termios.TCSANOW, self._saved_mode)
 
     def disable_input(self) -> None:
         """End the input thread and drop unread input, so that no scan reaches a shell."""
@@ -265,18 +310,18 @@ class AisleDriver(LinuxDriver):
         os.close(writer)
         self._wake_pipe = self._input = None
         with suppress(termios.error):
-            termios.tcflush(self.fileno, termios.TCIFLUSH)
+            termios.tcflush(self._input_fd, termios.TCIFLUSH)
 
     def _raw_mode(self) -> None:
         """Switch to raw mode: every byte at once. TCSANOW keeps what was typed before."""
         try:
-            mode = termios.tcgetattr(self.fileno)
+            mode = termios.tcgetattr(self._input_fd)
             mode[tty.IFLAG] &= ~(
                 termios.BRKINT | termios.PARMRK | termios.ISTRIP | termios.INLCR | termios.IGNCR | termios.ICRNL
             ) & ~(termios.IXON | termios.IXOFF)
             mode[tty.LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
             mode[tty.CC][termios.VMIN], mode[tty.CC][termios.VTIME] = 1, 0
-            termios.tcsetattr(self.fileno, termios.TCSANOW, mode)
+            termios.tcsetattr(self._input_fd, termios.TCSANOW, mode)
         except termios.error:  # no terminal, or one that is gone: the next read ends
             return
 
@@ -285,13 +330,14 @@ class AisleDriver(LinuxDriver):
             (signal.SIGHUP, self._leave),
             (signal.SIGTERM, self._leave),
             (signal.SIGQUIT, self._leave),
+            (signal.SIGTSTP, self._suspend),
+            (signal.SIGCONT, self.start_application_mode),
             (signal.SIGWINCH, self._on_resize),
         ):
-            self._loop.add_signal_handler(number, handler)
+            self._event_loop.add_signal_handler(number, handler)
 
     def _on_resize(self) -> None:
-        size = Size(*_terminal_size())
-        self._app.post_message(events.Resize(size, size))
+        self._receiver.change_size(*_terminal_size())
 
     def _leave(self) -> None:
         """Ask the app to end, once."""
@@ -304,14 +350,20 @@ class AisleDriver(LinuxDriver):
 
     # Input
 
-    def run_input_thread(self) -> None:
-        """Read, decode and queue inputs until the terminal or the program ends."""
+    def _run_input_thread(self) -> None:
+        """Read, decode and queue inputs until the terminal or the program ends. Pass an error on to the app."""
+        try:
+            self._read_inputs()
+        except Exception as error:
+            self._call_on_loop(partial(self._receiver.fail, error))
+
+    def _read_inputs(self) -> None:
         assert self._wake_pipe is not None
         wake = self._wake_pipe[0]
         while True:
             start = self._now()
             wait = self._longest_wait(start)
-            ready, _, _ = select.select([self.fileno, wake], [], [], wait)
+            ready, _, _ = select.select([self._input_fd, wake], [], [], wait)
             now = self._now()
             if wake in ready:
                 return
@@ -320,7 +372,7 @@ class AisleDriver(LinuxDriver):
                 continue
             if self._is_input_over:
                 return
-            data = _read(self.fileno)
+            data = _read(self._input_fd)
             if data == b"":
                 self._queue_inputs(self._scan_lines.end(), now)
                 self._call_on_loop(self._leave)
@@ -366,12 +418,12 @@ class AisleDriver(LinuxDriver):
         began = time.monotonic()
         waited_for = select.poll()
         waited_for.register(self._wake_pipe[0])
-        waited_for.register(self.fileno, 0)  # to hear of its end
+        waited_for.register(self._input_fd, 0)  # to hear of its end
         while self._queued_count - self._released_count > MAX_PENDING:
             self._has_room.wait(ESCAPE_TIMEOUT_S)
             self._has_room.clear()
             ended = dict(waited_for.poll(0))
-            if self.fileno in ended and self._ended_at is None:
+            if self._input_fd in ended and self._ended_at is None:
                 self._ended_at = time.monotonic()
             if self._ended_at is not None and time.monotonic() - self._ended_at > LAST_INPUTS_S:
                 self._call_on_loop(self._leave)
@@ -382,37 +434,16 @@ class AisleDriver(LinuxDriver):
         self._held_s += time.monotonic() - began
 
     def _queue_inputs(self, decoded: list[DecodedInput], read_at: float) -> None:
-        items = [
-            item
-            for each in decoded
-            for item in (self._parse_escape(each) if isinstance(each, EscapeInput) else (each,))
-        ]
+        items = [item for each in decoded if (item := _parse_escape(each)) is not None]
         if items:
             self._queued_count += len(items)
             self._pending_inputs.append((items, read_at + self._held_s))
             self._call_on_loop(self.release)
 
-    def _parse_escape(self, escape: EscapeInput) -> tuple[DecodedInput, ...]:
-        """Return the keys of an escape sequence. All other sequences are ignored.
-
-        Otherwise whoever can write into the input could change the size of the screen. For a terminal's response the
-        parser would return a key for each character.
-        """
-        if escape.data[1] in STRING_INTRODUCERS:
-            return ()
-        try:
-            messages: list[Message] = list(self._parser.feed(escape.data))
-        except Exception:  # an invalid number in it must not end the program
-            messages = []
-        if not messages:  # unknown: it must not be joined with the next one
-            self._parser = XTermParser()
-        names = [message.key for message in messages if isinstance(message, events.Key)]
-        return tuple(Key(name if name in _KEYS else "other", escape.scan_number) for name in names)
-
     def _call_on_loop(self, call: Callable[[], None]) -> None:
         """Call in the event loop's thread with Textual's context variables, such as the active app."""
         with suppress(RuntimeError):  # the loop is closed: the program ends
-            self._loop.call_soon_threadsafe(call, context=self._context)
+            self._event_loop.call_soon_threadsafe(call, context=self._context)
 
     def release(self) -> None:
         """Pass the inputs that are queued to the app in one call. The app calls this when it becomes ready.
@@ -427,13 +458,13 @@ class AisleDriver(LinuxDriver):
         try:
             self._receiver.take(_drop_outdated_typed_text(items), read_at)
         except Exception as error:
-            self._app.call_later(_raise_error, error)
+            self._receiver.fail(error)
         finally:
             self._has_room.set()
 
-    def _next_batch(self) -> tuple[list[DecodedInput], float]:
+    def _next_batch(self) -> tuple[list[TerminalInput], float]:
         """Return the next inputs that the app takes at once, and when the last of them was read."""
-        items: list[DecodedInput] = []
+        items: list[TerminalInput] = []
         read_at, left = 0.0, MAX_BATCH
         while self._pending_inputs and left > 0:
             more, read_at = self._pending_inputs.popleft()
@@ -446,11 +477,11 @@ class AisleDriver(LinuxDriver):
         return items, read_at
 
 
-def _cost(item: DecodedInput) -> int:
-    return KEY_COST if isinstance(item, Key) else 1
+def _cost(item: TerminalInput) -> int:
+    return KEY_COST if isinstance(item, Key | MouseInput) else 1
 
 
-def _affordable_count(items: list[DecodedInput], most: int) -> int:
+def _affordable_count(items: list[TerminalInput], most: int) -> int:
     """Return the number of first inputs that cost `most` together, or all of them."""
     total = 0
     for count, item in enumerate(items, 1):
@@ -460,7 +491,7 @@ def _affordable_count(items: list[DecodedInput], most: int) -> int:
     return len(items)
 
 
-def _drop_outdated_typed_text(items: list[DecodedInput]) -> list[DecodedInput]:
+def _drop_outdated_typed_text(items: list[TerminalInput]) -> list[TerminalInput]:
     """Drop the text of an open line that has grown or ended since."""
     following = [*items[1:], None]
     return [
@@ -470,9 +501,14 @@ def _drop_outdated_typed_text(items: list[DecodedInput]) -> list[DecodedInput]:
     ]
 
 
-def _raise_error(error: Exception) -> None:
-    """Raise inside a message of the app, so that Textual ends the program and shows the error."""
-    raise error
+def _parse_escape(item: DecodedInput) -> TerminalInput | None:
+    """Return the key or the mouse report of an escape sequence, None if it is neither; other inputs as they are."""
+    if not isinstance(item, EscapeInput):
+        return item
+    if mouse := parse_mouse(item.data):
+        return mouse
+    name = parse_key(item.data)
+    return None if name is None else Key(name, item.scan_number)
 
 
 def _read(fd: int) -> bytes | None:

@@ -1,11 +1,11 @@
-"""Paths of the style sheets."""
+"""Colour themes, as values of the variables that the style sheets use."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
-BASE_SHEETS = ("base", "step", "list_window", "detail")
-"""Sheets of the lean theme, with the terminal's sixteen colours."""
+from textual.theme import Theme
 
 
 def style_folder() -> Path:
@@ -15,12 +15,154 @@ def style_folder() -> Path:
     return inside if inside.is_dir() else package.parent.parent / "styles"
 
 
-def style_sheets(has_themes: bool = False, theme: str = "") -> list[str]:
-    """Return the paths of a theme's style sheets, in order of precedence."""
-    names = [*BASE_SHEETS, *(["rich"] if has_themes else []), *([theme] if theme else [])]
-    return [style_sheet(name) for name in names]
+_TERMINAL: Final = {
+    "ground": "ansi_default",
+    "text": "ansi_default",
+    "quiet": "ansi_default",
+    "quiet-style": "dim",
+    "rule": "ansi_default",
+    "rule-style": "dim",
+    "accent": "ansi_cyan",
+    "cursor-text": "ansi_default",
+    "cursor-ground": "ansi_default",
+    "cursor-style": "reverse",
+    "good-text": "ansi_black",
+    "good-ground": "ansi_green",
+    "wrong-text": "ansi_bright_white",
+    "wrong-ground": "ansi_red",
+    "info-text": "ansi_bright_white",
+    "info-ground": "ansi_blue",
+    "ask-text": "ansi_black",
+    "ask-ground": "ansi_yellow",
+    "verdict-style": "bold",
+    "info-style": "none",
+    "live": "ansi_green",
+    "syncing": "ansi_cyan",
+    "offline": "ansi_yellow",
+    "failed": "ansi_red",
+}
+"""The terminal's sixteen colours: one accent, and colours of the verdicts and the link."""
+
+_COLOURLESS: Final = {
+    **{name: "ansi_default" if value.startswith("ansi") else value for name, value in _TERMINAL.items()},
+    "verdict-style": "bold reverse",
+    "info-style": "reverse",
+}
+"""No colours (NO_COLOR): verdicts are reversed."""
+
+_SOFT_VERDICTS: Final = {
+    "good-text": "#ffffff",
+    "good-ground": "#1f7a46",
+    "wrong-text": "#ffffff",
+    "wrong-ground": "#b3261e",
+    "info-text": "#ffffff",
+    "info-ground": "#2f5d9b",
+    "ask-text": "#14181d",
+    "ask-ground": "#d9a521",
+    "cursor-text": "#ffffff",
+    "cursor-ground": "#2f5d9b",
+}
+
+_RICH: Final = {
+    **_TERMINAL,
+    **_SOFT_VERDICTS,
+    "quiet": "#9aa2ad",
+    "quiet-style": "none",
+    "rule": "#4a4f57",
+    "rule-style": "none",
+    "accent": "#5fd7d7",
+    "cursor-style": "none",
+    "live": "#57c785",
+}
+"""Softer colours on the terminal's own ground, for a desktop terminal."""
+
+_FULL: Final = {
+    "quiet-style": "none",
+    "rule-style": "none",
+    "cursor-style": "bold",
+    "verdict-style": "bold",
+    "info-style": "bold",
+}
+"""Styles of the themes with their own ground. Nothing is dim, because the contrast of dim text is unknown."""
+
+_DARK: Final = {
+    **_FULL,
+    **_SOFT_VERDICTS,
+    "ground": "#14181d",
+    "text": "#e6e6e6",
+    "quiet": "#a3abb6",
+    "rule": "#a3abb6",
+    "accent": "#5fd7d7",
+    "live": "#57c785",
+    "syncing": "#5fd7d7",
+    "offline": "#f2c94c",
+    "failed": "#ff8a80",
+}
+
+_LIGHT: Final = {
+    **_FULL,
+    "ground": "#ffffff",
+    "text": "#1a1a1a",
+    "quiet": "#4f5660",
+    "rule": "#4f5660",
+    "accent": "#00637a",
+    "cursor-text": "#ffffff",
+    "cursor-ground": "#1f4e8c",
+    "good-text": "#ffffff",
+    "good-ground": "#15693a",
+    "wrong-text": "#ffffff",
+    "wrong-ground": "#b3261e",
+    "info-text": "#ffffff",
+    "info-ground": "#1f4e8c",
+    "ask-text": "#1a1a1a",
+    "ask-ground": "#f2c94c",
+    "live": "#15693a",
+    "syncing": "#00637a",
+    "offline": "#8a4b00",
+    "failed": "#b3261e",
+}
+
+_CONTRAST: Final = {
+    **_FULL,
+    "ground": "#000000",
+    "text": "#ffffff",
+    "quiet": "#ffffff",
+    "rule": "#ffffff",
+    "accent": "#ffff00",
+    "cursor-text": "#000000",
+    "cursor-ground": "#ffff00",
+    "good-text": "#000000",
+    "good-ground": "#00ff66",
+    "wrong-text": "#8b0000",
+    "wrong-ground": "#ffffff",
+    "info-text": "#00008b",
+    "info-ground": "#ffffff",
+    "ask-text": "#000000",
+    "ask-ground": "#ffff00",
+    "live": "#00ff66",
+    "syncing": "#00ffff",
+    "offline": "#ffff00",
+    "failed": "#ffb0b0",
+}
+
+_VARIABLES: Final = {
+    "terminal": _TERMINAL,
+    "colourless": _COLOURLESS,
+    "rich": _RICH,
+    "dark": _DARK,
+    "light": _LIGHT,
+    "contrast": _CONTRAST,
+}
 
 
-def style_sheet(name: str) -> str:
-    """Return the path of one style sheet."""
-    return str(style_folder() / f"{name}.tcss")
+def themes() -> list[Theme]:
+    """Return all themes. Their names are those of the setting `theme`, and `terminal`, `colourless` and `rich`."""
+    return [
+        Theme(name, primary="#2f5d9b", dark=name != "light", variables=variables)
+        for name, variables in _VARIABLES.items()
+    ]
+
+
+def theme_name(setting: str, *, has_themes: bool = False, is_colourless: bool = False) -> str:
+    """Return the theme for the setting `theme`, for `--rich`, or for a terminal without colours."""
+    return "colourless" if is_colourless else setting or ("rich" if has_themes else "terminal")

@@ -13,9 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TextIO
 
-from textual import events
 from textual.app import App
-from textual.geometry import Size
 
 from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
 from aisle.tui.driver import AisleDriver, TerminalWriter
@@ -45,9 +43,9 @@ class WebDriver(AisleDriver):
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
         """Store the arguments of Textual."""
-        super().__init__(app, debug=debug, mouse=False, size=size or (80, 24))
+        self._browser_size = size or (80, 24)
+        super().__init__(app, debug=debug, mouse=False, size=self._browser_size)
         self._packets = PacketDecoder()
-        self._next_size = (0, 0)
         self._is_resize_planned = False
 
     def _open_writer(self) -> TerminalWriter:
@@ -90,14 +88,16 @@ class WebDriver(AisleDriver):
             case {"type": "pass", "token": str(token), "until": int(until)}:
                 self._call_on_loop(partial(self._receiver.confirm_pin, token, until))
 
+    def _screen_size(self) -> tuple[int, int]:
+        return self._browser_size
+
     def _plan_resize(self, size: tuple[int, int]) -> None:
         """Have the event loop take this size; of many at once only the last one counts."""
-        self._next_size = size
+        self._browser_size = size
         if not self._is_resize_planned:
             self._is_resize_planned = True
             self._call_on_loop(self._resize)
 
     def _resize(self) -> None:
         self._is_resize_planned = False
-        self._size = self._next_size
-        self._app.post_message(events.Resize(Size(*self._size), Size(*self._size)))
+        self._receiver.change_size(*self._browser_size)

@@ -55,7 +55,17 @@ class FrameBars(NamedTuple):
     link: StyledLine
 
 
-def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> StyledScreen:
+class ScreenParts(NamedTuple):
+    """Lines of the screen's parts, from top to bottom. Together they fill the screen."""
+
+    header: list[StyledLine]
+    body: list[StyledLine]
+    verdict: list[StyledLine]
+    prompt: list[StyledLine]
+    status: list[StyledLine]
+
+
+def layout_parts(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> ScreenParts:
     """Return the frame as lines for a screen of any size from 1x1. `is_ascii`: for a terminal without UTF-8."""
     columns, rows = max(1, columns), max(1, rows)
     frame = missing_data.show_unread_lists(frame) if frame.link.unread_lists else frame
@@ -66,10 +76,19 @@ def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False)
     margin = 1 if columns >= MIN_MARGIN_COLUMNS else 0
     box = LayoutBox(columns - 2 * margin, rows, writer)
     bars = _layout_bars(frame, box, columns)
-    lines = _tiny_screen(frame, bars, rows) if rows < 4 else _full_screen(frame, bars, box)
-    bands = {id(line) for line in bars.verdict}
-    shifted = [line if id(line) in bands or not (margin and line) else [(" ", ""), *line] for line in lines]
-    return StyledScreen(columns, rows, [clip_line(line, columns) for line in shifted])
+    parts = _tiny_screen(frame, bars, rows) if rows < 4 else _full_screen(frame, bars, box)
+    if margin:
+        verdict = parts.verdict
+        parts = ScreenParts(*([[(" ", ""), *line] if line else line for line in part] for part in parts))
+        parts = parts._replace(verdict=verdict)
+    return ScreenParts(*([clip_line(line, columns) for line in part] for part in parts))
+
+
+def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> StyledScreen:
+    """Return the frame as lines of the whole screen."""
+    columns, rows = max(1, columns), max(1, rows)
+    parts = layout_parts(frame, columns, rows, is_ascii)
+    return StyledScreen(columns, rows, [line for part in parts for line in part])
 
 
 def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii: bool = False) -> int:
@@ -115,24 +134,32 @@ def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
     return bars
 
 
-def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> list[StyledLine]:
+def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> ScreenParts:
     """Return one to three lines: verdict or prompt, then both, then also the link line."""
-    verdict, prompt = bars.verdict[0], bars.prompt[-1]
+    verdict, prompt = bars.verdict[:1], bars.prompt[-1:]
     if rows == 1:
-        return [verdict if frame.verdict and not frame.typed else prompt]
-    return [verdict, prompt] if rows == 2 else [verdict, prompt, bars.link]
+        return (
+            ScreenParts([], [], verdict, [], [])
+            if frame.verdict and not frame.typed
+            else ScreenParts([], [], [], prompt, [])
+        )
+    return ScreenParts([], [], verdict, prompt, [bars.link] if rows == 3 else [])
 
 
-def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> list[StyledLine]:
-    head, blank = _header_rows(box), _blank_rows(box)
-    bottom = [*([[]] * blank), *bars.verdict, *bars.prompt, *([[]] * (blank if box.rows >= 22 else 0)), bars.link]
+def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
+    """Return all parts. Blank lines separate them if there are enough rows."""
+    blank: list[StyledLine] = [[]] * _blank_rows(box)
     space = _body_rows(bars, box)
     body, right = _layout_body(frame.view, box._replace(rows=space), _verdict_overlap(bars, box))
-    top = [_header(frame, right, box)] if head else []
-    if head == 2:
-        top.append(_title_rule(frame.view, box))
     filler: list[StyledLine] = [[] for _ in range(space - len(body))]
-    return [*top, *([[]] * blank), *body[:space], *filler, *bottom]
+    header = [_header(frame, right, box), _title_rule(frame.view, box)][: _header_rows(box)]
+    return ScreenParts(
+        [*header, *blank],
+        [*body[:space], *filler, *blank],
+        bars.verdict,
+        [*bars.prompt, *(blank if box.rows >= 22 else [])],
+        [bars.link],
+    )
 
 
 def _header_rows(box: LayoutBox) -> int:

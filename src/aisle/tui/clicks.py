@@ -1,0 +1,58 @@
+"""Translation of clicks and the wheel into the inputs that a person would type."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.errors import NoWidget
+from textual.screen import Screen
+
+from aisle.jobs.view import Frame, ListView
+from aisle.scan.inputs import ROW_KEY, DecodedInput, Key, typed_line
+from aisle.tui.line_widgets import LinesWidget
+from aisle.tui.mouse import DOUBLE_CLICK_S, ClickTarget, MouseInput
+
+MIN_DESK_COLUMNS: Final = 100
+MIN_DESK_ROWS: Final = 30
+"""Size of a screen from which the mouse is used."""
+
+_WHEEL_KEYS: Final = {"wheel_up": "pageup", "wheel_down": "pagedown"}
+
+
+def uses_mouse(columns: int, rows: int) -> bool:
+    """Return True if a screen of this size is a desk, not a handheld."""
+    return columns >= MIN_DESK_COLUMNS and rows >= MIN_DESK_ROWS
+
+
+class ClickTranslator:
+    """Translates mouse inputs. A click on a row selects it, a double click opens it; a click on a key types it."""
+
+    def __init__(self) -> None:
+        self._last: tuple[MouseInput, float] | None = None
+        """Last click and its time."""
+
+    def inputs(self, mouse: MouseInput, screen: Screen[None], frame: Frame, at: float) -> list[DecodedInput]:
+        """Return the inputs that a mouse input stands for, none while text is typed or where nothing can be clicked."""
+        if mouse.action in _WHEEL_KEYS:
+            return [Key(_WHEEL_KEYS[mouse.action])]
+        is_double = self._last is not None and self._last[0] == mouse and at - self._last[1] <= DOUBLE_CLICK_S
+        self._last = None if is_double else (mouse, at)
+        target = None if frame.typed else _target(mouse, screen)
+        if target is None:
+            return []
+        view = frame.view
+        if target.kind != "row-key" or not isinstance(view, ListView):
+            return [] if is_double else [typed_line(target.key, at)]
+        select = Key(f"{ROW_KEY}{view.first + int(target.key) - 1}")
+        return [select, Key("enter")] if is_double else [select]
+
+
+def _target(mouse: MouseInput, screen: Screen[None]) -> ClickTarget | None:
+    """Return what lies under the mouse."""
+    try:
+        widget, region = screen.get_widget_at(mouse.column, mouse.row)
+    except NoWidget:
+        return None
+    return (
+        widget.click_target(mouse.column - region.x, mouse.row - region.y) if isinstance(widget, LinesWidget) else None
+    )

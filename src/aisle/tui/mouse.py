@@ -1,0 +1,73 @@
+"""Mouse reports of a terminal, and what a click on a line means."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from aisle.safe_text import width
+from aisle.tui.layout.styled_lines import StyledLine
+
+MOUSE_ON: Final = "\x1b[?1000h\x1b[?1006h"
+MOUSE_OFF: Final = "\x1b[?1006l\x1b[?1000l"
+"""Modes of reports on buttons and the wheel, in decimal numbers (SGR). Movements are not reported."""
+
+DOUBLE_CLICK_S: Final = 0.5
+"""Seconds between two clicks on one cell that make a double click."""
+
+_REPORT: Final = re.compile(r"\x1b\[<(\d{1,3});(\d{1,5});(\d{1,5})M")
+_CURSOR_ROW: Final = re.compile(r"\s*(\d+)[›>]")
+"""Number of the row with the cursor."""
+_ACTIONS: Final = {0: "click", 64: "wheel_up", 65: "wheel_down"}
+_MODIFIERS: Final = 4 | 8 | 16
+
+_KEY_ROLES: Final = {
+    "choice-key": "choice-key",
+    "choice": "choice-key",
+    "hint-key": "hint-key",
+    "hint": "hint-key",
+    **dict.fromkeys(("row-key", "cell", "cell-dim", "row", "row-dim", "bar", "rule"), "row-key"),
+}
+"""Role of the key that belongs to a text of each role; the key stands left of the text."""
+
+
+class MouseInput(NamedTuple):
+    """Click or movement of the wheel on a cell of the screen."""
+
+    action: str
+    """`click`, `wheel_up` or `wheel_down`."""
+    column: int
+    row: int
+
+
+class ClickTarget(NamedTuple):
+    """Key that a click stands for."""
+
+    kind: str
+    """`choice-key`, `hint-key` or `row-key`."""
+    key: str
+
+
+def parse_mouse(data: str) -> MouseInput | None:
+    """Return the mouse report of an escape sequence; None if it is none, or reports a release or another button."""
+    found = _REPORT.fullmatch(data)
+    if found is None:
+        return None
+    button, column, row = map(int, found.groups())
+    action = _ACTIONS.get(button & ~_MODIFIERS)
+    return None if action is None else MouseInput(action, column - 1, row - 1)
+
+
+def click_target(line: StyledLine, x: int) -> ClickTarget | None:
+    """Return the key that belongs to the text at column `x` of a line."""
+    end = 0
+    for at, (text, role) in enumerate(line):
+        end += width(text)
+        if x < end and role == "cursor":
+            number = _CURSOR_ROW.match(text)
+            return ClickTarget("row-key", number[1]) if number else None
+        if x < end:
+            kind = _KEY_ROLES.get(role)
+            keys = [text.strip() for text, role in line[: at + 1] if role == kind]
+            return ClickTarget(kind, keys[-1]) if kind and keys and keys[-1] else None
+    return None

@@ -1,0 +1,162 @@
+"""Copy of the terminal's cells, which reduces the updates of Textual to the cells that change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from aisle.safe_text import cell_width
+
+MAX_BRIDGED_CELLS: Final = 12
+"""Number of unchanged cells up to which writing them again is cheaper than moving the cursor."""
+
+_CERTAIN_WIDTHS: Final = re.compile("[ -\u02ff\u0370-\u0482\u2010-\u2044\u20a0-\u20bf\u2190-\u2193\u2500-\u25ff]*")
+"""Texts on whose width all terminals agree: one cell a character."""
+
+_TOKENS: Final = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;]*)m|([^\x1b\x00-\x1f]+)")
+_VISIBLE_BLANK: Final = re.compile(r"(?:^|;)(?:4\d|10[0-7]|[479])(?:;|$)")
+"""Attributes by which a blank differs from an empty cell: background, underline, reverse, strike."""
+
+
+class Cell(NamedTuple):
+    """Character and its attributes as in an SGR sequence. The second cell of a wide character has no text."""
+
+    text: str
+    sgr: str
+
+
+BLANK: Final = Cell(" ", "")
+CellRow = list[Cell]
+
+
+class RowChange(NamedTuple):
+    """Cells to write from column `x` on."""
+
+    x: int
+    cells: CellRow
+    erase: bool = False
+    """True if the rest of the row is erased after them."""
+
+
+class TerminalDiff:
+    """Cells on the terminal; unknown after `forget` until the whole screen has been written."""
+
+    def __init__(self) -> None:
+        self._rows: list[CellRow | None] = []
+        self._columns = 0
+        self._cursor: tuple[int, int] | None = None
+
+    def resize(self, columns: int, rows: int, *, is_clear: bool = False) -> None:
+        """Take the size of the terminal. Its content is unknown, or blank after it was cleared."""
+        self._columns = columns
+        self._rows = [[BLANK] * columns if is_clear else None for _ in range(rows)]
+        self._cursor = None
+
+    def forget(self) -> None:
+        """Forget what is on the terminal."""
+        self.resize(self._columns, len(self._rows))
+
+    def reduce(self, update: str) -> str:
+        """Return the text that changes the terminal as an update of Textual would, in fewer bytes."""
+        drawn, cursor = self._draw(update)
+        out = []
+        for y, row in sorted(drawn.items()):
+            out += [_render(y, change) for change in _row_changes(self._rows[y], row)]
+            self._rows[y] = row
+        if cursor is not None and (out or cursor != self._cursor):
+            out.append(f"\x1b[{cursor[0] + 1};{cursor[1] + 1}H")
+            self._cursor = cursor
+        return "".join(out)
+
+    def _draw(self, update: str) -> tuple[dict[int, CellRow], tuple[int, int] | None]:
+        """Return the rows that the update writes, and the cursor's row and column after it."""
+        drawn: dict[int, CellRow] = {}
+        y = x = 0
+        sgr = ""
+        cursor = None
+        for found in _TOKENS.finditer(update):
+            row, column, attributes, text = found.groups()
+            if row is not None:
+                cursor = y, x = int(row) - 1, int(column) - 1
+            elif attributes is not None:
+                sgr = "" if attributes == "0" else attributes
+            elif y < len(self._rows):
+                if y not in drawn:
+                    drawn[y] = list(self._rows[y] or [BLANK] * self._columns)
+                cells = _cells(text, sgr)[: self._columns - x]
+                drawn[y][x : x + len(cells)] = cells
+                x += len(cells)
+                cursor = None
+        return drawn, cursor
+
+
+def _cells(text: str, sgr: str) -> CellRow:
+    """Return the cells of a text. Blanks that look like an empty cell are equal to it."""
+    blank = Cell(" ", sgr) if _VISIBLE_BLANK.search(sgr) else BLANK
+    if text.isascii():
+        return [blank if char == " " else Cell(char, sgr) for char in text]
+    cells: CellRow = []
+    for char in text:
+        width = cell_width(char)
+        if width == 0 and cells:
+            cells[-1] = Cell(cells[-1].text + char, sgr)
+        else:
+            cells += [blank if char == " " else Cell(char, sgr), *([Cell("", sgr)] * (width - 1))]
+    return cells
+
+
+def _row_changes(old: CellRow | None, new: CellRow) -> Iterator[RowChange]:
+    """Yield what turns one row into the other; the whole row if the old one is unknown or a width is uncertain."""
+    if old == new:
+        return
+    end = _end(new)
+    if old is None or not (_has_certain_widths(old) and _has_certain_widths(new)):
+        yield RowChange(0, new[:end], end < len(new))
+        return
+    runs = _changed_runs(old, new, end)
+    erase = _end(old) > end
+    for first, last in runs:
+        yield RowChange(first, new[first:last], erase and last == end)
+    if erase and not (runs and runs[-1][1] == end):
+        yield RowChange(end, [], True)
+
+
+def _end(row: CellRow) -> int:
+    """Return the number of cells without the empty ones at the end."""
+    end = len(row)
+    while end and row[end - 1] == BLANK:
+        end -= 1
+    return end
+
+
+def _has_certain_widths(row: CellRow) -> bool:
+    """Return True if every character is certainly one cell wide, so that columns can be compared."""
+    text = "".join([cell.text for cell in row])
+    return len(text) == len(row) and _CERTAIN_WIDTHS.fullmatch(text) is not None
+
+
+def _changed_runs(old: CellRow, new: CellRow, end: int) -> list[tuple[int, int]]:
+    """Return ranges of different cells, up to `end`; close ranges are joined."""
+    runs: list[tuple[int, int]] = []
+    for x in range(end):
+        if old[x] == new[x]:
+            continue
+        if runs and x - runs[-1][1] < MAX_BRIDGED_CELLS:
+            runs[-1] = (runs[-1][0], x + 1)
+        else:
+            runs.append((x, x + 1))
+    return runs
+
+
+def _render(y: int, change: RowChange) -> str:
+    """Return the sequence that writes a change and leaves no attribute set."""
+    out = [f"\x1b[{y + 1};{change.x + 1}H"]
+    sgr = ""
+    for cell in change.cells:
+        if cell.sgr != sgr and not (cell == BLANK and not _VISIBLE_BLANK.search(sgr)):
+            out.append(f"\x1b[0{';' * bool(sgr and cell.sgr)}{cell.sgr}m" if sgr else f"\x1b[{cell.sgr}m")
+            sgr = cell.sgr
+        out.append(cell.text)
+    out.append("\x1b[0m" * bool(sgr) + "\x1b[K" * change.erase)
+    return "".join(out)

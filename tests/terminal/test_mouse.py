@@ -1,0 +1,90 @@
+"""The mouse on a desk-sized terminal: a click does what typing the key under it does, in the order of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from aisle.tui.mouse import MOUSE_OFF, MOUSE_ON
+from tests.terminal.picker import START_S, Picker
+from tests.terminal.shop import Shop
+
+pytestmark = pytest.mark.pty
+
+Pick = Callable[..., Picker]
+
+
+def at_the_desk(picker: Pick, shop: Shop, columns: int = 120, rows: int = 40) -> Picker:
+    """A signed-in supervisor with three orders."""
+    for number in (1, 2, 3):
+        shop.add_order(f"SUP-{number}", [(row["product_number"], 3) for row in shop.goods(2)])
+    app = picker(columns=columns, rows=rows)
+    app.sign_in("anna")
+    app.shows("live", "SUP-3")
+    return app
+
+
+def place(app: Picker, words: str) -> tuple[int, int]:
+    """Column and row (from 1) of words on the screen."""
+    app.shows(words)
+    row, line = next((row, line) for row, line in enumerate(app.terminal.screen, 1) if words in line)
+    return line.index(words) + 1, row
+
+
+def press(app: Picker, words: str, button: int = 0) -> None:
+    """A press and release of a button on these words; nothing waits."""
+    column, row = place(app, words)
+    app.rest()
+    app.terminal.write(f"\x1b[<{button};{column};{row}M\x1b[<{button};{column};{row}m".encode())
+
+
+def shows(app: Picker, *texts: str) -> None:
+    app.terminal.wait_for(lambda glass: all(text in glass.text for text in texts), START_S)
+
+
+def test_clicks_choose_select_open_and_go_back(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    assert MOUSE_ON.encode() in app.terminal.raw
+    press(app, "Other")
+    press(app, "The order board")
+    shows(app, "Orders: all that are active", "SUP-2")
+    press(app, "SUP-2")
+    shows(app, "›")
+    _, row = place(app, "SUP-2")
+    app.terminal.wait_for(lambda glass: "›" in glass.screen[row - 1], START_S)
+    press(app, "SUP-2")
+    press(app, "SUP-2")
+    shows(app, "Order SUP-2", "What happened")
+    press(app, "Back")
+    shows(app, "Orders: all that are active")
+
+
+def test_a_scan_between_two_clicks_is_taken_once_and_in_order(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    column, row = place(app, "SUP-1")
+    click = f"\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"
+    app.rest()
+    app.terminal.write(f"{click}SUP-3\r{click}".encode())
+    shows(app, "SUP-3")
+    app.terminal.wait_for(lambda _: any(entry["raw"] == "SUP-3" for entry in app.seen()), START_S)
+    assert [entry["raw"] for entry in app.seen()].count("SUP-3") == 1
+
+
+def test_nothing_else_is_a_click(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    before = len(app.seen())
+    press(app, "live")
+    press(app, "SUP-1", button=2)
+    app.terminal.write(b"\x1b[<0;999;999M\x1b[<0;0;0M\x1b[<35;10;10M")
+    app.enter("SUP-2")
+    assert len(app.seen()) == before + 1
+
+
+def test_a_handheld_has_no_mouse_and_a_resize_switches_it(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop, 40, 20)
+    assert MOUSE_ON.encode() not in app.terminal.raw
+    app.terminal.resize(120, 40)
+    app.terminal.wait_for(lambda glass: MOUSE_ON.encode() in glass.raw, START_S)
+    app.terminal.resize(80, 24)
+    app.terminal.wait_for(lambda glass: MOUSE_OFF.encode() in glass.raw, START_S)
