@@ -177,6 +177,10 @@ class InputHandler:
         self._refuse(lines[-1]._replace(text=text), reason, at)
         self._report_number_not_taken()
 
+    def undo_last_step(self) -> None:
+        """Undo the last step of the job on the page."""
+        self._meanings.apply(Command("u"), "u")
+
     def refuse_further(self, line: Line, reason: Msg, at: float) -> None:
         """Refuse one more line of a scan that was refused: the new reason replaces the last one."""
         self._batch.serial += 1
