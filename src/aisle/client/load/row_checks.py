@@ -11,7 +11,7 @@ from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check
 from aisle.client.load.cell_cleaning import CODE, fold_code, join_digits
 from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
-from aisle.client.load.report import BECOMES, BELOW_ZERO
+from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 
 
 def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:
@@ -287,7 +287,8 @@ class ImplausibleValues:
         number = row.values.get("product_number")
         for name, meaning in _SALE_PRICES.items() if number else ():
             if row.values.get(name) == 0 and (name != "price" or self._table.name in _PRICE_FILES):
-                yield f"{name} is 0, {BECOMES} {meaning} of the product", str(number)
+                what = f"{BECOMES} {meaning} of the product" if name == "price" else f"{TAKES_AWAY} {meaning}"
+                yield f"{name} is 0, {what}", str(number)
         most = _MOST_PLAUSIBLE.get(self._table.name)
         if most is not None and row.values.get("quantity", 0) > most:
             yield f"quantity is over {most}", f"{row.values['quantity']} of {number}"

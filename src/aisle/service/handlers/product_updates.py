@@ -144,8 +144,10 @@ def _check_store_price(body: Body, field: str) -> None:
 
 
 def _with_price(old: Body, body: Body) -> Body:
+    """Merge a price; the one before becomes the old price, unless the request names another, or 0 for none."""
     before = {"old_price": old["price"]} if old.get("price", body["price"]) != body["price"] else {}
-    return old | before | body
+    merged = old | before | body
+    return merged if body.get("old_price") != 0 else _without(merged, "old_price")
 
 
 def _with_store_price(old: Body, body: Body, product: Body) -> Body:
@@ -155,12 +157,20 @@ def _with_store_price(old: Body, body: Body, product: Body) -> Body:
 
 
 def _with_promotion(old: Body, body: Body) -> Body:
-    rest = {name: value for name, value in body.items() if name != "discount_price"}
-    return old | {"is_promotion": True, "promotion_price": body["discount_price"]} | rest
+    """Merge a promotion price; 0 takes it away and ends the promotion."""
+    promotion = {"is_promotion": bool(body["discount_price"]), "promotion_price": body["discount_price"]}
+    merged = old | promotion | _without(body, "discount_price")
+    return merged if body["discount_price"] else _without(merged, "promotion_price")
 
 
 def _with_discount(old: Body, body: Body) -> Body:
-    return old | {"is_promotion": True} | body
+    """Merge a store's discount price; 0 takes it away and ends the promotion."""
+    merged = old | {"is_promotion": bool(body["discount_price"])} | body
+    return merged if body["discount_price"] else _without(merged, "discount_price")
+
+
+def _without(body: Body, name: str) -> Body:
+    return {key: value for key, value in body.items() if key != name}
 
 
 def _with_free_fields(old: Body, body: Body) -> Body:
