@@ -385,7 +385,7 @@ _OUT_OF_PLACE = re.compile(
 _ODD_BEGIN = re.compile(r"â(?!ge|gé|me|ne|pre|cre|tre|\W)|ê(?!tre|tes|\W)")
 """Small letters with which no other word begins."""
 _NEVER = re.compile(
-    r"ù(?=\w)|î[aeiouyé]|(?<![aeiouyàé])ï|(?<!\w)ÿ|è[aeiouyäöüè]|èh|è[^\W\daeiouys]\b"
+    r"ç(?=[^\W\d_aeiouyáéíóúàãõâêôäëöü])|ù(?=\w)|î[aeiouyé]|(?<![aeiouyàé])ï|(?<!\w)ÿ|è[aeiouyäöüè]|èh|è[^\W\daeiouys]\b"
     r"|è(?!gn|ch|ph|th|qu|gu)[^\W\daeiouy][^\W\daeiouylrs]",
     re.IGNORECASE,
 )

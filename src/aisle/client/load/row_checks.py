@@ -239,12 +239,13 @@ _MOST_PLAUSIBLE = {ORDERS.file: 10_000, DELIVERIES.file: 100_000, STOCK.file: 1_
 """Quantities above which a row is warned of; a code among the quantities is larger than these."""
 _FIRST_YEAR = 2000
 _YEARS_AHEAD = 5
-_MONTH_DAYS = 31
+_MONTH_DAYS = 30
 _NEXT_DATES = (
     *("next_delivery_date", "next_ordering_date", "store_next_delivery_datetime", "store_next_ordering_datetime"),
 )
-_EXPECTED_DATE = "datetime_expected"
-"""Date of what is still to come; orders may be loaded with their history."""
+_COMING_DATES = ("datetime_expected", "pickup_date")
+"""Dates of what is still to come, unless the record is one of the past."""
+_CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -309,8 +310,11 @@ class ImplausibleValues:
                     yield f"{name} is more than {_YEARS_AHEAD} years away", value
                 elif name in _NEXT_DATES and day < self._today:
                     yield f"{name} is past", value
-                elif name == _EXPECTED_DATE and day < self._month_ago:
+                elif name in _COMING_DATES and day < self._month_ago and not row.values.get("is_picked"):
                     yield f"{name} is more than a month ago", value
+        created, expected = (str(row.values.get(name) or "")[:_TIME_START] for name in _CREATED_AND_EXPECTED)
+        if created and expected and expected < created:
+            yield "datetime_expected is before datetime_created", f"{expected} and {created}"
 
     def _delivery_warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
         for name in ("quantity", "no_of_containers"):
