@@ -11,11 +11,20 @@ from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import to_json
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.states import check_transition, line_state
-from aisle.service.errors import conflict, unprocessable
+from aisle.service.errors import Refusal, conflict, unprocessable
 from aisle.service.operation_context import Context
 
 REASON_FIELDS: Final = ("rejection_reason_code", "rejection_reason_code_description")
 """Fields with the reason why a line was closed short. They are removed when it no longer is."""
+
+
+_NAMES_OF_LINE: Final = ("customer_order_number", "customer_order_line_number")
+
+
+def half_order_line(field: str, *, has_order: bool) -> Refusal:
+    """Return the refusal of fields with an order and no line, or with a line and no order."""
+    given, missing = _NAMES_OF_LINE if has_order else _NAMES_OF_LINE[::-1]
+    return unprocessable(f"{given} alone names no order line; fill {missing} too, or neither.", f"{field}.{missing}")
 
 
 class LineJson(TypedDict, total=False):

@@ -27,6 +27,7 @@ from aisle.service.domain.json_fragments import (
     text_member,
     to_json,
 )
+from aisle.service.domain.order_line import half_order_line
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import (
     format_quantity,
@@ -266,7 +267,7 @@ async def _parse_line(catalogue: StoreCatalogue, line_body: NewDeliveryLine, fie
     pool = line_body.get("target_stock_pool")
     named = "customer_order_number" in line_body, "customer_order_line_number" in line_body
     if any(named) and not all(named):
-        raise unprocessable("An order line is named by order and line.", f"{field}.customer_order_line_number")
+        raise half_order_line(field, has_order=named[0])
     shipment_line = line_body.get(_SHIPMENT_LINE_FIELD)
     order_line = line_body.get("customer_order_line_number", 0)
     return _ParsedLine(

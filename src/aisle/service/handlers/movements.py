@@ -12,7 +12,7 @@ from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.movements import MovementEnd, move_goods
-from aisle.service.domain.order_line import OrderLine, load_open_line
+from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
 from aisle.service.domain.orders import save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number
@@ -117,7 +117,7 @@ async def _find_line(ledger: Ledger, product: Product, fields: EndFields, field:
         [(of, line_number)] = rows
         return await load_open_line(ctx, store, of, line_number, product.number, field)
     if not order or "customer_order_line_number" not in fields:
-        raise unprocessable("An order line is named by order and line.", f"{field}.customer_order_line_number")
+        raise half_order_line(field, has_order=bool(order))
     number = parse_whole_number(fields["customer_order_line_number"], f"{field}.customer_order_line_number")
     line = await load_open_line(ctx, store, order, number, product.number, field)
     if shipment:

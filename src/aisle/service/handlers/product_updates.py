@@ -123,8 +123,6 @@ async def _write_prices(
     chain: list[tuple[int, Body]] = []
     stores: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
     for index, body in enumerate(_product_bodies(call)):
-        if "store_number" in body:
-            _check_store_price(body, f"products[{index}]")
         fields = {name: value for name, value in body.items() if name != "store_number"}
         (stores[body["store_number"]] if "store_number" in body else chain).append((index, fields))
     if chain and not ctx.principal.all_stores:
@@ -133,6 +131,8 @@ async def _write_prices(
         await _merge_products(ctx, chain, merge_in_chain)
     for store_number in sorted(stores):
         store = await authorize_store(ctx.tx, ctx.principal, store_number)
+        for index, body in stores[store_number]:
+            _check_store_price(body, f"products[{index}]")
         await store_products.change_store_products(ctx, store, stores[store_number], "products", merge=merge_in_store)
 
 
@@ -140,7 +140,9 @@ def _check_store_price(body: Body, field: str) -> None:
     """Raise Refusal (422) for fields that a store cannot have."""
     for name in _CHAIN_ONLY_FIELDS:
         if name in body:
-            raise unprocessable("No store has one of its own.", f"{field}.{name}")
+            raise unprocessable(
+                f"All stores have the same; leave {name} out where a store is named.", f"{field}.{name}"
+            )
 
 
 def _with_price(old: Body, body: Body) -> Body:
