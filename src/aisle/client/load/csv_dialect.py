@@ -265,9 +265,9 @@ def _guess_encoding(path: Path, raw: io.BufferedReader, *, undefined: bool) -> _
     found = {
         name: list(dict.fromkeys(word for line in lines for word in _words_of(line.decode(name)))) for name in names
     }
-    odd = {name: sum(_odd_letters(line.decode(name), name, least=1) for line in lines) for name in names}
-    rare = {name: sum(_odd_letters(line.decode(name), name) for line in lines) for name in names}
-    best = min(names, key=lambda name: (odd[name], rare[name], is_of_mac and name != "mac_roman"))
+    oddities = {name: [one for line in lines for one in _oddities(line.decode(name), name)] for name in names}
+    odd = {name: sum(one for one in oddities[name] if one >= 1) for name in names}
+    best = min(names, key=lambda name: (odd[name], sum(oddities[name]), is_of_mac and name != "mac_roman"))
     letters = sum(not char.isascii() for line in lines for word in _words_of(line.decode(best)) for char in word)
     if odd[best] > letters * _MOST_ODD:
         words = ", ".join(map(repr, found[best][:_SHOWN_WORDS]))
@@ -293,7 +293,7 @@ def _is_word_of(word: bytes, encoding: str) -> bool:
         text = word.decode(encoding)
     except UnicodeDecodeError:
         return False
-    return any(char.isalpha() and not char.isascii() for char in text) and not _odd_letters(text, encoding)
+    return any(char.isalpha() and not char.isascii() for char in text) and not _oddities(text, encoding)
 
 
 def _around_blank(lines: list[bytes], encoding: str) -> str:
@@ -306,16 +306,15 @@ def _words_of(line: str) -> Iterator[str]:
     return (word for word in _WORDS.findall(line) if not word.isascii())
 
 
-def _odd_letters(line: str, encoding: str, *, least: float = 0) -> float:
-    """Return how many letters and signs of a line are where no Western language has them; rare ones count half.
+def _oddities(line: str, encoding: str) -> list[float]:
+    """Return letters and signs of a line that are where no Western language has them, as 1; rare ones are 0.5.
 
-    In Windows-1252, which spreadsheets write, a rare letter is none of another encoding. Oddities below `least` do not
-    count.
+    In Windows-1252, which spreadsheets write, a rare letter is none of another encoding.
     """
     oddity = _oddity_in_windows if encoding == "cp1252" else _oddity
     words = _words_of(_QUOTED.sub(r"\1", line))
-    odd = (oddity(word, at) for word in words for at, char in enumerate(word) if not char.isascii())
-    return sum(one for one in odd if one >= least)
+    found = (oddity(word, at) for word in words for at, char in enumerate(word) if not char.isascii())
+    return [one for one in found if one]
 
 
 def _oddity_in_windows(word: str, at: int) -> float:
