@@ -13,7 +13,6 @@ import pytest
 
 from aisle.cache.log_queries import is_undone, undone_entries
 from aisle.cache.log_writer import difference_of_count, entry_price
-from aisle.cache.order_overlay import to_decimal
 from aisle.cache.price import prices_of
 from aisle.cache.product_writer import negative_stock
 from aisle.cache.reader import CacheReader
@@ -21,6 +20,7 @@ from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
+from aisle.jobs.quantities import to_decimal
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Intent

@@ -57,13 +57,7 @@ def write(outbox: OperationQueue, random: Random) -> None:
     if random.random() < 0.7:
         brought.body[0]["from_location"] = {"location_code": "B-1"}
         brought.body[0]["to_location"]["customer_order_line_number"] = random.randint(1, 3)
-    wrote = random.choice(
-        (
-            picks,
-            update(number, {}, is_rejected=random.random() < 0.5),
-            brought,
-        )
-    )
+    wrote = random.choice((picks, update(number, {}, is_rejected=random.random() < 0.5), brought))
     outbox.enqueue(intents(wrote), ANNA)
 
 

@@ -71,14 +71,7 @@ def test_a_base_and_a_terminal_go_only_where_they_are_understood() -> None:
 
 @pytest.mark.parametrize(
     ("base", "picked", "stands", "comes", "left"),
-    [
-        (0, 1, 0, 1, 0),
-        (0, 1, 1, 2, 0),
-        (0, 2, 2, 3, 1),
-        (0, 3, 3, 3, 3),
-        (2, 1, 3, 2, 0),
-        (1, 0, 0, 0, -1),
-    ],
+    [(0, 1, 0, 1, 0), (0, 1, 1, 2, 0), (0, 2, 2, 3, 1), (0, 3, 3, 3, 3), (2, 1, 3, 2, 0), (1, 0, 0, 0, -1)],
 )
 def test_an_update_is_fitted_to_what_was_read(base: int, picked: int, stands: int, comes: int, left: int) -> None:
     fit = adapt_to_lines(operation(based("O1", base, picked)), [there(stands, picked_username="ben")])

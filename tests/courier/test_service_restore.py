@@ -163,10 +163,7 @@ BEYOND = 40
 async def load(world: Own, count: int) -> None:
     """An integrator brings new orders."""
     orders = [
-        {
-            "order_number": f"N{n}",
-            "order_lines": [{"line_number": 1, "product_number": "P1", "quantity": 1}],
-        }
+        {"order_number": f"N{n}", "order_lines": [{"line_number": 1, "product_number": "P1", "quantity": 1}]}
         for n in range(count)
     ]
     async with world.client() as client:

@@ -60,9 +60,7 @@ def test_it_is_a_refused_operation_of_its_own_until_it_is_settled(outbox: Operat
     assert (reason_text(rest.last_error), rest.app_user, rest.lanes, rest.live) == (WHY, "U1", ("order/A",), 1)
     assert rest.body["orders"] == {
         "order_number": "A",
-        "order_lines": [
-            {"line_number": 1, "product_number": "P1", "base_picked_quantity": 3, "picked_quantity": 5},
-        ],
+        "order_lines": [{"line_number": 1, "product_number": "P1", "base_picked_quantity": 3, "picked_quantity": 5}],
     }
     assert outbox.get(op_id).state == "done"
     assert not outbox.unfinished()

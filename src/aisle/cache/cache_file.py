@@ -9,9 +9,7 @@ from pathlib import Path
 import apsw
 
 from aisle.cache.schema import CACHE_TABLES, SCHEMA_VERSION
-from aisle.cache.time_zone_change import (
-    recompute_times,
-)
+from aisle.cache.time_zone_change import recompute_times
 from aisle.errors import StorageError
 from aisle.host.database import check_not_newer, connect, empty_database, schema_version, transaction
 

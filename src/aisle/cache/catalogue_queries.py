@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -11,7 +11,7 @@ from aisle.cache.field_parsing import FLAG_BITS
 from aisle.cache.product_search import MAX_HITS, search_products, search_within
 from aisle.cache.row_values import QueryResult, WindowRows, parse_row, window_bounds
 from aisle.host.database import fetch
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.json_codec import to_text
 from aisle.search_text import index_text, normalise_text
 
@@ -49,7 +49,7 @@ _FACET_NAMES = {
 """Name of a category or supplier, taken from one of its products. Only the stock list names categories."""
 
 
-def list_catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows[CatalogueRow]:
+def list_catalogue(cache: apsw.Connection, args: Args) -> WindowRows[CatalogueRow]:
     """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_HITS`.
 
     `show`: empty for all, or one of `FLAG_FILTERS`. `category`, `supplier`: only products of it. `among`: only these
@@ -89,7 +89,7 @@ def _window(
     return rows[::-1] if from_end else rows
 
 
-def _sql_conditions(args: Mapping[str, Json]) -> tuple[str, list[Any]]:
+def _sql_conditions(args: Args) -> tuple[str, list[Any]]:
     """Return the conditions as SQL and their values.
 
     Each has an index that begins with its column, or matches few products.
@@ -126,7 +126,7 @@ def _catalogue_row(
     }
 
 
-def list_facets(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[FacetsRow]:
+def list_facets(cache: apsw.Connection, args: Args) -> QueryResult[FacetsRow]:
     """Return a window on the categories or suppliers (`kind`), most products first.
 
     `search`: words that code or name must contain.
@@ -155,9 +155,7 @@ def _facet_name(cache: apsw.Connection, column: str, code: str) -> str:
 
 
 def load_catalogue_page(
-    cache: apsw.Connection,
-    load_product: Callable[[Mapping[str, Json]], QueryResult[ProductRow]],
-    args: Mapping[str, Json],
+    cache: apsw.Connection, load_product: Callable[[Args], QueryResult[ProductRow]], args: Args
 ) -> QueryResult[CataloguePageRow]:
     """Return one product (`product_number`): the row of the query `product`, and the `catalogue` row.
 

@@ -6,7 +6,7 @@ worked on the order. If it names one, the host can tell if that work is still op
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from aisle.cache.people_queries import person_name
 from aisle.cache.row_values import QueryResult
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.claims import is_later
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
 from aisle.json_codec import to_text
 from aisle.outbox.journal import session_from_row
 from aisle.outbox.local_notes import (
@@ -182,9 +182,7 @@ def orders_not_put_down(outbox: apsw.Connection, user: str, *, of_everybody: boo
     return [each.key for each in notes if of_everybody or each.text == user]
 
 
-def assigned_orders(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[AssignedOrdersRow]:
+def assigned_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Args) -> QueryResult[AssignedOrdersRow]:
     """Return the open orders assigned to `user` that they have not opened yet."""
     user = str(args["user"])
     notes = [each for each in notes_of_topic(outbox, ASSIGNED).values() if each.text == user] if user else []

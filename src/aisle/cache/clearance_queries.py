@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import apsw
 
 from aisle.cache.location_writer import count_tags, locations_with_tag
-from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
+from aisle.cache.order_overlay import Overlay, Row, is_included
 from aisle.cache.people_queries import load_person_rights, person_name
 from aisle.cache.row_values import QueryResult, held_locations, parse_row, window_bounds
 from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
+from aisle.jobs.quantities import to_decimal
 from aisle.outbox.journal import session_from_row
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 
@@ -37,7 +37,7 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.or
 """
 
 
-def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[ClearancePermissionRow]:
+def clearance_permission(cache: apsw.Connection, args: Args) -> QueryResult[ClearancePermissionRow]:
     """Return what the service announces, and the role of the `user`."""
     rights = load_person_rights(cache, str(args["user"]))
     row: ClearancePermissionRow = {
@@ -55,7 +55,7 @@ def tag_rows(cache: apsw.Connection) -> QueryResult[TagsRow]:
     return rows, len(rows)
 
 
-def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[HeldByCategoryRow]:
+def held_by_category(cache: apsw.Connection, args: Args) -> QueryResult[HeldByCategoryRow]:
     """Return the categories of the goods held at the locations of a `tag`."""
     held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
     tagged_codes = locations_with_tag(
@@ -76,7 +76,7 @@ def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryR
 
 
 def open_assignments(
-    cache: apsw.Connection, outbox: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
+    cache: apsw.Connection, outbox: apsw.Connection, overlay: Overlay, args: Args
 ) -> QueryResult[AssignmentsRow]:
     """Return a window on the goods that clearances (of a `tag`) want moved and nobody of this host has moved yet."""
     moved, workers = _moved_quantities(cache, overlay), _workers_by_assignment(cache, outbox)

@@ -15,13 +15,14 @@ import apsw
 
 from aisle.cache import delivery_writer
 from aisle.cache.delivery_writer import NO_DATE, STATUS_RECEIVED, is_line_received
-from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
+from aisle.cache.order_overlay import Overlay, Row, is_included
 from aisle.cache.overlay_index import REFERENCE_FIELD
 from aisle.cache.result_window import SortKey, read_merged_window, read_window
 from aisle.cache.row_values import QueryResult, parse_row, window_bounds
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch
-from aisle.jobs.job import PARTLY_RECEIVED, Json
+from aisle.jobs.job import PARTLY_RECEIVED, Args
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
@@ -135,7 +136,7 @@ class DeliverySums(NamedTuple):
         return STATUS_RECEIVED if self.is_complete else "partial"
 
 
-def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult[DeliveriesRow]:
+def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Args) -> QueryResult[DeliveriesRow]:
     """Return a window on the deliveries to be received (`state` open), those received in full (`received`), or all.
 
     The earliest expected delivery comes first; of the received ones the youngest. `search` matches numbers, containers
@@ -198,9 +199,7 @@ def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> Quer
     return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines}], 1
 
 
-def deliveries_expecting(
-    cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
-) -> QueryResult[DeliveriesExpectingRow]:
+def deliveries_expecting(cache: apsw.Connection, overlay: Overlay, args: Args) -> QueryResult[DeliveriesExpectingRow]:
     """Return the deliveries that still expect a product, each with the quantity (`missing`), earliest first."""
     product = str(args["product_number"])
     pending = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt)
@@ -458,7 +457,7 @@ SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.ord
 """
 
 
-def list_receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[ReceiptsRow]:
+def list_receipts(cache: apsw.Connection, args: Args) -> QueryResult[ReceiptsRow]:
     """Return a window on the receipts of the service, of one `kind` or of all, youngest first."""
     words, kind = normalise_text(str(args.get("search") or "")).split(), str(args.get("kind") or "")
     of_kind, kind_values = ("kind = ?", [kind]) if kind else ("1", [])

@@ -344,16 +344,7 @@ def _write_delivery(
     )
     connection.execute(
         _UPSERT_DELIVERY,
-        (
-            name,
-            row.expected,
-            _due_time(row.expected),
-            natural_key(name),
-            row.text,
-            row.codes,
-            read_began,
-            row.raw,
-        ),
+        (name, row.expected, _due_time(row.expected), natural_key(name), row.text, row.codes, read_began, row.raw),
     )
     connection.execute("DELETE FROM delivery_line WHERE order_number = ?", (name,))
     many(

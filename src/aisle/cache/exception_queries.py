@@ -7,7 +7,7 @@ only negative stock is certain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,14 +17,15 @@ import apsw
 from aisle.cache.log_queries import undone_locally
 from aisle.cache.log_writer import difference_of_count, entry_price
 from aisle.cache.order_history_queries import last_events
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_queries import person_name
 from aisle.cache.price import prices_of
 from aisle.cache.result_window import SortKey, read_window
 from aisle.cache.row_values import QueryResult, iso_time, parse_row, round_sum, window_bounds
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
@@ -327,9 +328,7 @@ class ResolvedDifferences(NamedTuple):
     value: float
 
 
-def open_differences(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[DifferencesRow]:
+def open_differences(cache: apsw.Connection, outbox: apsw.Connection, args: Args) -> QueryResult[DifferencesRow]:
     """Return the counts of the last days that differ from the expected quantity and are neither approved nor undone.
 
     The highest value comes first. Return a window, or only those of the `keys`.
@@ -411,9 +410,7 @@ def _difference_row(
     }
 
 
-def negative_stock(
-    cache: apsw.Connection, over_picked: PickedOverStock, args: Mapping[str, Json]
-) -> QueryResult[NegativeStockRow]:
+def negative_stock(cache: apsw.Connection, over_picked: PickedOverStock, args: Args) -> QueryResult[NegativeStockRow]:
     """Return impossible stock: a window, or only the rows of the `keys`.
 
     Kinds: `below`: below zero at a location (empty code: in the whole store). `more`: more picked on a line than
@@ -497,7 +494,7 @@ def _negative_stock_row(kind: str, product: str, label: str, location: str, quan
     }
 
 
-def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> list[str]:
+def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Args) -> list[str]:
     """Return the orders in work without an event for so many `minutes` at `now`, longest silence first.
 
     An order is in work if it is claimed or partly picked. If no event is known, the time of its first read counts.

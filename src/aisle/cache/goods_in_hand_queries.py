@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import islice
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.claim_queries import add_claims, add_workers
-from aisle.cache.order_overlay import Row, orders_of_operation, to_decimal
+from aisle.cache.order_overlay import Row, orders_of_operation
 from aisle.cache.order_queries import ListChange, load_order
 from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, overlaid_order
 from aisle.cache.schema import MIN_SEARCH_PART
 from aisle.host.database import fetch
 from aisle.jobs.claims import is_later
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand, sum_own_in_hand
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
 from aisle.outbox.operation_record import Operation
@@ -96,11 +97,7 @@ WHERE order_number IN (SELECT value FROM json_each(?)) AND state < 2
 
 
 def add_orders_in_hand(
-    cache: apsw.Connection,
-    pending: PendingByOrder,
-    list_change: ListChange,
-    args: Mapping[str, Json],
-    not_put_down: Sequence[str],
+    cache: apsw.Connection, pending: PendingByOrder, list_change: ListChange, args: Args, not_put_down: Sequence[str]
 ) -> tuple[ListChange, dict[str, Decimal]]:
     """Add orders with goods in hand to the list of open orders: those `not_put_down` here and those searched for.
 
@@ -161,7 +158,7 @@ WHERE created_at > ? AND operation = 'create-movement' AND app_user = ? AND supe
 
 
 def user_in_hand(
-    cache: apsw.Connection, outbox: apsw.Connection, pending: PendingByOrder, args: Mapping[str, Json]
+    cache: apsw.Connection, outbox: apsw.Connection, pending: PendingByOrder, args: Args
 ) -> list[OpenWorkRow]:
     """Return the orders that `user` picked here lately, last one first, with the pieces (`count`) in hand.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from aisle.cache.order_overlay import Row, orders_of_operation, to_decimal
+from aisle.cache.order_overlay import Row, orders_of_operation
 from aisle.cache.row_values import (
     QueryResult,
     entry_quantity,
@@ -34,8 +34,9 @@ from aisle.cache.stock_overlay import (
 )
 from aisle.cache.walk_order import LocationStep, WalkOrder
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down import is_pickup_location
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.excess_picks import is_excess
 from aisle.outbox.operation_record import Operation, operation_from_row
@@ -119,7 +120,7 @@ def aisle_of(code: str) -> str:
 
 
 def list_locations(
-    cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
+    cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Args
 ) -> QueryResult[LocationsRow]:
     """Return a window on the locations in walking order, each with its number of products and total quantity.
 
@@ -148,7 +149,7 @@ def _matches(step: LocationStep, words: Sequence[str], aisle: str | None) -> boo
 
 
 def load_location(
-    cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
+    cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Args
 ) -> QueryResult[LocationRow]:
     """Return one location with everything at it.
 
@@ -354,11 +355,7 @@ JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER B
 
 
 def location_use(
-    cache: apsw.Connection,
-    stock_overlay: StockOverlay,
-    walk_order: WalkOrder,
-    closed_orders: ClosedOrders,
-    args: Mapping[str, Json],
+    cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, closed_orders: ClosedOrders, args: Args
 ) -> QueryResult[LocationUseRow]:
     """Return the use of a location (`location_code`).
 
@@ -466,7 +463,7 @@ def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, Refusal
 
 
 def locations_of_products(
-    cache: apsw.Connection, pending: PendingByProduct, args: Mapping[str, Json]
+    cache: apsw.Connection, pending: PendingByProduct, args: Args
 ) -> QueryResult[LocationsOfProductsRow]:
     """Return the locations of these products, one row each: those with stock first, in walking order.
 
@@ -505,7 +502,7 @@ def _preferred_locations(
     ]
 
 
-def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[RefusedOperationsRow]:
+def refused_operations(outbox: apsw.Connection, args: Args) -> QueryResult[RefusedOperationsRow]:
     """Return the refused operations of one kind that nobody has resolved, oldest first.
 
     `left` is set for excess that no order line could take (see aisle.outbox.excess_picks).

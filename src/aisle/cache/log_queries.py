@@ -17,12 +17,13 @@ import apsw
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
 from aisle.cache.log_writer import entry_identity
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.row_values import QueryResult, WindowRows, parse_row, round_sum, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
@@ -102,7 +103,7 @@ def log_reasons(cache: apsw.Connection) -> QueryResult[ReasonsRow]:
 
 
 def entries_of_day(
-    cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Mapping[str, Json]
+    cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Args
 ) -> QueryResult[MyEntriesRow]:
     """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`.
 
@@ -204,7 +205,7 @@ def _is_listed(row: EntryRow) -> bool:
     return counted or reason or is_undo(row)
 
 
-def _filter_rows(rows: Iterable[EntryRow], args: Mapping[str, Json]) -> list[EntryRow]:
+def _filter_rows(rows: Iterable[EntryRow], args: Args) -> list[EntryRow]:
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
     words = normalise_text(str(args.get("search") or "")).split()
     return [
@@ -382,7 +383,7 @@ BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
 """Bounds before and after everything that can follow a code's beginning."""
 
 
-def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[LogRow] | WindowRows[LogRow]:
+def log_entries(cache: apsw.Connection, args: Args) -> QueryResult[LogRow] | WindowRows[LogRow]:
     """Return a window on the log, youngest first, or the one entry with this `key`.
 
     Filters: `since` and `until` (days, ISO 8601; `until` is excluded), `from_id`, `to_id`, `product_number`,
@@ -415,7 +416,7 @@ def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult
     return WindowRows(_add_user_names(cache, found), total, _reaches_before_log(cache, str(args.get("since") or "")))
 
 
-def _condition_values(cache: apsw.Connection, args: Mapping[str, Json], past: PastEntry | None) -> dict[str, Json]:
+def _condition_values(cache: apsw.Connection, args: Args, past: PastEntry | None) -> dict[str, Json]:
     """Return the values of the requested conditions by their names in `_CONDITIONS`."""
     search = str(args.get("search") or "")
     code = str(args.get("location_code") or "")
@@ -514,7 +515,7 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
     }
 
 
-def losses_by_week(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[LossesRow]:
+def losses_by_week(cache: apsw.Connection, args: Args) -> QueryResult[LossesRow]:
     """Return the losses by reason in each of the last weeks up to that of `now`, greatest first.
 
     Undone losses do not count; weeks begin on

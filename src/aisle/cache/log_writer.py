@@ -285,8 +285,7 @@ def _replace_entries(connection: apsw.Connection, new_rows: Sequence[LogRow], de
     """
     connection.executemany("DELETE FROM log WHERE key = ?", [(name,) for name in deleted_keys])
     connection.executemany(
-        "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
-        new_rows,
+        "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)", new_rows
     )
     write_differences(
         connection, (LogEntry(row.key, row.at, row.product_number, row.app_user_name, row.raw) for row in new_rows)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import person_name
 from aisle.cache.row_values import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
@@ -306,9 +307,7 @@ RETURNED, GIVEN_TO_OTHER_ORDER = "put_back", "other_order"
 """Resolutions for goods that an order did not get; each closes the operation and says so."""
 
 
-def unconfirmed_operations(
-    outbox: apsw.Connection, cache: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[UnconfirmedRow]:
+def unconfirmed_operations(outbox: apsw.Connection, cache: apsw.Connection, args: Args) -> QueryResult[UnconfirmedRow]:
     """Return a window on the unconfirmed operations, those that need a person first, or the one with `op_id`."""
     if args.get("op_id"):
         found = fetch(outbox, "SELECT * FROM operation WHERE live = 1 AND op_id = ?", str(args["op_id"]))

@@ -15,15 +15,16 @@ import apsw
 
 from aisle.cache.claim_queries import add_batch_pickers, add_claims, add_priority
 from aisle.cache.order_history_queries import last_events
-from aisle.cache.order_overlay import Overlay, Row, is_line_complete, to_decimal
+from aisle.cache.order_overlay import Overlay, Row, is_line_complete
 from aisle.cache.order_queries import add_pieces
 from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, load_order_header, overlaid_lines
 from aisle.cache.overlay_index import OverlayIndex
 from aisle.cache.pending_order_states import ORDER_BATCH
 from aisle.cache.row_values import QueryResult, iso_time, window_bounds
-from aisle.cache.schema import ABSENT_ORDERS
+from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.search_text import normalise_text
@@ -44,7 +45,6 @@ SORT_COLUMNS = {
 }
 """Columns of the cache by sort order."""
 
-IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 _HAS_SHORT_SQL = f"o.order_number IN (SELECT order_number FROM line INDEXED BY line_short WHERE {IS_SHORT_SQL})"  # noqa: S608
 
 
@@ -70,7 +70,7 @@ class BoardFilter(NamedTuple):
         return self == BoardFilter(self.status, sort=self.sort)
 
 
-def parse_filter(args: Mapping[str, Json]) -> BoardFilter:
+def parse_filter(args: Args) -> BoardFilter:
     """Return the filter for a query's arguments; `late` and `pickup_offset` need `now` (ISO 8601)."""
     status = tuple(word for word in ORDER_STATUSES if word in (args.get("status") or ORDER_STATUSES))
     now = datetime.fromisoformat(str(args["now"])).astimezone() if args.get("now") else None
@@ -188,7 +188,7 @@ class OrderBoard:
         self._filtered_keys: dict[BoardFilter, list[SortKey]] = {}
         """All keys of each filter that is more than states."""
 
-    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrderBoardRow]:
+    def read(self, cache: apsw.Connection, args: Args) -> QueryResult[OrderBoardRow]:
         """Return a window of the board: `first` and `size`, or `anchor` (order_number) and its `row` in the window.
 
         The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
@@ -226,7 +226,7 @@ class OrderBoard:
         )
         return int(before) + int(today) + change
 
-    def rows_of_orders(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrdersByNumberRow]:
+    def rows_of_orders(self, cache: apsw.Connection, args: Args) -> QueryResult[OrdersByNumberRow]:
         """Return the rows of these `orders` in the given order; unknown numbers are left out."""
         pending = self._overlay.by_order()
         self._refresh(cache, pending)

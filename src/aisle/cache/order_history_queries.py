@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -11,11 +11,11 @@ import apsw
 
 from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.order_overlay import to_decimal
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.row_values import QueryResult, parse_row, window_bounds
 from aisle.host.database import fetch
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
@@ -74,9 +74,7 @@ ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in
 """
 
 
-def order_history(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[OrderHistoryRow]:
+def order_history(cache: apsw.Connection, outbox: apsw.Connection, args: Args) -> QueryResult[OrderHistoryRow]:
     """Return the history of an order (`order_number`), youngest first."""
     number = str(args["order_number"])
     first, size = window_bounds(args, DEFAULT_SIZE)
@@ -155,7 +153,7 @@ def _product_name(cache: apsw.Connection, product: str) -> str:
     return str(found[0][0]) if found and found[0][0] else product
 
 
-def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrderOutcomesRow]:
+def order_outcomes(outbox: apsw.Connection, args: Args) -> QueryResult[OrderOutcomesRow]:
     """Return the worst state of the pending operations of each of these `orders`.
 
     `confirmed` if nothing is pending. With `since` (ISO 8601 UTC) only updates from then on count.

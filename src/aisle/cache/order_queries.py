@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.order_overlay import Row, apply_to_order, is_included, is_line_complete, may_be_included, to_decimal
+from aisle.cache.order_overlay import Row, apply_to_order, is_included, is_line_complete, may_be_included
 from aisle.cache.overlaid_order import (
     OverlaidOrders,
     PendingByOrder,
@@ -33,20 +33,15 @@ from aisle.cache.row_values import (
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
 from aisle.jobs.pages import MAX_COUNTED
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import (
-        OrderHeader,
-        OrderLineRow,
-        OrderRow,
-        OrdersRow,
-        OrdersWithProductRow,
-    )
+    from aisle.jobs.row_types.orders import OrderHeader, OrderLineRow, OrderRow, OrdersRow, OrdersWithProductRow
 
 SortKey = tuple[str, str, str]
 """Sort key of the list: (pickup, sort, order_number)."""
@@ -68,11 +63,7 @@ MAX_INDEX_HITS = 500
 
 
 def open_orders(
-    cache: apsw.Connection,
-    pending: PendingByOrder,
-    overlaid: OverlaidOrders,
-    list_change: ListChange,
-    args: Mapping[str, Json],
+    cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, list_change: ListChange, args: Args
 ) -> WindowRows[OrdersRow]:
     """Return a window on the open orders: those named `ahead`, then by pickup date and number.
 
@@ -208,7 +199,7 @@ def _needs_product(cache: apsw.Connection, pending: PendingByOrder, number: str,
 
 
 def orders_with_product(
-    cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, args: Mapping[str, Json]
+    cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, args: Args
 ) -> QueryResult[OrdersWithProductRow]:
     """Return the unclosed orders with this product, those that still need some first; by pickup date.
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 
-from aisle.cache.order_overlay import Row, apply_to_order, to_decimal
+from aisle.cache.order_overlay import Row, apply_to_order
 from aisle.cache.row_values import parse_row
 from aisle.host.database import fetch, fetch_one
+from aisle.jobs.quantities import to_decimal
 from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:

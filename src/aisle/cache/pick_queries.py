@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,15 @@ import apsw
 
 from aisle.cache.location_queries import lines_read_times
 from aisle.cache.location_writer import count_tags, tagged_locations
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import announced_features
 from aisle.cache.row_values import QueryResult, location_entries, parse_row, pool_quantities
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_held
 from aisle.cache.walk_order import WalkOrder
 from aisle.host.database import fetch
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down import is_pickup_location
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.products import LabelledProduct, OrderOfCustomerRow, ProductRow, UnexpectedProductRow
     from aisle.jobs.row_types.stores import FeaturesRow
 
-    LoadProduct = Callable[[Mapping[str, Json]], QueryResult[ProductRow]]
+    LoadProduct = Callable[[Args], QueryResult[ProductRow]]
 
     class _HeldInPools(HeldGoodsRow):
         pools: dict[str, Json]
 
-    OrdersWithProduct = Callable[[Mapping[str, Json]], QueryResult[OrdersWithProductRow]]
+    OrdersWithProduct = Callable[[Args], QueryResult[OrdersWithProductRow]]
 
 MAX_LOCATIONS = 4
 """Greatest number of pick-up locations that are named."""
@@ -52,7 +53,7 @@ SELECT p.product_number, p.name, p.raw FROM json_each(?) e JOIN product p ON p.p
 
 
 def unexpected_product(
-    cache: apsw.Connection, product: LoadProduct, orders_with_product: OrdersWithProduct, args: Mapping[str, Json]
+    cache: apsw.Connection, product: LoadProduct, orders_with_product: OrdersWithProduct, args: Args
 ) -> QueryResult[UnexpectedProductRow]:
     """Return one row on a product that none of `orders` needs (product_number, orders, and their open `products`).
 
@@ -106,7 +107,7 @@ def _product_label(number: str, label: str) -> LabelledProduct:
     return {"product_number": number, "label": label}
 
 
-def stock_of_product_at(product: LoadProduct, args: Mapping[str, Json]) -> QueryResult[StockAtLocationRow]:
+def stock_of_product_at(product: LoadProduct, args: Args) -> QueryResult[StockAtLocationRow]:
     """Return the stock of a product at a location: `pools` by number and total `quantity`.
 
     Arguments: product_number, location_code.
@@ -126,7 +127,7 @@ def stock_of_product_at(product: LoadProduct, args: Mapping[str, Json]) -> Query
     return [{"pools": pools, "quantity": quantity}], 1
 
 
-def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[PickupLocationsRow]:
+def pickup_locations(cache: apsw.Connection, args: Args) -> QueryResult[PickupLocationsRow]:
     """Return one row with the codes of some pick-up locations (`locations`), and the number of all (`count`).
 
     Codes most similar to `like` come first.
@@ -168,11 +169,7 @@ WHERE instr(l.raw, '"rejection_reason_code"') AND l.raw ->> 'rejection_reason_co
 
 
 def other_locations(
-    cache: apsw.Connection,
-    pending: PendingByProduct,
-    walk_order: WalkOrder,
-    product: ProductRow | None,
-    args: Mapping[str, Json],
+    cache: apsw.Connection, pending: PendingByProduct, walk_order: WalkOrder, product: ProductRow | None, args: Args
 ) -> QueryResult[OtherLocationsRow]:
     """Return the other locations with stock of a product that belongs to no order, nearest to `location` first.
 

@@ -20,12 +20,12 @@ from aisle.cache.delivery_queries import (
 )
 from aisle.cache.delivery_writer import DeliveryLine
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.order_overlay import to_decimal
 from aisle.cache.people_queries import load_person_rights, names_by_user
 from aisle.cache.row_values import QueryResult, iso_time, window_bounds
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.json_codec import to_text
@@ -66,7 +66,7 @@ class _NextDelivery(NamedTuple):
 
 
 def next_deliveries(
-    cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], args: Mapping[str, Json]
+    cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], args: Args
 ) -> QueryResult[NextDeliveriesRow]:
     """Return the next deliveries of a product, earliest first.
 
@@ -129,10 +129,7 @@ ORDER BY n DESC LIMIT ?
 
 
 def load_store_product(
-    cache: apsw.Connection,
-    outbox: apsw.Connection,
-    product: Callable[[Mapping[str, Json]], QueryResult[ProductRow]],
-    args: Mapping[str, Json],
+    cache: apsw.Connection, outbox: apsw.Connection, product: Callable[[Args], QueryResult[ProductRow]], args: Args
 ) -> QueryResult[StoreProductRow]:
     """Return the row of the query `product` (product_number) with the store's settings."""
     rows, total = product(args)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 
 from aisle.barcode_keys import normalise_code
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.cache.row_values import (
     QueryResult,
     WindowRows,
@@ -24,8 +24,9 @@ from aisle.cache.row_values import (
 )
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pages import MAX_COUNTED
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import normalise_text, search_variants
 
@@ -95,7 +96,7 @@ WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
 """Quantities of these products, without those of which no stock is kept."""
 
 
-def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows[SearchRow]:
+def search_products(cache: apsw.Connection, args: Args) -> WindowRows[SearchRow]:
     """Return the products whose name, brand, number or barcode contain all these words; best first.
 
     If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A

@@ -49,23 +49,11 @@ if TYPE_CHECKING:
         store_queries,
     )
     from aisle.jobs.row_types import deliveries, locations, log, operations, orders, people, products, stores  # noqa: F401 - named in quotes below
-    from aisle.jobs.row_types.locations import (
-        LocationRow,
-        OtherLocationsRow,
-        RecordsByNumberRow,
-    )
+    from aisle.jobs.row_types.locations import LocationRow, OtherLocationsRow, RecordsByNumberRow
     from aisle.jobs.row_types.operations import OpenWorkRow, RefusedOperationsRow
-    from aisle.jobs.row_types.orders import (
-        OrderHeader,
-        OrderRow,
-        OrdersRow,
-        OrdersWithProductRow,
-        OrderToPickRow,
-    )
+    from aisle.jobs.row_types.orders import OrderHeader, OrderRow, OrdersRow, OrdersWithProductRow, OrderToPickRow
     from aisle.jobs.row_types.people import LanguageRow, PeopleRow, PersonRow
-    from aisle.jobs.row_types.products import (
-        ProductRow,
-    )
+    from aisle.jobs.row_types.products import ProductRow
     from aisle.jobs.row_types.stores import StoreRow, UnreadListsRow
     from aisle.outbox import user_token_owners
 else:
@@ -343,8 +331,7 @@ QUERIES: Mapping[str, QueryDeclaration[Any]] = {
     # locations
     "location": QueryDeclaration["locations.LocationRow"]("location_code size product_number", _query_location),
     "locations": QueryDeclaration["locations.LocationsRow"](
-        "search beside first size",
-        lambda on, args: list_locations(on.cache, on.stock_overlay, on.walk_order(), args),
+        "search beside first size", lambda on, args: list_locations(on.cache, on.stock_overlay, on.walk_order(), args)
     ),
     "locations_of_products": QueryDeclaration["locations.LocationsOfProductsRow"](
         "product_numbers",
@@ -361,8 +348,7 @@ QUERIES: Mapping[str, QueryDeclaration[Any]] = {
         "order_number", lambda on, args: delivery_queries.load_delivery(on.cache, on.overlay, str(args["order_number"]))
     ),
     "deliveries_expecting": QueryDeclaration["deliveries.DeliveriesExpectingRow"](
-        "product_number first size",
-        lambda on, args: delivery_queries.deliveries_expecting(on.cache, on.overlay, args),
+        "product_number first size", lambda on, args: delivery_queries.deliveries_expecting(on.cache, on.overlay, args)
     ),
     "partly_received": QueryDeclaration["deliveries.PartlyReceivedRow"](
         "", lambda on, _: partly_received_deliveries(on.cache, on.outbox)

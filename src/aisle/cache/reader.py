@@ -28,7 +28,7 @@ from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
 from aisle.host.file_system import FileId, file_id
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.view import LinkState
 from aisle.json_codec import to_text
 from aisle.late import LazyModule
@@ -140,12 +140,12 @@ class CacheReader:
 
     # Windows
 
-    def query(self, name: str, args: Mapping[str, Json]) -> QueryResult[Json]:
+    def query(self, name: str, args: Args) -> QueryResult[Json]:
         """Return rows and total number of a named query (see aisle.cache.query_registry)."""
         rows, total, _ = self.query_window(name, args)
         return rows, total
 
-    def query_window(self, name: str, args: Mapping[str, Json]) -> WindowRows[Json]:
+    def query_window(self, name: str, args: Args) -> WindowRows[Json]:
         """Return rows and total of a named query, and True if there may be more."""
         query = QUERIES.get(name)
         if query is not None:

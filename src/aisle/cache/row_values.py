@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import apsw
 
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.host.database import fetch
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
@@ -42,7 +43,7 @@ NO_WALK_ORDER = Decimal(10) ** 12
 """Sort value of a location without a walking order."""
 
 
-def window_bounds(args: Mapping[str, Json], size: int) -> tuple[int, int]:
+def window_bounds(args: Args, size: int) -> tuple[int, int]:
     """Return (first, size) of the requested window; `size` if the query names no size."""
     first, requested = args.get("first"), args.get("size")
     return max(0, int(first or 0)), size if requested is None else max(0, int(requested))

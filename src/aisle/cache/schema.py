@@ -22,7 +22,7 @@ It is no generated column: SQLite does not use an index on such a column as a co
 
 IS_CLAIMED_SQL = "ifnull(raw ->> 'is_claimed', 0) IN (1, 'true')"
 
-_IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
+IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 """Condition for a line closed short of the ordered quantity."""
 
 _IS_OVER_PICKED_OR_MOVED_SQL = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
@@ -79,7 +79,7 @@ CREATE TABLE line (
 ) WITHOUT ROWID;
 CREATE INDEX line_product ON line (product_number);
 CREATE INDEX line_in_hand ON line (product_number) WHERE in_hand > 0;
-CREATE INDEX line_short ON line (order_number) WHERE {_IS_SHORT_SQL};
+CREATE INDEX line_short ON line (order_number) WHERE {IS_SHORT_SQL};
 CREATE INDEX line_inconsistent ON line (order_number, line_number) WHERE is_inconsistent;
 CREATE INDEX line_over_picked ON line (order_number) WHERE {_IS_OVER_PICKED_OR_MOVED_SQL};
 CREATE TABLE put_down (

@@ -12,8 +12,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.cache.operation_queries import stock_outcome
-from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
+from aisle.cache.order_overlay import Overlay, Row, is_included
 from aisle.cache.overlay_index import LOCATION_FIELD, PRODUCT_FIELD, OverlayIndex
+from aisle.jobs.quantities import to_decimal
 from aisle.late import LazyModule
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON

@@ -20,7 +20,7 @@ from aisle.cache.schema import AREA_SQL, IS_WAREHOUSE_SQL
 from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pages import MAX_COUNTED
 from aisle.jobs.view import MissingList, UnusableRows
 from aisle.json_codec import to_text
@@ -172,7 +172,7 @@ _STORES_BY_NUMBER = (
 _STORES_PAGE = "SELECT store_number, raw FROM store ORDER BY store_number LIMIT ? OFFSET ?"
 
 
-def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]) -> WindowRows[StoresRow]:
+def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Args) -> WindowRows[StoresRow]:
     """Return a window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`.
 
     Near are those that the service counts as surrounding: the same area, and warehouses. Visited are those that
@@ -263,7 +263,7 @@ _FIELD_NAMES = {
 
 
 def load_store_page(
-    cache: apsw.Connection, outbox: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]
+    cache: apsw.Connection, outbox: apsw.Connection, store_folder: StoreFolder, args: Args
 ) -> QueryResult[StorePageRow]:
     """Return one store (`store_number`), with what its switch by `user` at `terminal` needs to know."""
     number = str(args["store_number"])

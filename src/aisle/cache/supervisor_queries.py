@@ -22,14 +22,8 @@ from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types import operations, orders, people, supervisor  # noqa: F401 - named in quotes below
-    from aisle.jobs.row_types.orders import (
-        OrdersByNumberRow,
-        SavedViewsRow,
-    )
-    from aisle.jobs.row_types.supervisor import (
-        ExceptionsRow,
-        RecountsRow,
-    )
+    from aisle.jobs.row_types.orders import OrdersByNumberRow, SavedViewsRow
+    from aisle.jobs.row_types.supervisor import ExceptionsRow, RecountsRow
 
 DEFAULT_SIZE = 50
 
@@ -89,8 +83,7 @@ class SupervisorQueries:
                 "tag", clearance_queries.held_by_category
             ),
             "assignments": SupervisorQuery["supervisor.AssignmentsRow"](
-                "tag first size",
-                lambda cache, args: clearance_queries.open_assignments(cache, outbox, overlay, args),
+                "tag first size", lambda cache, args: clearance_queries.open_assignments(cache, outbox, overlay, args)
             ),
             "request_state": SupervisorQuery["operations.RequestStateRow"](
                 "request_id", lambda _, args: session_requests.read_answer(outbox, str(args["request_id"]))

@@ -6,7 +6,7 @@ A day begins at midnight of the store, rounded to the hour.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import names_by_user, person_name
 from aisle.cache.row_values import QueryResult
 from aisle.cache.store_queries import missing_lists, unread_lists
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import natural_key
 from aisle.outbox.journal import SessionRow, running_sessions
 
@@ -70,7 +71,7 @@ def _hour_key(moment: datetime) -> str:
 
 
 def figures_of_day(
-    cache: apsw.Connection, outbox: apsw.Connection, count_late: CountLate, args: Mapping[str, Json]
+    cache: apsw.Connection, outbox: apsw.Connection, count_late: CountLate, args: Args
 ) -> QueryResult[TodayRow]:
     """Return one row on orders, work, link, courier and cache at `now`."""
     now = str(args["now"])
@@ -151,9 +152,7 @@ def _heartbeat_time(cache: apsw.Connection) -> float:
         return 0.0
 
 
-def work_by_hour(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[TodayHoursRow]:
+def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Args) -> QueryResult[TodayHoursRow]:
     """Return the work of each person by hour, most work first."""
     began = store_time.start_of_today(str(args["now"]))
     found: dict[tuple[str, bool], dict[int, dict[str, int]]] = {}
@@ -212,7 +211,7 @@ class LocationFigures:
             self._revision, self._codes = stamp, [str(code) for code, _ in rows]
         return self._codes
 
-    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[TodayLocationsRow]:
+    def read(self, cache: apsw.Connection, args: Args) -> QueryResult[TodayLocationsRow]:
         """Return the work of a `kind` at each location in walking order; locations missing in the list come last."""
         began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
         if kind == "short":
