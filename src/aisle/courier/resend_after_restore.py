@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aisle.client.errors import ClientError, InvalidResponse, status_error
+from aisle.client.errors import ClientError
 from aisle.contract.wire import encode_segment
 from aisle.courier.link_state import LinkState
 from aisle.courier.operator_log import OperatorLog
+from aisle.courier.pages_by_number import read_extension
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.push.decide_arrival import FOUND, decide
 from aisle.courier.push.lookup import Lookup, readback_observation
@@ -105,13 +106,13 @@ class KeyedRestoreRecovery:
         lost: list[str] = []
         path = f"/aisle/v1/stores/{encode_segment(self._single_reads.store)}/keys"
         for keys in self._outbox.kept_keys(self._keys_since, KEYS_PER_REQUEST):
-            response = await self._single_reads.client.request_extension("GET", path, query={"keys": ",".join(keys)})
-            if not response.is_success:
-                raise status_error("list-unknown-keys", response)
-            try:
-                unknown = {str(key) for key in response.json()["unknown"]}
-            except (ValueError, TypeError, KeyError) as error:
-                raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
+            unknown = await read_extension(
+                self._single_reads.client,
+                "list-unknown-keys",
+                path,
+                lambda body: {str(key) for key in body["unknown"]},
+                {"keys": ",".join(keys)},
+            )
             lost += [key for key in keys if key in unknown]
         return lost
 

@@ -26,7 +26,7 @@ from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.notify import notification_topics
 from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pages_by_number import CHECKED_LISTS, pages_by_count, request_one_row
+from aisle.courier.pages_by_number import CHECKED_LISTS, pages_by_count, read_extension, request_one_row
 from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify
 from aisle.courier.pull.log_and_recount_reads import AssignmentReader, LogReader, RecountReader, StoreReader
 from aisle.courier.topics_to_reread import (
@@ -185,14 +185,13 @@ class SingleReads:
         """
         began = self.now()
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/orders"
-        response = await self.client.request_extension("GET", path, query={"numbers": "\n".join(numbers)})
-        if not response.is_success:
-            raise status_error("list-named-orders", response)
-        try:
-            envelope = response.json()
-            read = {str(row["order_number"]): row for row in envelope["list"]}
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise InvalidResponse("The answer to list-named-orders holds no orders.") from error
+        envelope, read = await read_extension(
+            self.client,
+            "list-named-orders",
+            path,
+            lambda body: (body, {str(row["order_number"]): row for row in body["list"]}),
+            {"numbers": "\n".join(numbers)},
+        )
         self.record_server_time(envelope)
         found = {number: read[number] for number in numbers if number in read}
         with self.cache_update.require_valid_rows(ORDER, ", ".join(numbers)):
@@ -347,13 +346,8 @@ class SingleReads:
 
     async def read_people(self) -> None:
         """Read the people of the store. Only our own service has them."""
-        response = await self.client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(self.store)}/people")
-        if not response.is_success:
-            raise status_error("list-people", response)
-        try:
-            people = response.json()["people"]
-        except (ValueError, TypeError, KeyError) as error:
-            raise InvalidResponse("The answer to list-people holds no people.") from error
+        path = f"/aisle/v1/stores/{encode_segment(self.store)}/people"
+        people = await read_extension(self.client, "list-people", path, lambda body: body["people"])
         self.cache_update.record_written(PERSON, "list-people", self.cache.write_people(people))
 
     async def _read_first_page(self, name: str, query: Query, path: dict[str, str] | None = None) -> list[Row]:
