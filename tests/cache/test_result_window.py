@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from aisle.cache.result_window import SortKey, read_merged_window
+from aisle.cache.row_values import SortKey, read_merged_window
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -17,8 +17,7 @@ from aisle.cache import delivery_writer
 from aisle.cache.delivery_writer import NO_DATE, STATUS_RECEIVED, is_line_received
 from aisle.cache.order_overlay import Overlay, Row, is_included
 from aisle.cache.overlay_index import REFERENCE_FIELD
-from aisle.cache.result_window import SortKey, read_merged_window, read_window
-from aisle.cache.row_values import QueryResult, parse_row, window_bounds
+from aisle.cache.row_values import QueryResult, SortKey, parse_row, read_merged_window, read_window, window_bounds
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args

@@ -21,8 +21,7 @@ from aisle.cache.order_overlay import Row
 from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_queries import person_name
 from aisle.cache.price import prices_of
-from aisle.cache.result_window import SortKey, read_window
-from aisle.cache.row_values import QueryResult, iso_time, parse_row, round_sum, window_bounds
+from aisle.cache.row_values import QueryResult, SortKey, iso_time, parse_row, read_window, round_sum, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.quantities import to_decimal

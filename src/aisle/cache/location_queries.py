@@ -204,6 +204,24 @@ def location_header(cache: apsw.Connection, code: str, order: Json) -> LocationH
     }
 
 
+def count_tags(cache: apsw.Connection) -> list[tuple[str, int]]:
+    """Return each tag with its number of locations."""
+    rows = fetch(cache, "SELECT tag, n FROM tag_tally WHERE n > 0 ORDER BY tag")
+    return [(str(tag), int(count)) for tag, count in rows]
+
+
+def locations_with_tag(cache: apsw.Connection, tag: str, locations: Iterable[str]) -> set[str]:
+    """Return those of these locations that have the tag."""
+    sql = "SELECT e.value FROM json_each(?) e CROSS JOIN tag t ON t.tag = ? AND t.location_code = e.value"
+    return {str(code) for (code,) in fetch(cache, sql, to_text(list(locations)), tag)}
+
+
+def tagged_locations(cache: apsw.Connection, tags: Iterable[str]) -> set[str]:
+    """Return the locations that have any of these tags."""
+    sql = "SELECT t.location_code FROM json_each(?) e CROSS JOIN tag t ON t.tag = e.value"
+    return {str(code) for (code,) in fetch(cache, sql, to_text(list(tags)))}
+
+
 class _StockHere:
     """Stock at some locations, with pending operations overlaid.
 

@@ -79,7 +79,7 @@ def open_orders(
         keys = keys[:MAX_HITS] if partly else keys
         return WindowRows(_load_headers(cache, pending, overlaid, keys[first : first + size]), len(keys), partly)
     total = (
-        fetch(cache, "SELECT n FROM order_tally WHERE state = ?", ORDER_OPEN)[0][0]
+        fetch(cache, "SELECT ifnull(sum(n), 0) FROM order_tally WHERE state = ?", ORDER_OPEN)[0][0]
         - len(list_change[0])
         + len(list_change[1])
     )

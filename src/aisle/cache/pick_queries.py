@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.location_queries import lines_read_times
-from aisle.cache.location_writer import count_tags, tagged_locations
+from aisle.cache.location_queries import count_tags, lines_read_times, tagged_locations
 from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import announced_features
 from aisle.cache.row_values import QueryResult, location_entries, parse_row, pool_quantities
