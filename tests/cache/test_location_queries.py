@@ -43,15 +43,15 @@ def test_places_in_the_order_of_feet_then_of_their_codes(cache: CacheWriter, rea
 
 def test_the_walk_is_kept_until_a_place_changes_comes_or_goes(cache: CacheWriter, reads: CacheReader) -> None:
     def walked_anew() -> bool:
-        before, after = kept[-1], reads._walk_order()
+        before, after = kept[-1], reads.context.walk_order()
         kept.append(after)
-        with closing(CacheReader(reads._store_folder, reads._outbox)) as fresh:
+        with closing(CacheReader(reads._store_folder, reads.context.outbox)) as fresh:
             assert codes(reads) == codes(fresh)
         return after is not before
 
     cache.write_locations([location("A", 1), location("B", 2)])
     cache.write_stock([stock("P", places={"A": 4}), stock("Q", places={"B": 1})])
-    kept = [reads._walk_order()]
+    kept = [reads.context.walk_order()]
     cache.write_stock([stock("P", 7, places={"A": 1, "B": 6})])
     cache.write_orders([order("4101", line(1, "P", 2))], True, 1.0)
     assert not walked_anew()

@@ -102,4 +102,4 @@ def test_authorization_cache_is_bounded(
         rows, total = reads.query("orders", {"size": len(ORDERS)})
         assert total == len(ORDERS)
         assert [row["order_number"] for row in rows] == ORDERS
-    assert len(reads._overlaid_orders) <= 3
+    assert len(reads.context.overlaid_orders) <= 3

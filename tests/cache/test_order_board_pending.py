@@ -7,7 +7,8 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, load_order_header
+from aisle.cache.overlaid_order import load_order_header
+from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
@@ -27,9 +28,9 @@ def test_of_what_waits_only_what_changed_is_made_anew(
     outbox = OperationQueue(outbox_db)
     made: list[str] = []
 
-    def noted(cache_: apsw.Connection, pending: PendingByOrder, number: str, laid: OverlaidOrders) -> Any:
+    def noted(context: QueryContext, number: str) -> Any:
         made.append(number)
-        return load_order_header(cache_, pending, number, laid)
+        return load_order_header(context, number)
 
     def pick(number: str, lines: dict[int, int]) -> None:
         with transaction(outbox_db):
@@ -37,7 +38,7 @@ def test_of_what_waits_only_what_changed_is_made_anew(
 
     def anew() -> list[str]:
         made.clear()
-        reads.query("orders_by_number", {"orders": []})
+        reads.query("order_board", {"size": 0})
         return sorted(made)
 
     monkeypatch.setattr("aisle.cache.order_board_queries.load_order_header", noted)

@@ -10,7 +10,6 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.exception_queries import open_differences, open_recounts
 from aisle.cache.order_board_queries import BoardFilter, BoardList
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
@@ -313,17 +312,17 @@ def test_a_count_that_was_taken_back_waits_for_nobody(
 
 
 def test_counts_are_found_without_a_look_at_the_whole_log(
-    cache_db: apsw.Connection, cache: CacheWriter, outbox_db: apsw.Connection
+    cache_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
     asked: list[str] = []
     count = {"id": 1, "store_number": "0001", "product_number": "P1", "app_user_name": "U2", "counted_quantity": 4}
     cache.write_logs([{**count, "expected_quantity": 3, "created_on": "2026-03-05T08:00:00Z"}], "2026-01-01")
     with transaction(outbox_db):
         save_note(outbox_db, LocalNote("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
-    cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    open_differences(cache_db, outbox_db, {})
-    open_recounts(cache_db, outbox_db)
-    cache_db.trace_v2(0, None)
+    reads.context.cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    reads.query("differences", {})
+    reads.query("recounts", {})
+    reads.context.cache.trace_v2(0, None)
     looks = [sql for sql in asked if "FROM log" in sql or "FROM difference WHERE" in sql]
     assert len(looks) == 3, asked
     plans = [

@@ -17,11 +17,8 @@ import pytest
 from typing_extensions import is_typeddict
 
 import aisle.jobs.row_types
-from aisle.cache import query_registry, supervisor_queries
-from aisle.cache.order_overlay import Overlay
-from aisle.cache.query_registry import QUERIES
+from aisle.cache.query_registry import MODULE_BY_QUERY, find_query
 from aisle.cache.reader import CacheReader
-from aisle.cache.supervisor_queries import SupervisorQueries
 from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.contract.models.orders import CustomerOrder, CustomerOrderLine
 from aisle.contract.models.products import Product
@@ -40,7 +37,8 @@ from tests.cache.service_rows import line, location, order, person, product, sto
 from tests.writes import ANNA, STORE, intents, movement, update
 
 NOW = good.NOW
-DECLARED = re.compile(r'"(\w+)": (?:QueryDeclaration|SupervisorQuery)\["\w+\.(\w+)"\]')
+QUERIES = {name: find_query(name) for name in MODULE_BY_QUERY}
+ROW_TYPE = re.compile(r"(?:QueryResult|WindowRows)\[(\w+)\]")
 INTERFACE_MODELS = {
     service.ServiceOrder: (CustomerOrder,),
     service.ServiceLine: (CustomerOrderLine,),
@@ -50,12 +48,12 @@ INTERFACE_MODELS = {
 
 
 def row_types() -> dict[str, Any]:
-    """All row types by query name, as the two registries declare them."""
+    """All row types by query name, as the queries declare them."""
     names = [each.name for each in pkgutil.iter_modules(aisle.jobs.row_types.__path__)]
     modules = [importlib.import_module(f"aisle.jobs.row_types.{name}") for name in names]
     by_name = {name: value for module in modules for name, value in vars(module).items()}
-    sources = (Path(str(each.__file__)).read_text("utf-8") for each in (query_registry, supervisor_queries))
-    return {query: by_name[row] for source in sources for query, row in DECLARED.findall(source)}
+    found = {name: ROW_TYPE.search(query.read.__annotations__["return"]) for name, query in QUERIES.items()}
+    return {name: by_name[match[1]] for name, match in found.items() if match}
 
 
 def interface_fields(kind: Any) -> set[str]:
@@ -175,12 +173,11 @@ WITHOUT_ROWS = {"absent_order", "needing_person", "open_work", "today_terminals"
 """Queries without rows in this store; other tests have them."""
 
 
-def test_rows_have_the_declared_fields(reads: CacheReader, stocked: CacheWriter, outbox_db: apsw.Connection) -> None:
-    declared: dict[str, Any] = {**QUERIES, **SupervisorQueries(outbox_db, Overlay(outbox_db)).queries}
+def test_rows_have_the_declared_fields(reads: CacheReader, stocked: CacheWriter) -> None:
     kinds = row_types()
-    assert kinds.keys() == declared.keys()
+    assert kinds.keys() == QUERIES.keys()
     found, empty = [], set()
-    for query, declaration in declared.items():
+    for query, declaration in QUERIES.items():
         given = {**ARGUMENTS, **OWN_ARGUMENTS.get(query, {})}
         rows, _ = reads.query(query, {name: given[name] for name in declaration.arguments.split() if name in given})
         empty |= {query} if not rows else set()
@@ -204,7 +201,6 @@ CALLS = ("Query", "query_window")
 OF_THE_SESSION = {"file": {"file"}, "terminal": set[str](), "message_texts": {"messages"}}
 
 
-def test_jobs_pass_declared_arguments(outbox_db: apsw.Connection) -> None:
-    declared: dict[str, Any] = {**QUERIES, **SupervisorQueries(outbox_db, Overlay(outbox_db)).queries}
-    known = {name: set(each.arguments.split()) for name, each in declared.items()} | OF_THE_SESSION
+def test_jobs_pass_declared_arguments() -> None:
+    known = {name: set(each.arguments.split()) for name, each in QUERIES.items()} | OF_THE_SESSION
     assert [(name, keys - known[name]) for name, keys in queries_of_jobs() if keys - known[name]] == []

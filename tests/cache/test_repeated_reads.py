@@ -258,12 +258,12 @@ def test_what_is_over_is_remembered_no_more(
     for number in range(30):
         with transaction(outbox_db):
             outbox.enqueue(intents(update(str(number), {1: 1}, merge=False)), ANNA)
-        assert not reads._closed_orders([str(number)])
+        assert not reads.context.closed_orders([str(number)])
         (op,) = outbox.live_operations()
         outbox.begin_sending(op.op_id, b"")
         outbox.confirm(op.op_id)
         outbox.mark_read_back(op.op_id)
-    assert len(reads._order_states._states) <= pending_order_states.MAX_KEPT_STATES
+    assert len(reads.context._order_states._states) <= pending_order_states.MAX_KEPT_STATES
 
 
 @pytest.mark.parametrize("sent", [True, False])

@@ -16,11 +16,14 @@ import apsw
 
 from aisle.cache.log_queries import undone_locally
 from aisle.cache.log_writer import difference_of_count, entry_price
+from aisle.cache.operation_queries import count_needing_person
+from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_history_queries import last_events
 from aisle.cache.order_overlay import Row
 from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_queries import person_name
 from aisle.cache.price import prices_of
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult, SortKey, iso_time, parse_row, read_window, round_sum, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
@@ -30,7 +33,8 @@ from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+    from aisle.jobs.row_types.orders import OrdersByNumberRow
+    from aisle.jobs.row_types.supervisor import DifferencesRow, ExceptionsRow, NegativeStockRow, RecountsRow
 
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""
@@ -159,6 +163,17 @@ SELECT created_at, body, state FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at > ? AND state NOT IN ('rejected', 'closed')
 AND superseded_by = ''
 """
+
+
+@declare_query("recounts", "keys first size", whole_topics("recount"))
+def query_recounts(context: QueryContext, args: Args) -> QueryResult[RecountsRow]:
+    """Return a window on the ordered recounts, or those with these `keys`."""
+    rows = open_recounts(context.cache, context.outbox)
+    if args.get("keys"):
+        matching = [row for row in rows if row["key"] in args["keys"]]
+        return matching, len(matching)
+    first, size = window_bounds(args, DEFAULT_SIZE)
+    return rows[first : first + size], len(rows)
 
 
 def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[RecountsRow]:
@@ -327,12 +342,14 @@ class ResolvedDifferences(NamedTuple):
     value: float
 
 
-def open_differences(cache: apsw.Connection, outbox: apsw.Connection, args: Args) -> QueryResult[DifferencesRow]:
+@declare_query("differences", "keys first size")
+def open_differences(context: QueryContext, args: Args) -> QueryResult[DifferencesRow]:
     """Return the counts of the last days that differ from the expected quantity and are neither approved nor undone.
 
     The highest value comes first. Return a window, or only those of the `keys`.
     """
-    resolved = _resolved_differences(cache, outbox)
+    cache = context.cache
+    resolved = _resolved_differences(cache, context.outbox)
     hidden = [to_text(resolved.keys)] if resolved.keys else []
     among = f"{_DIFFERENCE_KEYS}{_EXCLUDE_KEYS if hidden else ''}"
     if args.get("keys"):
@@ -351,11 +368,6 @@ def open_differences(cache: apsw.Connection, outbox: apsw.Connection, args: Args
     total, _ = totals_without(cache, resolved)
     keys = read_window(read, total, *window_bounds(args, DEFAULT_SIZE))
     return _difference_rows(cache, [str(key) for (key,) in keys]), total
-
-
-def difference_totals(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[int, Decimal]:
-    """Return the number of open differences and their total value."""
-    return totals_without(cache, _resolved_differences(cache, outbox))
 
 
 def totals_without(cache: apsw.Connection, resolved: ResolvedDifferences) -> tuple[int, Decimal]:
@@ -409,17 +421,19 @@ def _difference_row(
     }
 
 
-def negative_stock(cache: apsw.Connection, over_picked: PickedOverStock, args: Args) -> QueryResult[NegativeStockRow]:
+@declare_query("negative_stock", "keys first size")
+def negative_stock(context: QueryContext, args: Args) -> QueryResult[NegativeStockRow]:
     """Return impossible stock: a window, or only the rows of the `keys`.
 
     Kinds: `below`: below zero at a location (empty code: in the whole store). `more`: more picked on a line than
     ordered. `missing`: more put down for a line than its locations hold. `overdrawn`: more in hand for orders than in
     stock.
     """
+    cache = context.cache
     below, inconsistent = _count_cached(cache)
     over_picked_rows = [
         _negative_stock_row("overdrawn", each.product_number, each.name, "", to_decimal(each.excess))
-        for each in over_picked.find(cache)
+        for each in context.keep(PickedOverStock).find(cache)
     ]
     total = below + inconsistent + len(over_picked_rows)
     if args.get("keys"):
@@ -436,11 +450,6 @@ def negative_stock(cache: apsw.Connection, over_picked: PickedOverStock, args: A
     start = max(0, first - below - inconsistent)
     rows += over_picked_rows[start : start + size - len(rows)]
     return rows, total
-
-
-def count_negative_stock(cache: apsw.Connection, over_picked: PickedOverStock) -> int:
-    """Return the number of rows of `negative_stock`."""
-    return sum(_count_cached(cache)) + len(over_picked.find(cache))
 
 
 def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
@@ -509,3 +518,31 @@ def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Args) ->
         if last < to_utc_text(since.isoformat()):
             stuck.append((last, str(number)))
     return [number for _, number in sorted(stuck)]
+
+
+@declare_query("stuck", "now minutes first size")
+def query_stuck_orders(context: QueryContext, args: Args) -> QueryResult[OrdersByNumberRow]:
+    """Return a window on the stuck orders."""
+    numbers = stuck_orders(context.cache, context.outbox, args)
+    first, size = window_bounds(args, DEFAULT_SIZE)
+    rows, _ = orders_by_number(context, {"orders": numbers[first : first + size]})
+    for row in rows:
+        row["idle_since"] = row["idle_since"] or row["seen_at"]
+    return rows, len(numbers)
+
+
+@declare_query("exceptions", "now minutes")
+def query_exceptions(context: QueryContext, args: Args) -> QueryResult[ExceptionsRow]:
+    """Return one row with the number of each kind of exception."""
+    cache, outbox = context.cache, context.outbox
+    differences, value = totals_without(cache, _resolved_differences(cache, outbox))
+    row: ExceptionsRow = {
+        "unconfirmed": count_needing_person(outbox),
+        "differences": differences,
+        "value": value,
+        "negative_stock": sum(_count_cached(cache)) + len(context.keep(PickedOverStock).find(cache)),
+        "stuck": len(stuck_orders(cache, outbox, args)),
+        "late": context.keep(OrderBoard).count_late(context, str(args["now"])),
+        "recounts": len(open_recounts(cache, outbox)),
+    }
+    return [row], 1

@@ -12,8 +12,10 @@ import apsw
 from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_queries import names_by_user
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult, parse_row, window_bounds
 from aisle.host.database import fetch
+from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
@@ -74,9 +76,10 @@ ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in
 """
 
 
-def order_history(cache: apsw.Connection, outbox: apsw.Connection, args: Args) -> QueryResult[OrderHistoryRow]:
+@declare_query("order_history", "order_number first size")
+def order_history(context: QueryContext, args: Args) -> QueryResult[OrderHistoryRow]:
     """Return the history of an order (`order_number`), youngest first."""
-    number = str(args["order_number"])
+    cache, outbox, number = context.cache, context.outbox, str(args["order_number"])
     first, size = window_bounds(args, DEFAULT_SIZE)
     limit = first + size
     rows = list(_local_rows(outbox, cache, number, limit))
@@ -153,7 +156,8 @@ def _product_name(cache: apsw.Connection, product: str) -> str:
     return str(found[0][0]) if found and found[0][0] else product
 
 
-def order_outcomes(outbox: apsw.Connection, args: Args) -> QueryResult[OrderOutcomesRow]:
+@declare_query("order_outcomes", "orders since", whole_topics(OUTBOX))
+def order_outcomes(context: QueryContext, args: Args) -> QueryResult[OrderOutcomesRow]:
     """Return the worst state of the pending operations of each of these `orders`.
 
     `confirmed` if nothing is pending. With `since` (ISO 8601 UTC) only updates from then on count.
@@ -161,7 +165,7 @@ def order_outcomes(outbox: apsw.Connection, args: Args) -> QueryResult[OrderOutc
     rows: list[OrderOutcomesRow] = []
     since = args.get("since")
     for number in args["orders"]:
-        pending = [operation_from_row(row) for row in fetch(outbox, _LIVE_OPERATIONS, f"order/{number}")]
+        pending = [operation_from_row(row) for row in fetch(context.outbox, _LIVE_OPERATIONS, f"order/{number}")]
         if since:
             pending = [
                 op
