@@ -18,7 +18,7 @@ from aisle.cache.overlay_index import ORDER_FIELD, KeysOf, OperationStatus, Over
 from aisle.host.database import fetch, fetch_one, storage_errors
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Json
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities import to_decimal as to_decimal  # also for the courier, which imports no job
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import REJECT_LINES, Operation
 from aisle.outbox.operation_state import IN_DOUBT, NEEDS_PERSON, QUEUED

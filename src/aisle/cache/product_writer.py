@@ -138,10 +138,10 @@ def changed_rows(connection: apsw.Connection, table: str, key: str, rows: Mappin
 
 
 def replaced_keys(connection: apsw.Connection, table: str, key: str, rows: Mapping[str, R]) -> tuple[str, ...]:
-    """Return the keys that are removed, changed or added if these rows replace all of a table."""
+    """Return the keys that are added, changed or removed if these rows replace all of a table."""
     stored = dict(fetch(connection, f"SELECT {key}, raw FROM {table}"))  # noqa: S608 - names of our own
     changed = [name for name, row in rows.items() if stored.get(name) != row.raw]
-    return (*(str(name) for name in stored if name not in rows), *changed)
+    return (*changed, *(str(name) for name in stored if name not in rows))
 
 
 def unseen_sql(topic: str, key: str) -> str:

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
@@ -28,7 +29,6 @@ from aisle.courier.push.decide_arrival import (
     sent_order,
 )
 from aisle.courier.push.request import EntryReference, entries_of, entry_references
-from aisle.jobs.quantities import to_decimal
 from aisle.outbox.observed_behaviour import (
     BY_SOURCE_SUFFIX,
     CONTAINS,

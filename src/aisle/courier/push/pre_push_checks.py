@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import apsw
 
-from aisle.cache.order_overlay import is_line_complete
+from aisle.cache.order_overlay import is_line_complete, to_decimal
 from aisle.client import Response
 from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
 from aisle.client.paging import Row
@@ -24,7 +24,6 @@ from aisle.courier.service_features import Features
 from aisle.courier.topics_to_reread import ORDER, topics_of_operation
 from aisle.errors import ContractError
 from aisle.host.database import fetch
-from aisle.jobs.quantities import to_decimal
 from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation, parse_update_values

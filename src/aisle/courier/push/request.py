@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client, Response
 from aisle.client.paging import Row
 from aisle.contract.wire import encode_body, encode_json, encode_segment, get_operation
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError
-from aisle.jobs.quantities import to_decimal
 from aisle.outbox.archive import DEFAULT_RETENTION, Retention
 from aisle.outbox.excess_picks import parse_excess
 from aisle.outbox.operation_record import (
