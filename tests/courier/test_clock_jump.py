@@ -61,7 +61,7 @@ class Incumbent:
     @property
     def courier(self) -> Courier:
         """The one that works now."""
-        return self.offices[-1]._courier
+        return self.offices[-1].courier
 
 
 @asynccontextmanager

@@ -138,7 +138,7 @@ async def test_removed_order_is_reported_once_and_missing_order_each_time(shop: 
     told: list[str] = []
     async with shop.courier() as courier:
         await courier.sync_once()
-        courier.single_reads._notify = told.extend
+        courier.single_reads.notify = told.extend
         for _ in range(3):
             await courier.single_reads.read_order("999999")
         assert told == ["order/999999", *3 * ["absent/999999"]]

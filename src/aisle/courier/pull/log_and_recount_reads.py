@@ -174,14 +174,17 @@ class StoreReader:
 RECOUNT_LIST = "list-recounts"
 
 
+@dataclass(eq=False)
 class RecountReader:
     """Reader of one store's recounts. Reads run one after the other, so the last one begun decides."""
 
-    def __init__(self, client: Client, cache: CacheWriter, store: str, on_written: OnWritten) -> None:
-        self._client = client
-        self._cache = cache
-        self._path = f"/aisle/v1/stores/{encode_segment(store)}/recounts"
-        self._on_written = on_written
+    client: Client
+    cache: CacheWriter
+    store: str
+    on_written: OnWritten
+
+    def __post_init__(self) -> None:
+        self._path = f"/aisle/v1/stores/{encode_segment(self.store)}/recounts"
         self._lock = asyncio.Lock()
 
     async def read(self) -> None:
@@ -191,11 +194,11 @@ class RecountReader:
             more = True
             while more:
                 query = {"after": rows[-1]["id"]} if rows else {}
-                page, more = await read_extension(self._client, RECOUNT_LIST, self._path, _parse_recounts, query)
+                page, more = await read_extension(self.client, RECOUNT_LIST, self._path, _parse_recounts, query)
                 if more and page[-1]["id"] == query.get("after"):
                     raise InvalidResponse("The recounts do not end.")
                 rows += page
-            self._on_written("recount", RECOUNT_LIST, self._cache.write_recounts(rows))
+            self.on_written("recount", RECOUNT_LIST, self.cache.write_recounts(rows))
 
 
 def _parse_recounts(body: Any) -> tuple[list[Row], bool]:
