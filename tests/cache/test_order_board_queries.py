@@ -11,6 +11,8 @@ import apsw
 import pytest
 
 from aisle.cache.order_board_queries import BoardFilter, BoardList
+from aisle.cache.overlaid_order import load_order_header
+from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
@@ -428,3 +430,42 @@ def test_a_list_of_states_is_read_from_an_index_in_its_order(
         plan = [str(step[3]) for step in cache_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
         assert any("COVERING INDEX orders_" in step for step in plan), plan
         assert not any("TEMP B-TREE" in step for step in plan), plan
+
+
+# The order board with pending operations: one scan costs the work of one order
+
+
+def test_of_what_waits_only_what_changed_is_made_anew(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = [str(number) for number in range(100, 130)]
+    lines = [service_rows.line(1), service_rows.line(2)]
+    cache.write_orders([service_rows.order(each, *lines) for each in orders], lines_known=True, read_began=1.0)
+    outbox = OperationQueue(outbox_db)
+    made: list[str] = []
+
+    def noted(context: QueryContext, number: str) -> Any:
+        made.append(number)
+        return load_order_header(context, number)
+
+    def pick(number: str, lines: dict[int, int]) -> None:
+        with transaction(outbox_db):
+            outbox.enqueue([Intent(update(number, lines), occurred_at=NOW)], ANNA)
+
+    def anew() -> list[str]:
+        made.clear()
+        reads.query("order_board", {"size": 0})
+        return sorted(made)
+
+    monkeypatch.setattr("aisle.cache.order_board_queries.load_order_header", noted)
+    for number in orders:
+        pick(number, {1: 1})
+    assert anew() == orders
+    assert anew() == []
+    pick("107", {2: 3})
+    assert anew() == ["107"]
+    gone = service_rows.order("111", *lines, is_active=False)
+    cache.write_orders([gone, service_rows.order("999")], lines_known=True, read_began=2.0)
+    assert anew() == ["111"]
+    assert numbers(reads.query("order_board", {"status": ["finished"]})[0]) == ["111"]
+    assert reads.query("order_board", {"status": ["partial"]})[1] == len(orders) - 1

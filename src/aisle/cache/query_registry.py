@@ -13,27 +13,41 @@ from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import Args, Json
 
 _QUERIES_BY_MODULE = {
-    "catalogue_queries": "catalogue catalogue_page facets",
-    "claim_queries": "assigned_orders",
-    "clearance_queries": "assignments clearance_permission held_by_category tags",
-    "code_queries": "records_by_number",
-    "delivery_queries": "deliveries deliveries_expecting delivery partly_received receipt_kinds receipts",
-    "exception_queries": "differences exceptions negative_stock recounts stuck",
-    "goods_in_hand_queries": "open_work orders",
-    "location_queries": "location location_use locations locations_of_products",
-    "log_queries": "log losses my_entries reasons",
-    "operation_queries": "needing_person refused_operations request_state unconfirmed",
-    "order_board_queries": "absent_order order_board orders_by_number saved_views",
-    "order_history_queries": "order_history order_outcomes",
-    "order_queries": "order order_to_pick orders_with_product",
-    "people_queries": "language people person user_token",
-    "pick_queries": "features other_locations pickup_locations short_reasons stock_at_location unexpected_product",
-    "product_queries": "next_deliveries store_product",
-    "product_search": "product search surrounding",
-    "store_queries": "store store_page stores unread_lists",
-    "today_queries": "today today_hours today_locations today_terminals",
+    "catalogue_queries": ("catalogue", "catalogue_page", "facets"),
+    "claim_queries": ("assigned_orders",),
+    "clearance_queries": ("assignments", "clearance_permission", "held_by_category", "tags"),
+    "code_queries": ("records_by_number",),
+    "delivery_queries": (
+        "deliveries",
+        "deliveries_expecting",
+        "delivery",
+        "partly_received",
+        "receipt_kinds",
+        "receipts",
+    ),
+    "exception_queries": ("differences", "exceptions", "negative_stock", "recounts", "stuck"),
+    "goods_in_hand_queries": ("open_work", "orders"),
+    "location_queries": ("location", "location_use", "locations", "locations_of_products"),
+    "log_queries": ("log", "losses", "my_entries", "reasons"),
+    "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed"),
+    "order_board_queries": ("absent_order", "order_board", "orders_by_number", "saved_views"),
+    "order_history_queries": ("order_history", "order_outcomes"),
+    "order_queries": ("order", "order_to_pick", "orders_with_product"),
+    "people_queries": ("language", "people", "person", "user_token"),
+    "pick_queries": (
+        "features",
+        "other_locations",
+        "pickup_locations",
+        "short_reasons",
+        "stock_at_location",
+        "unexpected_product",
+    ),
+    "product_queries": ("next_deliveries", "store_product"),
+    "product_search": ("product", "search", "surrounding"),
+    "store_queries": ("store", "store_page", "stores", "unread_lists"),
+    "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
 }
-MODULE_BY_QUERY = {name: module for module, names in _QUERIES_BY_MODULE.items() for name in names.split()}
+MODULE_BY_QUERY = {name: module for module, names in _QUERIES_BY_MODULE.items() for name in names}
 
 _WITHOUT_TOPICS = ("file", "message_texts", "terminal")
 """Queries of the session whose answers no change concerns."""
