@@ -9,7 +9,15 @@ import apsw
 from aisle.cache.field_parsing import FLAG_BITS
 from aisle.cache.product_search import MAX_HITS, query_product, search_products, search_within
 from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.row_values import QueryResult, SortKey, WindowRows, parse_row, read_window, window_bounds
+from aisle.cache.row_values import (
+    QueryResult,
+    SortKey,
+    WindowRows,
+    parse_row,
+    product_names,
+    read_window,
+    window_bounds,
+)
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
 from aisle.json_codec import to_text
@@ -24,9 +32,6 @@ if TYPE_CHECKING:
         VariantRow,
     )
     from aisle.jobs.row_types.service import ServiceProduct
-
-DEFAULT_SIZE = 20
-"""Rows of a window if the query names no size."""
 
 MAX_RELATED = 100
 """Greatest number of variants, and of parts of a set, on a product's page."""
@@ -55,7 +60,7 @@ def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow
     `show`: empty for all, or one of `FLAG_FILTERS`. `category`, `supplier`: only products of it. `among`: only these
     product numbers.
     """
-    cache, (first, size) = context.cache, window_bounds(args, DEFAULT_SIZE)
+    cache, (first, size) = context.cache, window_bounds(args)
     where, values = _sql_conditions(args)
     if not normalise_text(str(args.get("search") or "")).split():
         ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *values)  # noqa: S608
@@ -123,7 +128,7 @@ def list_facets(context: QueryContext, args: Args) -> QueryResult[FacetsRow]:
     """
     cache = context.cache
     column = FACET_COLUMNS[str(args["kind"])]
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     counted = fetch(cache, "SELECT code, n FROM facet WHERE kind = ? AND n > 0 ORDER BY n DESC, code", column)
     words = normalise_text(str(args.get("search") or "")).split()
     names: dict[str, str] = {}
@@ -190,17 +195,11 @@ def _variant(number: str, name: str, raw: str) -> VariantRow:
 def _set_parts(cache: apsw.Connection, parts: list[Any]) -> list[SetPartRow]:
     rows = [part for part in parts[:MAX_RELATED] if isinstance(part, dict)]
     numbers = [str(part.get("set_product_number") or "") for part in rows]
-    names = dict(
-        fetch(
-            cache,
-            "SELECT p.product_number, p.name FROM json_each(?) e JOIN product p ON p.product_number = e.value",
-            to_text(numbers),
-        )
-    )
+    names = product_names(cache, numbers)
     return [
         {
             "product_number": number,
-            "product_name": str(names.get(number) or ""),
+            "product_name": names.get(number, ""),
             "quantity": str(part.get("set_item_quantity") or ""),
         }
         for number, part in zip(numbers, rows, strict=True)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.people import ClearancePermissionRow
     from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
-DEFAULT_SIZE = 20
-
 _HELD_LINES = """
 SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
 JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
@@ -97,7 +95,7 @@ def open_assignments(context: QueryContext, args: Args) -> QueryResult[Assignmen
         if row["quantity"] > 0 and tag in ("", row["tag"]):
             row["taken_user"], row["taken_by"] = workers.get(row["id"], ("", ""))
             rows.append(row)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     shown = rows[first : first + size]
     for row in shown:
         _add_product(cache, row)

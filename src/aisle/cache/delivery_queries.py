@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     )
     from aisle.operation_bodies import LogEntry
 
-DEFAULT_DELIVERIES_SIZE = 20
-"""Rows of a window if the query names no size."""
-
 _DELIVERIES_BY_NUMBER = """
 SELECT d.order_number, d.expected, d.read_began, d.raw FROM json_each(?) e
 JOIN delivery d ON d.order_number = e.value ORDER BY e.key
@@ -164,7 +161,7 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
     else:
         settled = int(fetch(cache, f"SELECT ifnull(sum(n), 0) FROM delivery_tally WHERE {listed.where}")[0][0])  # noqa: S608
     total = settled + len(extra)
-    first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
+    first, size = window_bounds(args)
     if listed.is_backward:  # the same window, counted from the other end of the list
         size = min(size, max(0, total - first))
         keys = read_merged_window(read, settled, extra, total - first - size, size)[::-1]
@@ -215,7 +212,7 @@ def deliveries_expecting(context: QueryContext, args: Args) -> QueryResult[Deliv
         missing = missing_quantity(own_lines)
         if missing is None or missing > 0:
             rows.append({**_delivery_row(head, _sum_lines(lines[head.number], head)), "missing": missing})
-    first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
+    first, size = window_bounds(args)
     return rows[first : first + size], len(rows)
 
 
@@ -457,9 +454,6 @@ def unannounced_line(product: str) -> DeliveryLineRow:
     }
 
 
-DEFAULT_RECEIPTS_SIZE = 20
-"""Rows of a window if the query names no size."""
-
 _RECEIPTS_BY_NUMBER = """
 SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value ORDER BY e.key
 """
@@ -482,7 +476,7 @@ def list_receipts(context: QueryContext, args: Args) -> QueryResult[ReceiptsRow]
         ((total,),) = fetch(cache, f"SELECT count(*) FROM receipt WHERE {where}", *values)  # noqa: S608
     else:
         ((total,),) = fetch(cache, f"SELECT ifnull(sum(n), 0) FROM receipt_tally WHERE {of_kind}", *kind_values)  # noqa: S608
-    numbers = [str(name) for (name,) in read_window(read, int(total), *window_bounds(args, DEFAULT_RECEIPTS_SIZE))]
+    numbers = [str(name) for (name,) in read_window(read, int(total), *window_bounds(args))]
     found = fetch(cache, _RECEIPTS_BY_NUMBER, to_text(numbers))
     return [_receipt_row(str(number), str(of), parse_row(str(raw))) for number, of, raw in found], int(total)
 

@@ -24,7 +24,16 @@ from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_queries import person_name
 from aisle.cache.price import prices_of
 from aisle.cache.query_context import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, SortKey, iso_time, parse_row, read_window, round_sum, window_bounds
+from aisle.cache.row_values import (
+    QueryResult,
+    SortKey,
+    iso_time,
+    parse_row,
+    product_names,
+    read_window,
+    round_sum,
+    window_bounds,
+)
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.quantities import to_decimal
@@ -172,7 +181,7 @@ def query_recounts(context: QueryContext, args: Args) -> QueryResult[RecountsRow
     if args.get("keys"):
         matching = [row for row in rows if row["key"] in args["keys"]]
         return matching, len(matching)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     return rows[first : first + size], len(rows)
 
 
@@ -228,12 +237,11 @@ def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator
 def _recount_row(
     cache: apsw.Connection, kind: str, key: str, product: str, location: str, at: str, user: str, label: str = ""
 ) -> RecountsRow:
-    name = fetch_one(cache, "SELECT name FROM product WHERE product_number = ?", product)
     return {
         "key": key,
         "kind": kind,
         "product_number": product,
-        "label": str(name[0]) if name and name[0] else label or product,
+        "label": product_names(cache, [product]).get(product) or label or product,
         "location_code": location,
         "at": at,
         "user_name": person_name(cache, user),
@@ -295,9 +303,6 @@ def _is_count(entry: Row) -> bool:
         entry.get(f"stock_pool_{pool}") is not None for pool in range(1, 11)
     )
 
-
-DEFAULT_SIZE = 50
-"""Rows of a window if the query names no size."""
 
 _DIFFERENCE_ENTRIES = """
 SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FROM json_each(?) e
@@ -366,7 +371,7 @@ def open_differences(context: QueryContext, args: Args) -> QueryResult[Differenc
         return fetch(cache, f"{among} {by} LIMIT ? OFFSET ?", *hidden, count, skip)
 
     total, _ = totals_without(cache, resolved)
-    keys = read_window(read, total, *window_bounds(args, DEFAULT_SIZE))
+    keys = read_window(read, total, *window_bounds(args, 50))
     return _difference_rows(cache, [str(key) for (key,) in keys]), total
 
 
@@ -444,7 +449,7 @@ def negative_stock(context: QueryContext, args: Args) -> QueryResult[NegativeSto
         )
         rows = [row for row in all_ if row["key"] in args["keys"]]
         return rows, len(rows)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     rows = _below_zero_rows(cache, first, size, below)
     rows += _inconsistent_rows(cache, max(0, first - below), size - len(rows)) if len(rows) < size else []
     start = max(0, first - below - inconsistent)
@@ -524,7 +529,7 @@ def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Args) ->
 def query_stuck_orders(context: QueryContext, args: Args) -> QueryResult[OrdersByNumberRow]:
     """Return a window on the stuck orders."""
     numbers = stuck_orders(context.cache, context.outbox, args)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     rows, _ = orders_by_number(context, {"orders": numbers[first : first + size]})
     for row in rows:
         row["idle_since"] = row["idle_since"] or row["seen_at"]

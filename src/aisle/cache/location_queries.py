@@ -58,9 +58,6 @@ MAX_KEYED_PRODUCTS = 200
 Beyond it any product concerns the answer.
 """
 
-DEFAULT_LOCATIONS_SIZE = 20
-"""Rows of a window if the query names no size."""
-
 
 class ProductHere(NamedTuple):
     """Product at a location, with what its row lacks."""
@@ -131,7 +128,7 @@ def list_locations(context: QueryContext, args: Args) -> QueryResult[LocationsRo
     cache, found = context.cache, context.walk_order().steps
     if words or beside:
         found = [each for each in found if _matches(each, words, aisle if beside else None)]
-    first, size = window_bounds(args, DEFAULT_LOCATIONS_SIZE)
+    first, size = window_bounds(args)
     if beside and "first" not in args:
         at = next((index for index, (code, *_) in enumerate(found) if code == beside), 0)
         first = max(0, min(at - size // 2, len(found) - size))

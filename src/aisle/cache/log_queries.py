@@ -20,7 +20,7 @@ from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, O
 from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.query_context import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, WindowRows, parse_row, round_sum, window_bounds
+from aisle.cache.row_values import QueryResult, WindowRows, parse_row, product_names, round_sum, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
         key: str
         at: str
 
-
-DEFAULT_DAY_SIZE = 20
-"""Rows of a window if the query names no size."""
 
 _LOCAL_ENTRIES = """
 SELECT * FROM operation INDEXED BY operation_logs
@@ -130,7 +127,7 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
     rows = [row for row in rows if args["key"] in (row["key"], row["id"])] if args.get("key") else rows
     filtered = _filter_rows(_add_product_names(cache, rows), args)
     filtered.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
-    first, size = window_bounds(args, DEFAULT_DAY_SIZE)
+    first, size = window_bounds(args)
     shown = filtered[first : first + size]
     later = (_later_count(cache, row) if row["outcome"] == OUTCOME_CONFIRMED else None for row in shown)
     return [
@@ -225,16 +222,9 @@ def _has_words(text: str, words: list[str]) -> bool:
 
 
 def _add_product_names(cache: apsw.Connection, rows: list[EntryRow]) -> list[EntryRow]:
-    numbers = to_text(sorted({row["product_number"] for row in rows}))
-    names = dict(
-        fetch(
-            cache,
-            "SELECT p.product_number, p.name FROM json_each(?) e JOIN product p ON p.product_number = e.value",
-            numbers,
-        )
-    )
+    names = product_names(cache, (row["product_number"] for row in rows))
     for row in rows:
-        row["description"] = names.get(row["product_number"]) or row["product_number"]
+        row["description"] = names.get(row["product_number"], row["product_number"])
     return rows
 
 
@@ -326,9 +316,6 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
     }
 
 
-DEFAULT_LOG_SIZE = 20
-"""Rows of a window if the query names no size."""
-
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
 
@@ -407,7 +394,7 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
     if args.get("key"):
         matching = fetch(cache, _SELECT_ENTRY, str(args["key"]))
         return _add_user_names(cache, [_full_entry(*row) for row in matching]), len(matching)
-    first, size = window_bounds(args, DEFAULT_LOG_SIZE)
+    first, size = window_bounds(args)
     past: PastEntry | None = args.get("past")
     values = _condition_values(cache, args, past)
     limits = " AND ".join(_CONDITIONS[name] for name in values) or "1"

@@ -17,7 +17,7 @@ from aisle.cache.claim_queries import add_picker_names
 from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import person_name
 from aisle.cache.query_context import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, window_bounds
+from aisle.cache.row_values import QueryResult, entry_quantity, product_names, window_bounds
 from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
@@ -187,17 +187,10 @@ def _cached_stock(op: Operation, cache: apsw.Connection) -> Row:
         row = fetch_one(cache, sql, product)
         entries = json.loads(row[0], parse_float=Decimal).get("store_locations") if row else None
         if location and isinstance(entries, list):
-            quantities = (
-                _entry_quantity(entry) for entry in entries if str(entry.get("store_location_code") or "") == location
-            )
+            here = (entry for entry in entries if str(entry.get("store_location_code") or "") == location)
+            quantities = (entry_quantity(entry, "stock_pool_") or Decimal(0) for entry in here)
             found.setdefault(product, {})[location] = sum(quantities, Decimal(0))
     return found
-
-
-def _entry_quantity(entry: Row) -> Decimal:
-    if entry.get("quantity") is not None:
-        return to_decimal(entry["quantity"])
-    return sum((to_decimal(entry.get(f"stock_pool_{pool}")) for pool in range(1, 11)), Decimal(0))
 
 
 def _counted_quantities(op: Operation) -> dict[tuple[str, str], Decimal]:
@@ -234,8 +227,6 @@ def _format_flag(value: Any) -> str | None:
 def _format_number(value: Any) -> str | None:
     return None if value is None else f"{to_decimal(value).normalize():f}"
 
-
-DEFAULT_SIZE = 20
 
 OUTCOME_QUEUED, OUTCOME_SENT, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_UNCLEAR = (
     "queued",
@@ -284,7 +275,7 @@ def unconfirmed_operations(context: QueryContext, args: Args) -> QueryResult[Unc
     if args.get("op_id"):
         found = fetch(outbox, "SELECT * FROM operation WHERE live = 1 AND op_id = ?", str(args["op_id"]))
         return [unconfirmed_row(operation_from_row(row), cache, outbox) for row in found], len(found)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     rows = [unconfirmed_row(operation_from_row(row), cache, outbox) for row in fetch(outbox, _LIVE_PAGE, size, first)]
     total = fetch_one(outbox, "SELECT count(*) FROM operation WHERE live = 1")
     return rows, int(total[0]) if total else 0
@@ -298,7 +289,7 @@ def count_needing_person(outbox: apsw.Connection) -> int:
 
 def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> UnconfirmedRow:
     """Return one operation as a page shows it."""
-    names = _product_names(cache, op)
+    names = product_names(cache, (str(each.get("product_number") or "") for each in items_of_operation(op)))
     pin = user_awaited_by(outbox, op, time.time())
     return {
         "op_id": op.op_id,
@@ -375,7 +366,7 @@ def _item_row(each: Row, names: Mapping[str, str]) -> OperationItemRow:
     source, target = each.get("from_location") or {}, each.get("to_location") or {}
     return {
         "product_number": product,
-        "label": names.get(product) or product,
+        "label": names.get(product, product),
         "quantity": None if quantity is None else to_decimal(quantity),
         "line": each.get("line_number"),
         "from": _end_name(source) or str(each.get("location_code") or ""),
@@ -385,12 +376,6 @@ def _item_row(each: Row, names: Mapping[str, str]) -> OperationItemRow:
 
 def _end_name(end: Row) -> str:
     return str(end.get("location_code") or end.get("customer_order_number") or "")
-
-
-def _product_names(cache: apsw.Connection, op: Operation) -> dict[str, str]:
-    numbers = to_text(list({str(each.get("product_number") or "") for each in items_of_operation(op)}))
-    sql = "SELECT product_number, name FROM product WHERE product_number IN (SELECT value FROM json_each(?))"
-    return {str(number): str(name) for number, name in fetch(cache, sql, numbers)}
 
 
 def _order_number(op: Operation) -> str:

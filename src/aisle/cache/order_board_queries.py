@@ -136,8 +136,6 @@ def sql_conditions(board_filter: BoardFilter) -> tuple[list[str], list[Any]]:
     return conditions, values
 
 
-DEFAULT_SIZE = 50
-
 _END_KEYS = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
 """Keys that sort after all others."""
 
@@ -191,7 +189,7 @@ def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoa
     """
     listed = context.keep(OrderBoard).filtered_list(context, parse_filter(args))
     total = listed.total
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     near = args.get("near") or {}
     start = listed.known_start(str(near.get("order_number") or ""), near.get("position"))
     if args.get("anchor"):

@@ -13,7 +13,7 @@ from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.query_context import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, parse_row, window_bounds
+from aisle.cache.row_values import QueryResult, parse_row, product_names, window_bounds
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
@@ -56,8 +56,6 @@ def last_events(cache: apsw.Connection, outbox: apsw.Connection, numbers: Sequen
     return {number: at for number, at in last_event_by_order.items() if at}
 
 
-DEFAULT_SIZE = 40
-
 _LOG_OF_ORDER = f"""
 SELECT l.at, l.app_user_name, l.product_number, l.raw, p.name, {WORK_SQL.format(row="l")} FROM log l
 LEFT JOIN product p ON p.product_number = l.product_number
@@ -80,7 +78,7 @@ ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in
 def order_history(context: QueryContext, args: Args) -> QueryResult[OrderHistoryRow]:
     """Return the history of an order (`order_number`), youngest first."""
     cache, outbox, number = context.cache, context.outbox, str(args["order_number"])
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 40)
     limit = first + size
     rows = list(_local_rows(outbox, cache, number, limit))
     local_keys = {(row["event"], row["label"], row["at"][:19]) for row in rows}
@@ -143,17 +141,13 @@ def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[OrderHis
             why = reason if what == "rejected" else ""
             yield part(what, "", Decimal(0), "", why)
     for line in order.get("order_lines") or ():
-        name = _product_name(cache, str(line.get("product_number") or ""))
+        product = str(line.get("product_number") or "")
+        name = product_names(cache, [product]).get(product, product)
         reason = store_text(str(line.get("rejection_reason_code_description") or ""))
         more = to_decimal(line.get("picked_quantity")) - to_decimal(line.get("base_picked_quantity"))
         what = "pick" if more > 0 else "unpick" if more < 0 else "short" if line.get("is_picked") else "opened"
         location = "" if what == "opened" else str(line.get("preferred_location_code") or "")
         yield part(what, name, abs(more), location, reason)
-
-
-def _product_name(cache: apsw.Connection, product: str) -> str:
-    found = fetch(cache, "SELECT name FROM product WHERE product_number = ?", product)
-    return str(found[0][0]) if found and found[0][0] else product
 
 
 @declare_query("order_outcomes", "orders since", whole_topics(OUTBOX))

@@ -54,9 +54,6 @@ if TYPE_CHECKING:
         OrderToPickRow,
     )
 
-DEFAULT_SIZE = 50
-"""Rows of a window if the query names no size."""
-
 MAX_HITS = MAX_COUNTED
 """Greatest number of hits of a search that are counted; with more hits people type another letter."""
 
@@ -98,7 +95,7 @@ def _open_orders(
 ) -> WindowRows[OrdersRow]:
     """Return a window on the open orders: those `ahead`, then by pickup date and number."""
     cache = context.cache
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     search, product = normalise_text(str(args.get("search") or "")), str(args.get("product_number") or "")
     rank_by_number = {number: rank for rank, number in enumerate(ahead)}
     if search or product:
@@ -284,7 +281,7 @@ def orders_with_product(context: QueryContext, args: Args) -> QueryResult[Orders
     keys = sorted(fetch(context.cache, sql, product))
     rows = [row for *_, number in keys if (row := _order_with_product(context, number, product))]
     rows.sort(key=lambda row: row["needed"] <= 0)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     return rows[first : first + size], len(rows)
 
 

@@ -84,9 +84,6 @@ def names_by_user(cache: apsw.Connection) -> dict[str, str]:
     return {str(user): str(name) for user, name in fetch(cache, "SELECT user, name FROM person")}
 
 
-DEFAULT_SIZE = 50
-
-
 @declare_query("people", "search first size", whole_topics("person"))
 def query_people(context: QueryContext, args: Args) -> QueryResult[PeopleRow]:
     """Return the people whose name, user or badge match the words of `search`."""
@@ -101,7 +98,7 @@ def query_people(context: QueryContext, args: Args) -> QueryResult[PeopleRow]:
         for user, name, text in rows
         if user in badges or all(word in text for word in words)
     ]
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     return people[first : first + size], len(people)
 
 

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import ReceivedLine
     from aisle.jobs.row_types.products import NextDeliveriesRow, PendingChangeRow, StoreProductRow
 
-DEFAULT_DELIVERY_COUNT = 3
-"""Rows of a window if the query names no size."""
-
 DELIVERY_BATCH = 20
 """Deliveries that are read at once."""
 
@@ -79,7 +76,7 @@ def next_deliveries(context: QueryContext, args: Args) -> QueryResult[NextDelive
         operation for operation in context.pending_products.get(product, ()) if any(deliveries_of_receipt(operation))
     ]
     touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
-    _, size = window_bounds(args, DEFAULT_DELIVERY_COUNT)
+    _, size = window_bounds(args, 3)
     rows: list[NextDeliveriesRow] = []
     skip = 0
     while len(rows) < size:

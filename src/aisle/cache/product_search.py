@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.products import NearbyStoreRow, ProductRow, SearchRow, SurroundingRow
     from aisle.jobs.row_types.service import ServiceProduct
 
-DEFAULT_SIZE = 20
-"""Rows of a window if the query names no size."""
-
 MAX_HITS = MAX_COUNTED
 """Greatest number of hits that are counted and ranked; with more hits people type another letter."""
 
@@ -111,7 +108,7 @@ def search_products(cache: apsw.Connection, args: Args) -> WindowRows[SearchRow]
     words or the letter. `is_partial` is True if that may have left hits out.
     """
     search = str(args.get("search") or "")
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     variants = search_variants(search)
     if not variants:
         return WindowRows([], 0)

@@ -48,7 +48,7 @@ NO_WALK_ORDER = Decimal(10) ** 12
 """Sort value of a location without a walking order."""
 
 
-def window_bounds(args: Args, size: int) -> tuple[int, int]:
+def window_bounds(args: Args, size: int = 20) -> tuple[int, int]:
     """Return (first, size) of the requested window; `size` if the query names no size."""
     first, requested = args.get("first"), args.get("size")
     return max(0, int(first or 0)), size if requested is None else max(0, int(requested))
@@ -111,6 +111,12 @@ def load_walk_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, 
         to_text(list(codes)),
     )
     return {str(code): to_decimal(order) for code, order in rows}
+
+
+def product_names(cache: apsw.Connection, numbers: Iterable[str]) -> dict[str, str]:
+    """Return the names of those of these products that have one."""
+    sql = "SELECT p.product_number, p.name FROM json_each(?) e JOIN product p ON p.product_number = e.value"
+    return {str(number): str(name) for number, name in fetch(cache, sql, to_text(sorted(set(numbers)))) if name}
 
 
 def location_entries(raw: Row) -> list[Row]:

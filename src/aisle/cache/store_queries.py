@@ -153,9 +153,6 @@ def _has_rows(cache: apsw.Connection, name: str) -> bool:
     return bool(fetch(cache, f"SELECT 1 FROM {_TABLE_BY_LIST[name]} LIMIT 1"))  # noqa: S608 - names of our own tables
 
 
-DEFAULT_SIZE = 20
-"""Rows of a window if the query names no size."""
-
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
 
@@ -194,7 +191,7 @@ def list_stores(context: QueryContext, args: Args) -> WindowRows[StoresRow]:
         f" {word}" if len(word) < 3 else word
         for word in normalise_text(str(args.get("search") or "")).split()[:MAX_WORDS]
     ]
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     area, visited = (
         _area_of_store(cache, store_folder.store),
         {each.store: each for each in visited_stores(store_folder.root, store_folder.base_url)},

@@ -23,7 +23,7 @@ from aisle.errors import StorageError
 from aisle.host.courier_monitor import write_heartbeat
 from aisle.host.file_recovery import FILES_GONE, first_problem
 from aisle.host.leader_lock import Leader, LeaderLock
-from aisle.host.notify_sockets import OFFER_TOKEN_PREFIX, STEP_DOWN_PREFIX, CourierSocket, ask_to_step_down, offer_token
+from aisle.host.notify_sockets import OFFER_TOKEN_PREFIX, STEP_DOWN_PREFIX, CourierSocket, send_to_courier
 from aisle.host.processes import freeze_gc
 from aisle.host.program_version import PROGRAM_VERSION, is_newer
 from aisle.host.store_folder import StoreFolder
@@ -59,9 +59,9 @@ async def become_leader(lock: LeaderLock, store_folder: StoreFolder, this_proces
     if holder is None:
         return False
     if is_newer(this_process.version, holder.version):
-        ask_to_step_down(store_folder, this_process.version)
+        send_to_courier(store_folder, STEP_DOWN_PREFIX + this_process.version)
     elif this_process.token_file not in ("", holder.token_file):
-        offer_token(store_folder, this_process.version, this_process.token_file)
+        send_to_courier(store_folder, f"{OFFER_TOKEN_PREFIX}{this_process.version} {this_process.token_file}")
     else:
         return False
     for _ in range(_MAX_LOCK_TRIES):
