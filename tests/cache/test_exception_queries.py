@@ -26,6 +26,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Intent
 from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
+from tests.cache.service_rows import put_orders
 from tests.writes import ANNA, update
 
 Row = dict[str, Any]
@@ -143,7 +144,7 @@ def test_late_orders_are_counted_as_they_are_listed(
         service_rows.order(f"{number}", service_rows.line(1, "P1", 3, number % 3), pickup_date=days[number % 7])
         for number in range(1, 40)
     ]
-    cache.write_orders(orders, lines_known=True, read_began=1.0)
+    put_orders(cache, *orders)
     moved = [{**order, "pickup_date": "2026-03-01"} for order in orders[:5]]
     cache.write_orders([*moved, {**orders[7], "is_picked": True}], lines_known=True, read_began=2.0)
     cache.delete_absent_orders(["9"], read_began=3.0)

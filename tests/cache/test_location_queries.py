@@ -14,13 +14,12 @@ from aisle.cache.location_queries import aisle_of
 from aisle.cache.reader import CacheReader
 from aisle.cache.schema import FEED_ENTRIES, MAX_KEYED_CHANGES
 from aisle.cache.writer import CacheWriter
-from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.jobs.pick.put_down import is_pickup_location
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue
-from tests.cache.service_rows import line, location, order, product, stock
-from tests.writes import ANNA, STORE, intents, update
+from tests.cache.service_rows import line, location, order, product, put_orders, stock
+from tests.writes import STORE, enqueue, update
 
 
 def codes(reads: CacheReader, **args: Any) -> list[str]:
@@ -61,7 +60,7 @@ def test_the_walk_is_kept_until_a_place_changes_comes_or_goes(cache: CacheWriter
     cache.write_stock([stock("P", places={"A": 4}), stock("Q", places={"B": 1})])
     kept = [reads.context.walk_order()]
     cache.write_stock([stock("P", 7, places={"A": 1, "B": 6})])
-    cache.write_orders([order("4101", line(1, "P", 2))], True, 1.0)
+    put_orders(cache, order("4101", line(1, "P", 2)))
     assert not walked_anew()
     cache.write_stock([stock("P", places={"A": 1, "X": 6})])
     assert walked_anew()
@@ -203,16 +202,13 @@ def test_what_is_held_for_customers_is_told_by_order(cache: CacheWriter, reads: 
         }
 
     free = {"location_code": "PU-1", "location_order": 1, "quantity": 1}
-    cache.write_orders(
-        [
-            order("1", line(1, "P", picked=3, store_locations=[held(1), free])),
-            order("2", line(1, "P", picked=3, store_locations=[held(2, "PU-2")])),
-            order("3", line(1, "P", picked=3, store_locations=[held(3)]), is_active=False),
-            order("4", line(1, "P", picked=3, store_locations=[held(1)])),
-            order("5", line(1, "P", picked=3, store_locations=[held(5)]), is_picked=True),
-        ],
-        lines_known=True,
-        read_began=1,
+    put_orders(
+        cache,
+        order("1", line(1, "P", picked=3, store_locations=[held(1), free])),
+        order("2", line(1, "P", picked=3, store_locations=[held(2, "PU-2")])),
+        order("3", line(1, "P", picked=3, store_locations=[held(3)]), is_active=False),
+        order("4", line(1, "P", picked=3, store_locations=[held(1)])),
+        order("5", line(1, "P", picked=3, store_locations=[held(5)]), is_picked=True),
     )
     (row,) = at(reads, "PU-1")["products"]
     assert row["quantity"] == 5
@@ -283,7 +279,7 @@ def stored(random: Random, cache: CacheWriter) -> None:
             kept = [{"location_code": random.choice(PLACES), "quantity": random.choice([0, 1, 2]), **held}]
             lines.append(line(each, random.choice(PRODUCTS), 3, 2, store_locations=kept))
         orders.append(order(number, *lines, is_active=random.random() < 0.9))
-    cache.write_orders(orders, True, 1.0)
+    put_orders(cache, *orders)
 
 
 def moved(random: Random) -> Write:
@@ -326,8 +322,7 @@ def test_it_is_what_the_page_of_the_place_shows(
         for code in PLACES:
             pages, rows = at_location(reads, "location", code), at_location(reads, "location_use", code)
             assert list(map(decided, rows)) == [decided(on_its_page(page)) for page in pages], code
-        with transaction(outbox_db):
-            outbox.enqueue(intents(*(written(random) for _ in range(3))), ANNA)
+        enqueue(outbox, *(written(random) for _ in range(3)))
 
 
 def test_goods_of_an_order_that_was_rejected_here_lie_there_for_nobody(
@@ -336,8 +331,7 @@ def test_goods_of_an_order_that_was_rejected_here_lie_there_for_nobody(
     cache.write_locations([location("HOLD", 1)])
     cache.write_stock([stock("P", places={"HOLD": 2})])
     held = {"location_code": "HOLD", "quantity": 2, "customer_order_number": "1", "customer_order_line_number": 1}
-    cache.write_orders([order("1", line(1, "P", 3, 2, store_locations=[held]))], True, 1.0)
+    put_orders(cache, order("1", line(1, "P", 3, 2, store_locations=[held])))
     assert at_location(reads, "location_use", "HOLD") == [{"tags": [], "goods": 0, "is_used": True}]
-    with transaction(outbox_db):
-        OperationQueue(outbox_db).enqueue(intents(update("1", {}, merge=False, is_rejected=True)), ANNA)
+    enqueue(OperationQueue(outbox_db), update("1", {}, merge=False, is_rejected=True))
     assert at_location(reads, "location_use", "HOLD") == [{"tags": [], "goods": 1, "is_used": False}]

@@ -24,6 +24,7 @@ from aisle.outbox.operation_record import Author, Intent, author_of
 from aisle.outbox.reason_messages import store_text
 from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
+from tests.cache.service_rows import put_orders
 from tests.run_length import tries
 from tests.writes import ANNA, update
 
@@ -164,7 +165,7 @@ def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
     cache.write_people([service_rows.person("U2", "Ben Okafor")])
     said = {"is_claimed": True, "claimed_by": "U2", "claimed_on": "2026-03-05T09:00:00Z"}
     short = service_rows.line(2, "P2", 3, 1, is_picked=True)
-    cache.write_orders([service_rows.order("1", service_rows.line(1), short, **said)], lines_known=True, read_began=1.0)
+    put_orders(cache, service_rows.order("1", service_rows.line(1), short, **said))
     (row,), _ = reads.query("orders_by_number", {"orders": ["1", "unknown"]})
     assert (row["claimed_name"], row["short"], row["status"]) == ("Ben Okafor", 1, "partial")
     assert row["idle_since"] == "2026-03-05T09:00:00.000Z"
@@ -195,9 +196,7 @@ def test_event_in_order_and_log_is_shown_once(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     """The order's own history says what became of it, and where."""
-    cache.write_orders(
-        [service_rows.order("1", service_rows.line(1), service_rows.line(2))], lines_known=True, read_began=1.0
-    )
+    put_orders(cache, service_rows.order("1", service_rows.line(1), service_rows.line(2)))
     cache.write_products([service_rows.product("P1", "Cola")])
     why = {"rejection_reason_code": "2", "rejection_reason_code_description": "Place is empty"}
     closing = update("1", {1: 1})
@@ -238,7 +237,7 @@ def test_event_in_order_and_log_is_shown_once(
 def test_a_claim_for_somebody_has_his_name_here_and_is_sent_in_it(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
-    cache.write_orders([service_rows.order("1", is_claimed=True)], lines_known=True, read_began=1.0)
+    put_orders(cache, service_rows.order("1", is_claimed=True))
     with transaction(outbox_db):
         save_note(outbox_db, LocalNote("claim", "1", "U2"), "U1", 1000.0)
     (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
@@ -402,7 +401,7 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
     kept = [{"location_code": "PU-1", "quantity": 1, "customer_order_number": "1", "location_order": 1}]
     lines = (service_rows.line(1, "P1", 3, 4), service_rows.line(2, "P2", 3, 2, moved_quantity=2, store_locations=kept))
     fine = service_rows.line(3, "P3", 3, 1, moved_quantity=1, store_locations=kept)
-    cache.write_orders([service_rows.order("1", *lines, fine)], lines_known=True, read_began=1.0)
+    put_orders(cache, service_rows.order("1", *lines, fine))
     rows, _ = reads.query("negative_stock", {})
     found = [(row["kind"], row["product_number"], row["location_code"], int(row["quantity"])) for row in rows]
     assert found == [
@@ -440,7 +439,7 @@ def test_of_what_waits_only_what_changed_is_made_anew(
 ) -> None:
     orders = [str(number) for number in range(100, 130)]
     lines = [service_rows.line(1), service_rows.line(2)]
-    cache.write_orders([service_rows.order(each, *lines) for each in orders], lines_known=True, read_began=1.0)
+    put_orders(cache, *(service_rows.order(each, *lines) for each in orders))
     outbox = OperationQueue(outbox_db)
     made: list[str] = []
 

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.host.database import fetch, transaction
+from aisle.host.database import fetch
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache import service_rows
-from tests.cache.service_rows import line, location, order, product, stock
+from tests.cache.service_rows import line, location, order, product, put_orders, stock
 from tests.run_length import tries
-from tests.writes import ANNA, intents, update
+from tests.writes import enqueue, update
 
 LINES = st.dictionaries(st.integers(1, 4), st.tuples(st.sampled_from(("P1", "P2")), st.integers(0, 2)), max_size=4)
 
@@ -36,7 +36,7 @@ def there(db: apsw.Connection) -> list[tuple[int, str, int]]:
 def test_the_lines_are_those_of_the_last_read(reads: list[dict[int, tuple[str, int]] | None]) -> None:
     with TemporaryDirectory() as folder, closing(open_cache(Path(folder), writer=True)) as db:
         cache, last = CacheWriter(db, "0001"), dict[int, tuple[str, int]]()
-        cache.write_orders([order("O2", line(1, "P1"))], lines_known=True, read_began=1.0)
+        put_orders(cache, order("O2", line(1, "P1")))
         for began, lines in enumerate(reads, 1):
             whole = order("O1", *(line(number, *of[:1], 3, of[1]) for number, of in (lines or {}).items()))
             before, known = last, began > 1
@@ -50,7 +50,7 @@ def test_the_lines_are_those_of_the_last_read(reads: list[dict[int, tuple[str, i
 
 def test_a_line_that_says_the_same_is_not_written_again(cache: CacheWriter, cache_db: apsw.Connection) -> None:
     lines = [line(number, f"P{number}") for number in range(1, 5)]
-    cache.write_orders([order("O1", *lines)], lines_known=True, read_began=1.0)
+    put_orders(cache, order("O1", *lines))
     cache_db.execute("CREATE TEMP TABLE noted (line_number)")
     for event, row in (("INSERT", "new"), ("DELETE", "old")):
         cache_db.execute(
@@ -66,7 +66,7 @@ def test_a_line_that_says_the_same_is_not_written_again(cache: CacheWriter, cach
 def test_an_order_whose_lines_are_gone_is_begun_by_nobody(cache: CacheWriter, cache_db: apsw.Connection) -> None:
     """Its header is what it was: some services forget the lines that an update does not name."""
     said = {"total_lines": 1, "total_quantity": 3}
-    cache.write_orders([order("O1", line(1, "P1", 3, 2), **said)], True, 1.0)
+    put_orders(cache, order("O1", line(1, "P1", 3, 2), **said))
     assert fetch(cache_db, "SELECT status, picked_quantity FROM orders") == [("partial", 2)]
     cache.write_orders([order("O1", **said)], True, 2.0)
     assert there(cache_db) == []
@@ -91,7 +91,7 @@ def an_order(cache: CacheWriter, **line: Any) -> None:
     cache.write_products([service_rows.product("P1"), service_rows.product("P2")])
     cache.write_stock([service_rows.stock(number, 9, places={"A-1": 4, "A-2": 5}) for number in ("P1", "P2")])
     lines = [service_rows.line(1, "P1", 2) | line, service_rows.line(2, "P2", 2)]
-    cache.write_orders([service_rows.order("O1", *lines)], lines_known=True, read_began=1.0)
+    put_orders(cache, service_rows.order("O1", *lines))
 
 
 def test_an_order_to_pick_says_what_lies_at_each_place(cache: CacheWriter, reads: CacheReader) -> None:
@@ -181,7 +181,7 @@ def test_what_a_page_reads_does_not_grow_with_what_waits_for_customers(
     cache.write_locations([location(code, number) for number, code in enumerate(("A", "B", "PU-1"), 1)])
     cache.write_products([product("P")])
     cache.write_stock([stock("P", 500, places={"A": 99, "B": 99, "PU-1": 300})])
-    cache.write_orders([waiting(number) for number in range(30)], lines_known=True, read_began=1.0)
+    put_orders(cache, *(waiting(number) for number in range(30)))
     few = steps(reads, name, args)
     cache.write_orders([waiting(number) for number in range(30, 330)], lines_known=True, read_began=2.0)
     assert steps(reads, name, args) == few
@@ -220,7 +220,7 @@ def test_places_that_make_no_sense_hold_nothing(cache: CacheWriter, reads: Cache
     cache.write_stock([stock("P", places={"PU-1": 5})])
     odd = [None, "PU-1", {}, {"location_code": "PU-1"}, {**laid("O1", "PU-1"), "quantity": "many"}]
     lines = [line(1, "P", store_locations=[*odd, laid("O1", "PU-1", 2, None)]), line(2, "P", store_locations={"a": 1})]
-    assert not cache.write_orders([order("O1", *lines)], lines_known=True, read_began=1.0).skipped
+    assert not put_orders(cache, order("O1", *lines)).skipped
     (row,) = reads.query("location", {"location_code": "PU-1"})[0]
     assert row["products"][0]["held"] == [{"order_number": "O1", "line_number": 1, "quantity": Decimal(2)}]
 
@@ -231,12 +231,11 @@ def test_a_place_is_used_by_the_last_order_that_lies_there(
     cache.write_locations([location("PU-1", 1)])
     cache.write_products([product("P")])
     cache.write_stock([stock("P", places={"PU-1": 50})])
-    cache.write_orders([waiting(number) for number in range(25)], lines_known=True, read_began=1.0)
+    put_orders(cache, *(waiting(number) for number in range(25)))
 
     def reject(*numbers: int) -> bool:
         rejected = (update(f"O{number}", {}, merge=False, is_rejected=True) for number in numbers)
-        with transaction(outbox_db):
-            OperationQueue(outbox_db).enqueue(intents(*rejected), ANNA)
+        enqueue(OperationQueue(outbox_db), *rejected)
         return bool(reads.query("location_use", {"location_code": "PU-1"})[0][0]["is_used"])
 
     assert reject(*(number for number in range(25) if number != 9))

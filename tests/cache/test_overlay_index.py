@@ -38,7 +38,7 @@ from aisle.outbox.operation_record import (
     operation_from_row,
 )
 from aisle.outbox.reason_messages import NO_MESSAGE
-from tests.writes import ANNA, intents, movement, update
+from tests.writes import ANNA, enqueue, intents, movement, update
 
 NAMES = st.one_of(
     st.text(max_size=6),
@@ -106,10 +106,7 @@ def test_whatever_it_touches_it_is_found_by(said: tuple[str, Any]) -> None:
 
 
 def test_only_what_is_asked_for_is_read(outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    with transaction(outbox_db):
-        OperationQueue(outbox_db).enqueue(
-            intents(update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P1")), ANNA
-        )
+    enqueue(OperationQueue(outbox_db), update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P1"))
     read: list[str] = []
 
     def note(row: Any) -> Operation:
@@ -157,8 +154,7 @@ def test_what_makes_no_sense_hides_nothing_of_what_others_do(
 
 def test_what_moves_on_before_it_is_read_is_there_as_it_was_seen(outbox_db: apsw.Connection) -> None:
     outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
-    with transaction(outbox_db):
-        (sent, gone) = outbox.enqueue(intents(update("4101", {1: 1}), update("4102", {1: 1})), ANNA)
+    (sent, gone) = enqueue(outbox, update("4101", {1: 1}), update("4102", {1: 1}))
     pending = overlay.by_order()
     outbox.begin_sending(sent, b"{}")
     with transaction(outbox_db):
@@ -171,8 +167,7 @@ def test_what_moves_on_before_it_is_read_is_there_as_it_was_seen(outbox_db: apsw
 
 
 def test_of_much_that_waits_the_names_are_kept_alone(outbox_db: apsw.Connection) -> None:
-    with transaction(outbox_db):
-        OperationQueue(outbox_db).enqueue(intents(*(update(str(4000 + n), {1: 1}) for n in range(20))), ANNA)
+    enqueue(OperationQueue(outbox_db), *(update(str(4000 + n), {1: 1}) for n in range(20)))
     overlay = Overlay(outbox_db)
     overlay.by_order()
     StockOverlay(overlay).by_product()
@@ -187,8 +182,7 @@ def test_however_much_is_looked_at_little_of_it_is_kept(
     for room, name in ((overlays, "MAX_LOADED"), (overlays, "LOAD_BATCH"), (overlay_index, "MAX_KEPT_OPERATIONS")):
         monkeypatch.setattr(room, name, 3)
     outbox = OperationQueue(outbox_db)
-    with transaction(outbox_db):
-        ids = outbox.enqueue(intents(*(update(str(4000 + n), {1: 1}) for n in range(20))), ANNA)
+    ids = enqueue(outbox, *(update(str(4000 + n), {1: 1}) for n in range(20)))
     overlay = Overlay(outbox_db)
     for _ in range(2):
         assert len(overlay.by_order()) == 20
@@ -211,8 +205,7 @@ def test_what_is_asked_for_is_whole_whatever_was_read_before(
     outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
 
     def pick(number: int, picked: int = 1) -> str:
-        with transaction(outbox_db):
-            (op_id,) = outbox.enqueue(intents(update(str(4000 + number), {1: picked}, merge=False)), ANNA)
+        (op_id,) = enqueue(outbox, update(str(4000 + number), {1: picked}, merge=False))
         return str(op_id)
 
     first = [pick(number) for number in range(12)]
@@ -236,11 +229,9 @@ def test_a_read_that_breaks_off_hides_nothing_of_what_waits(
     outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
+    enqueue(outbox, update("4101", {1: 1}))
     assert list(overlay.by_order()) == ["4101"]
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+    enqueue(outbox, update("4102", {1: 1}))
 
     def broken(*_args: object) -> None:
         raise apsw.IOError
@@ -250,8 +241,7 @@ def test_a_read_that_breaks_off_hides_nothing_of_what_waits(
         with pytest.raises(apsw.IOError):
             overlay.by_order()
     assert list(overlay.by_order()) == ["4101", "4102"]
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4103", {1: 1})), ANNA)
+    enqueue(outbox, update("4103", {1: 1}))
     assert list(overlay.by_order()) == ["4101", "4102", "4103"]
 
 

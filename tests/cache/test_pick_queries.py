@@ -16,8 +16,8 @@ from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_state import CONFIRM, SEND
 from tests.cache import service_rows
-from tests.cache.service_rows import line, location, order, product, stock
-from tests.writes import ANNA, STORE, intents, movement
+from tests.cache.service_rows import line, location, order, product, put_orders, stock
+from tests.writes import ANNA, STORE, enqueue, intents, movement
 
 
 @pytest.fixture
@@ -45,14 +45,11 @@ def stocked(cache: CacheWriter) -> CacheWriter:
         ]
     )
     kept = [{"location_code": "PU-1", "quantity": 2, "customer_order_number": "O1", "customer_order_line_number": 1}]
-    cache.write_orders(
-        [
-            service_rows.order("O1", service_rows.line(1, "BOX", 3, 2, store_locations=kept)),
-            service_rows.order("O2", service_rows.line(1, "CUP", 2), customer_name="Ms Bell"),
-            service_rows.order("O3", service_rows.line(1, "CUP", 2, 2)),
-        ],
-        lines_known=True,
-        read_began=1.0,
+    put_orders(
+        cache,
+        service_rows.order("O1", service_rows.line(1, "BOX", 3, 2, store_locations=kept)),
+        service_rows.order("O2", service_rows.line(1, "CUP", 2), customer_name="Ms Bell"),
+        service_rows.order("O3", service_rows.line(1, "CUP", 2, 2)),
     )
     return cache
 
@@ -134,13 +131,8 @@ def outbox(outbox_db: apsw.Connection, cache: CacheWriter) -> OperationQueue:
     cache.write_stock([{**stock("P1", 27), "store_locations": entries}])
     held = [kept("A-2", 3, most_likely_pool_1=1, most_likely_pool_2=2), kept("A-6", 4, most_likely_pool_1=4)]
     lines = (line(1, "P1", 9, 7, store_locations=held), line(2, "P1", 6, 0))
-    cache.write_orders([order("4101", *lines)], True, 1.0)
+    put_orders(cache, order("4101", *lines))
     return OperationQueue(outbox_db)
-
-
-def enqueue(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
-    with transaction(outbox._db):
-        return outbox.enqueue(intents(*writes), ANNA)
 
 
 def picked(quantity: float, place: str = "A-1", line_: int = 2, was: float = 0) -> Write:
@@ -221,14 +213,11 @@ def test_reasons_that_orders_and_lines_have_named(cache: CacheWriter, reads: Cac
     named = {"rejection_reason_code": "7", "rejection_reason_code_description": "Customer cancelled"}
     spilt: dict[str, Any] = {"rejection_reason_code": "31", "rejection_reason_code_description": "Spilt"}
     mute: dict[str, Any] = {"rejection_reason_code": "8", "rejection_reason_code_description": ""}
-    cache.write_orders(
-        [
-            order("1", line(1, "P1"), is_rejected=True, **named),
-            order("2", line(1, "P1", **spilt), line(2, "P2", **spilt)),
-            order("3", line(1, "P1", **mute), is_rejected=True, **mute),
-        ],
-        True,
-        1.0,
+    put_orders(
+        cache,
+        order("1", line(1, "P1"), is_rejected=True, **named),
+        order("2", line(1, "P1", **spilt), line(2, "P2", **spilt)),
+        order("3", line(1, "P1", **mute), is_rejected=True, **mute),
     )
     rows, _ = reads.query("short_reasons", {})
     assert rows == [{"code": "31", "text": "Spilt"}, {"code": "7", "text": "Customer cancelled"}]

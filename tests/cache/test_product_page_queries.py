@@ -18,9 +18,9 @@ from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from tests.cache import service_rows
-from tests.cache.service_rows import line, location, order, person, product, stock, store
+from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.clock import Clock
-from tests.writes import ANNA, STORE, intents, update
+from tests.writes import ANNA, STORE, enqueue, update
 
 
 def holders(reads: CacheReader, **args: Any) -> list[tuple[str, int, int]]:
@@ -29,18 +29,15 @@ def holders(reads: CacheReader, **args: Any) -> list[tuple[str, int, int]]:
 
 
 def test_orders_that_need_a_product_come_before_those_that_only_hold_it(cache: CacheWriter, reads: CacheReader) -> None:
-    cache.write_orders(
-        [
-            order("1", line(1, "P1", picked=3)),
-            order("2", line(1, "P1", picked=1), line(2, "P1", 5), pickup_date="2026-03-04", customer_name="Ada"),
-            order("3", line(1, "P1"), pickup_date="2026-03-03"),
-            order("4", line(1, "P2")),
-            order("5", line(1, "P1"), is_active=False),
-            order("6", line(1, "P1"), is_rejected=True),
-            order("7", line(1, "P1", picked=1, is_picked=True), is_picked=True),
-        ],
-        lines_known=True,
-        read_began=1,
+    put_orders(
+        cache,
+        order("1", line(1, "P1", picked=3)),
+        order("2", line(1, "P1", picked=1), line(2, "P1", 5), pickup_date="2026-03-04", customer_name="Ada"),
+        order("3", line(1, "P1"), pickup_date="2026-03-03"),
+        order("4", line(1, "P2")),
+        order("5", line(1, "P1"), is_active=False),
+        order("6", line(1, "P1"), is_rejected=True),
+        order("7", line(1, "P1", picked=1, is_picked=True), is_picked=True),
     )
     assert holders(reads) == [("3", 3, 0), ("2", 7, 1), ("1", 0, 3), ("7", 0, 1)]
     assert holders(reads, first=1, size=2) == [("2", 7, 1), ("1", 0, 3)]
@@ -52,10 +49,9 @@ def test_orders_that_need_a_product_come_before_those_that_only_hold_it(cache: C
 def test_what_was_picked_here_counts_at_once(
     cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
-    cache.write_orders([order("1", line(1, "P1")), order("2", line(1, "P1"))], lines_known=True, read_began=1)
+    put_orders(cache, order("1", line(1, "P1")), order("2", line(1, "P1")))
     outbox = OperationQueue(outbox_db, clock=Clock(5.0))
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("1", {1: 3}), update("2", {}, is_active=False)), ANNA)
+    enqueue(outbox, update("1", {1: 3}), update("2", {}, is_active=False))
     assert holders(reads) == [("1", 0, 3)]
 
 

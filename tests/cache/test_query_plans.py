@@ -17,14 +17,13 @@ from aisle.cache.row_values import SortKey, read_merged_window
 from aisle.cache.store_queries import LISTS_SHOWN
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress, save_progress
-from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import archive
 from aisle.outbox.journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.reason_messages import NO_MESSAGE
-from tests.cache.service_rows import order, product, store
-from tests.writes import ANNA, STORE, intents, movement, update
+from tests.cache.service_rows import order, product, put_orders, store
+from tests.writes import ANNA, STORE, enqueue, movement, update
 
 
 def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
@@ -50,10 +49,8 @@ def test_no_write_reads_what_was_sent_before(outbox_db: apsw.Connection) -> None
     asked: set[str] = set()
     outbox = OperationQueue(outbox_db)
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.add(told["sql"]))
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P9")), ANNA)
-    with transaction(outbox_db):
-        (merged,) = outbox.enqueue(intents(update("4102", {1: 2})), ANNA)
+    enqueue(outbox, update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P9"))
+    (merged,) = enqueue(outbox, update("4102", {1: 2}))
     outbox.begin_sending(merged, b"{}")
     outbox.confirm(merged)
     outbox.mark_read_back(merged)
@@ -103,7 +100,7 @@ def test_nobody_looks_through_all_sessions_or_all_that_waits(
     cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
     """Five weeks of sessions stay, and where the link is down much waits."""
-    cache.write_orders([order("1", is_claimed=True, claimed_by="U1", claimed_terminal="elsewhere")], True, 1.0)
+    put_orders(cache, order("1", is_claimed=True, claimed_by="U1", claimed_terminal="elsewhere"))
     asked: list[str] = []
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
     reads.query("orders", {})

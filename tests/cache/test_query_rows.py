@@ -36,7 +36,7 @@ from aisle.outbox import session_requests
 from aisle.outbox.local_notes import SAVED_VIEW, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache import test_unusable_rows as good
-from tests.cache.service_rows import line, location, order, person, product, stock, store
+from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.writes import ANNA, STORE, intents, movement, update
 
 NOW = good.NOW
@@ -123,7 +123,7 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     cache.write_locations([location("A", 1, tags=["t"]), location("B", 2, tags=["pickup"])])
     lines = [line(1, "P1", 3, 1, picked_username="U2"), line(2, "P2", 1, rejection_reason_code="1", description="Oat")]
     reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "Broken"}
-    cache.write_orders([good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason)], True, 1.0)
+    put_orders(cache, good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason))
     cache.write_orders([order("O4")], False, 1.0)
     cache.write_deliveries([good.a_delivery("D1")], 1.0)
     cache.write_receipts([good.a_receipt("D1")])

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from aisle.cache.field_parsing import json_encoder
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, WriteResult
-from aisle.host.database import transaction
 from aisle.outbox.operation_queue import OperationQueue
-from tests.cache.service_rows import line, location, order, product, stock, store
-from tests.writes import ANNA, STORE, intents, movement, update
+from tests.cache.service_rows import line, location, order, product, put_orders, stock, store
+from tests.writes import STORE, enqueue, movement, update
 
 RUBBISH: tuple[Any, ...] = (
     None, 7, -1.5, True, "", "x", "7", "2026-13-45", [], ["x", None, 7, [], {}], [{}], [[{}]], {}, {"a": 1}, 1e300,
@@ -128,12 +127,7 @@ def everything(reads: CacheReader, numbers: tuple[str, ...], *named: str) -> Non
 KINDS: dict[
     str, tuple[Callable[[str], Row], tuple[str, ...], Callable[[CacheWriter, list[Row]], WriteResult], tuple[str, ...]]
 ] = {
-    "order": (
-        an_order,
-        ("order_number",),
-        lambda cache, rows: cache.write_orders(rows, True, 1.0),
-        ("order", "order_history"),
-    ),
+    "order": (an_order, ("order_number",), lambda cache, rows: put_orders(cache, *rows), ("order", "order_history")),
     "header": (an_order, ("order_number",), lambda cache, rows: cache.write_orders(rows, False, 1.0), ("order",)),
     "stock": (
         a_stock_entry,
@@ -183,8 +177,7 @@ def test_every_page_reads_it_or_it_is_left_out(
             writes.append(update(number, {1: 1}))
         elif kind == "stock":
             writes.append(movement("O1", number))
-    with transaction(outbox_db):
-        OperationQueue(outbox_db).enqueue(intents(*writes), ANNA)
+    enqueue(OperationQueue(outbox_db), *writes)
     everything(reads, (*written.keys, "R0"), *named)
 
 

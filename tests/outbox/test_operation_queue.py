@@ -51,7 +51,7 @@ from aisle.outbox.reason_messages import store_text
 from aisle.outbox.service_restore import DETECTED, RestoreReplay, list_restores
 from tests.clock import Clock, seeded
 from tests.run_length import tries
-from tests.writes import ANNA, BEN, intents, movement, picked, update
+from tests.writes import ANNA, BEN, enqueue, intents, movement, picked, update
 
 
 @pytest.fixture
@@ -486,8 +486,7 @@ def outbox_service(aisle_home: Path, clock: Clock) -> OperationQueue:
 
 def sent(outbox_service: OperationQueue, count: int) -> list[str]:
     """So many updates of different orders, on their way under their keys."""
-    with transaction(outbox_service._db):
-        ids = outbox_service.enqueue(intents(*(update(f"O{n}", {1: 1}) for n in range(count))), ANNA)
+    ids = enqueue(outbox_service, *(update(f"O{n}", {1: 1}) for n in range(count)))
     for op_id in ids:
         outbox_service.begin_sending(op_id, b"{}", has_key=True)
     return list(ids)

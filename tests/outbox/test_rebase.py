@@ -6,7 +6,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +23,7 @@ from aisle.outbox.reason_messages import store_text
 from aisle.outbox.rebase_picks import RebasedLine, is_picked, merge_line_updates, rebase_line
 from aisle.outbox.service_restore import DETECTED
 from tests.clock import Clock, seeded
-from tests.writes import ANNA, intents, update
+from tests.writes import enqueue, update
 
 
 def line(base: int | None, picked: int, **more: Any) -> Any:
@@ -196,9 +195,7 @@ def outbox(aisle_home: Path) -> OperationQueue:
 
 def sent(outbox: OperationQueue, evidence: Any = None, *, has_key: bool = False) -> str:
     """An update of order A that is under way."""
-    db: apsw.Connection = outbox._db
-    with transaction(db):
-        (op_id,) = outbox.enqueue(intents(update("A", {1: 2})), ANNA)
+    (op_id,) = enqueue(outbox, update("A", {1: 2}))
     outbox.begin_sending(op_id, b"{}", has_key=has_key, evidence=evidence)
     return op_id
 
