@@ -33,11 +33,12 @@ def _tally(name: str, column: str, table: str) -> str:
     """Return a table with the number of rows for each value of a column, and the triggers that keep it."""
     more = f"INSERT INTO {name} VALUES (new.{column}, 1) ON CONFLICT DO UPDATE SET n = n + 1;"  # noqa: S608 - names of our own
     fewer = f"UPDATE {name} SET n = n - 1 WHERE {column} = old.{column};"  # noqa: S608 - names of our own
+    changed = f"new.{column} <> old.{column}"
     return f"""
 CREATE TABLE {name} ({column} PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TRIGGER {name}_in AFTER INSERT ON {table} BEGIN {more} END;
 CREATE TRIGGER {name}_out AFTER DELETE ON {table} BEGIN {fewer} END;
-CREATE TRIGGER {name}_on AFTER UPDATE OF {column} ON {table} WHEN new.{column} <> old.{column} BEGIN {fewer} {more} END;
+CREATE TRIGGER {name}_on AFTER UPDATE OF {column} ON {table} WHEN {changed} BEGIN {fewer} {more} END;
 """
 
 
