@@ -18,25 +18,30 @@ from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import MovementItem, StoreProductCreate, StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.service.auth import pins
-from aisle.service.demo.history import (
+from aisle.service.demo.store import (
     CREATE_ORDERS,
-    DELIVERIES,
-    HISTORY_DAYS,
-    LOGS,
-    MOVEMENT,
-    UPDATE_ORDER,
+    OPENING_DAY,
+    STORE,
+    SUPERVISOR_PIN,
+    Body,
     DemoRequest,
+    DemoStore,
+    load_demo_store,
 )
-from aisle.service.demo.products import Body
-from aisle.service.demo.store import STORE, SUPERVISOR_PIN, WAREHOUSE, DemoStore, demo_bodies
 from aisle.service.domain.order_line import REASON_FIELDS
 
 TODAY = date(2026, 3, 2)
+DELIVERIES, LOGS, MOVEMENT, UPDATE_ORDER = (
+    "create-store-deliveries",
+    "create-store-product-logs",
+    "create-movement",
+    "update-customer-order",
+)
 
 
 @pytest.fixture(scope="module")
 def demo() -> DemoStore:
-    return demo_bodies(TODAY)
+    return load_demo_store(TODAY)
 
 
 def barcodes(product: Body) -> list[str]:
@@ -49,27 +54,14 @@ def barcodes(product: Body) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("stem", "digit"), [("400638133393", "1"), ("7351353", "7"), ("1061414100041", "5"), ("001234567890", "5")]
-)
-def test_check_digit_of_known_codes(stem: str, digit: str) -> None:
-    assert check_digit(stem) == digit
-
-
 def test_sizes_are_those_of_a_small_shop(demo: DemoStore) -> None:
     places = Counter(place["store_number"] for place in demo.locations)
     assert 390 <= len(demo.products) <= 430
-    assert places == {STORE: 120, WAREHOUSE: 40}
+    assert places == {STORE: 120, "0900": 40}
     assert len(demo.orders) == 40
     assert Counter(store["is_warehouse"] for store in demo.stores) == {False: 4, True: 1}
     assert {len(order["order_lines"]) for order in demo.orders} == set(range(1, 9))
     assert Counter(person["role"] for person in demo.people) == {"staff": 5, "supervisor": 2}
-
-
-def test_every_store_names_ten_pools_and_shares_an_area(demo: DemoStore) -> None:
-    for store in demo.stores:
-        assert all(store[f"store_stock_pool_{pool}"] for pool in range(1, 11))
-        assert store["area_id"] == demo.stores[0]["area_id"]
 
 
 def test_every_barcode_has_the_right_check_digit_and_one_owner(demo: DemoStore) -> None:
@@ -109,21 +101,6 @@ def test_the_catalogue_has_one_of_each_kind(demo: DemoStore) -> None:
     assert all(word in names for word in ("Müsli", "Crème brûlée", "Jalapeño"))
 
 
-def test_required_product_fields_are_there(demo: DemoStore) -> None:
-    required = {
-        "barcode",
-        "carrier_item_quantity",
-        "edit_min_max_percentage",
-        "price_compare_multiplier",
-        "product_name",
-        "product_number",
-        "shelf_label_quantity",
-    }
-    for product in demo.products:
-        assert required <= product.keys()
-        assert product["price"] > product["purchase_price"] > 0
-
-
 def test_the_walk_goes_up_one_aisle_and_down_the_next(demo: DemoStore) -> None:
     places = [place for place in demo.locations if place["store_number"] == STORE]
     assert [place["location_order"] for place in places] == sorted({place["location_order"] for place in places})
@@ -133,35 +110,6 @@ def test_the_walk_goes_up_one_aisle_and_down_the_next(demo: DemoStore) -> None:
     assert [place["location_code"] for place in places if "pickup" in place["tags"]] == [
         f"PU-0{n}" for n in range(1, 7)
     ]
-
-
-def test_counts_name_known_products_and_places(demo: DemoStore) -> None:
-    products = {product["product_number"]: product for product in demo.products}
-    places = {(place["store_number"], place["location_code"]) for place in demo.locations}
-    for store, entries in demo.counts.items():
-        where = [(entry["product_number"], entry.get("location_code")) for entry in entries]
-        assert len(where) == len(set(where))
-        for entry in entries:
-            assert products[entry["product_number"]]["is_stock"]
-            assert (store, entry["location_code"]) in places if "location_code" in entry else store in STORES_WITHOUT
-            assert any(entry.get(f"stock_pool_{pool}") is not None for pool in range(1, 11))
-    counted = {entry["product_number"] for entry in demo.counts[STORE]}
-    assert counted == {number for number, product in products.items() if product["is_stock"]}
-
-
-STORES_WITHOUT = {"0002", "0003", "0004"}
-
-
-def test_order_lines_name_known_products_in_quantities_they_allow(demo: DemoStore) -> None:
-    products = {product["product_number"]: product for product in demo.products}
-    for order in demo.orders:
-        lines = order["order_lines"]
-        assert [line["line_number"] for line in lines] == list(range(1, len(lines) + 1))
-        for line in lines:
-            product = products[line["product_number"]]
-            assert line["quantity"] > 0
-            assert product["allow_decimal"] or line["quantity"] == int(line["quantity"])
-            assert 0 <= line.get("picked_quantity", 0) <= line["quantity"]
 
 
 def test_most_shelves_hold_what_is_ordered_and_a_few_do_not(demo: DemoStore) -> None:
@@ -199,11 +147,11 @@ def test_order_numbers_can_be_typed_and_the_first_needs_scans_alone(demo: DemoSt
 
 
 def test_demo_store_is_reproducible_and_moves_with_date(demo: DemoStore) -> None:
-    assert demo_bodies(TODAY) == demo
+    assert load_demo_store(TODAY) == demo
     dates = {line["pickup_date"] for order in demo.orders for line in order["order_lines"]}
     assert min(dates) == (TODAY - timedelta(days=1)).isoformat()
     assert max(dates) > (TODAY + timedelta(days=2)).isoformat()
-    later = demo_bodies(TODAY + timedelta(days=9))
+    later = load_demo_store(TODAY + timedelta(days=9))
     assert later._replace(orders=[], requests=[], store_products=[]) == demo._replace(
         orders=[], requests=[], store_products=[]
     )
@@ -258,7 +206,7 @@ def test_deeds_are_done_before_now_and_after_the_opening(demo: DemoStore, hour: 
     now = 20_000 * 86400.0 + hour * 3600
     moments = [deed.sent_at(now) for deed in demo.requests]
     assert max(moments) < now
-    assert min(moments) > DemoRequest(HISTORY_DAYS + 1, 360, "", "").sent_at(now)
+    assert min(moments) > DemoRequest(OPENING_DAY, 360, "", "").sent_at(now)
     assert {deed.days for deed in demo.requests} >= {0, 1, 2, 7, 14, 21}
 
 

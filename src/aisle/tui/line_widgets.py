@@ -128,17 +128,17 @@ def _drop_default_colours(style: Style) -> Style:
 class Header(LinesWidget):
     """Title with progress, store and user, and the rule below it."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("title", "user", "rule", "bar")
+    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("title", "user", "rule", "bar", "place-bar")
 
 
 class Body(LinesWidget):
     """Content of the page."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = _classes(
-        "title", "rule", "bar", "location", "product", "quantity", "tote", "note", "label", "value",
+        "title", "rule", "bar", "quantity-bar", "location", "product", "quantity", "tote", "note", "label", "value",
         "head", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
         "block", "row", "row-dim", "row-key", "mark", "mark-here", "choice-key", "choice", "hint-key", "hint",
-        "look-good", "look-wrong", "look-info", "look-ask",
+        "tone-late", "tone-warning", "tone-ready", "tone-quiet", "look-good", "look-wrong", "look-info", "look-ask",
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from aisle.safe_text import width
 from aisle.tui.layout.styled_lines import StyledLine
+from aisle.tui.layout.tones import LATE, QUIET, READY, WARNING
 
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1006h"
 MOUSE_OFF: Final = "\x1b[?1006l\x1b[?1000l"
@@ -26,7 +27,9 @@ _KEY_ROLES: Final = {
     "choice": "choice-key",
     "hint-key": "hint-key",
     "hint": "hint-key",
-    **dict.fromkeys(("row-key", "cell", "cell-dim", "row", "row-dim", "bar", "rule"), "row-key"),
+    **dict.fromkeys(
+        ("row-key", "cell", "cell-dim", "row", "row-dim", "bar", "rule", LATE, WARNING, READY, QUIET), "row-key"
+    ),
 }
 """Role of the key that belongs to a text of each role; the key stands left of the text."""
 

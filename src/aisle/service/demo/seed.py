@@ -10,17 +10,7 @@ from aisle.contract.models.extension_bodies import ReviewsRequest
 from aisle.service.auth.tokens import add_token, authorize_store, mark_revoked
 from aisle.service.db import Transaction
 from aisle.service.db.statements import access
-from aisle.service.demo.history import (
-    CREATE_ORDERS,
-    DELIVERIES,
-    LOGS,
-    MOVEMENT,
-    OPENING_DAY,
-    REVIEW,
-    UPDATE_ORDER,
-    DemoRequest,
-)
-from aisle.service.demo.store import DemoStore, demo_bodies
+from aisle.service.demo.store import CREATE_ORDERS, OPENING_DAY, STORE, DemoRequest, DemoStore, load_demo_store
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.deliveries import create_store_deliveries
 from aisle.service.handlers.extensions import write_locations
@@ -36,13 +26,14 @@ from aisle.service.handlers.stores import create_stores
 from aisle.service.operation_context import Context, OperationCall, Principal
 from aisle.service.query_values import QueryValues
 
+_REVIEW, _MOVEMENT = "review-logs", "create-movement"
 _HANDLERS: dict[str, RunOperation] = {
-    LOGS: create_store_product_logs,
-    MOVEMENT: create_movement,
-    REVIEW: review_logs,
-    DELIVERIES: create_store_deliveries,
+    "create-store-product-logs": create_store_product_logs,
+    _MOVEMENT: create_movement,
+    _REVIEW: review_logs,
+    "create-store-deliveries": create_store_deliveries,
     CREATE_ORDERS: create_orders_in_store,
-    UPDATE_ORDER: update_customer_order,
+    "update-customer-order": update_customer_order,
 }
 
 
@@ -60,11 +51,11 @@ async def seed_demo(tx: Transaction, now: float) -> bool:
     token = await add_token(tx, name="demo", role="admin", store_numbers=None, now=format_timestamp(now))
     opening = DemoRequest(OPENING_DAY, 360, "", "").sent_at(now)
     runner = _RequestRunner(tx, Principal(token.token_id, "demo", "admin", True), opening)
-    demo = demo_bodies(datetime.fromtimestamp(now, UTC).date())
+    demo = load_demo_store(datetime.fromtimestamp(now, UTC).date())
     await runner.run(create_stores, {"stores": demo.stores})
     await runner.run(create_or_update_products, {"products": demo.products})
     await runner.run(write_locations, {"locations": demo.locations})
-    await runner.run(write_people, {"people": demo.people}, demo.store_number)
+    await runner.run(write_people, {"people": demo.people}, STORE)
     await _seed_stock(runner, demo)
     await _seed_history(runner, demo, now)
     await mark_revoked(tx, token.token_id, format_timestamp(now))
@@ -78,19 +69,19 @@ async def _seed_stock(runner: _RequestRunner, demo: DemoStore) -> None:
     """
     for store, counts in demo.counts.items():
         ranged = dict.fromkeys(entry["product_number"] for entry in counts)
-        items = demo.store_products if store == demo.store_number else [{"product_number": number} for number in ranged]
+        items = demo.store_products if store == STORE else [{"product_number": number} for number in ranged]
         await runner.run(create_store_products, {"store_products": items}, store)
         await runner.run(create_store_product_logs, {"storeproductlog": counts}, store, {"is_counted_quantity": True})
 
 
 async def _seed_history(runner: _RequestRunner, demo: DemoStore, now: float) -> None:
-    """Run the history in order of time, so that ids increase with time."""
+    """Run the requests in order of time, so that ids increase with time."""
     movement_answer = b""
-    for request in sorted(demo.requests, key=lambda each: each.sent_at(now)):
+    for request in demo.requests:
         runner.now_seconds, runner.user = request.sent_at(now), request.user or None
-        body = _review_body(movement_answer) if request.operation == REVIEW else request.body
-        answer = await runner.run(_HANDLERS[request.operation], body, demo.store_number, request.query)
-        movement_answer = answer if request.operation == MOVEMENT else movement_answer
+        body = _review_body(movement_answer) if request.operation == _REVIEW else request.body
+        answer = await runner.run(_HANDLERS[request.operation], body, STORE, request.query)
+        movement_answer = answer if request.operation == _MOVEMENT else movement_answer
 
 
 def _review_body(movement_result: bytes) -> ReviewsRequest:

@@ -36,6 +36,9 @@ _ASSIGNABLE_ROLES: dict[Role, frozenset[Role]] = {
 
 _PIN_HASH_FIELD: Final = "pin_hash"
 
+_CLOCK_TOLERANCE_S: Final = 60.0
+"""Seconds by which the clocks of several hosts of one database may differ."""
+
 
 class _HashedPerson(PersonWrite, total=False):
     """Person of a request; `pin_hash` replaces the PIN. It is empty if the PIN is removed."""
@@ -193,7 +196,7 @@ async def sign_in(ctx: Context, call: OperationCall) -> bytes:
     failure_key = _failure_key(failure_key, is_web=call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL)
     row = await ctx.tx.one(access.SIGN_IN_FAILURES, store.number, failure_key)
     if row and ctx.now < row[1]:
-        raise _locked_refusal(ctx, row)
+        raise await _refuse_locked(ctx, store, failure_key, row)
     is_right = pins.are_equal(body["tried"], (person.pin if person else None) or pins.DUMMY_HASH)
     if not (person and person.pin and is_right):
         await _record_failure(ctx, store, failure_key, row[0] + 1 if row else 1)
@@ -220,10 +223,20 @@ async def _record_failure(ctx: Context, store: Store, person_key: str, failures:
     await ctx.tx.run(access.SIGN_IN_FAILURES_SET, store.number, person_key, failures, ctx.now, until)
 
 
-def _locked_refusal(ctx: Context, row: Row) -> Refusal:
-    """Return the refusal of a locked person, which does not tell if the PIN was right."""
-    wait = max(1, math.ceil(datetime.fromisoformat(row[1]).timestamp() - ctx.now_seconds))
-    return Refusal(429, "Too many wrong PINs; nobody signs in as this person now.", retry_after=wait)
+async def _refuse_locked(ctx: Context, store: Store, person_key: str, row: Row) -> Refusal:
+    """Return the refusal of a locked person, which does not tell if the PIN was right.
+
+    A lock that would last longer than any of so many failures was set before the clock was put back: it begins anew.
+    """
+    wait = datetime.fromisoformat(row[1]).timestamp() - ctx.now_seconds
+    longest = pins.lock_seconds(row[0])
+    if is_clock_set_back := wait > longest + _CLOCK_TOLERANCE_S:
+        wait = longest
+        await _record_failure(ctx, store, person_key, row[0])
+    seconds = max(1, math.ceil(wait))
+    refusal = Refusal(429, "Too many wrong PINs; nobody signs in as this person now.", retry_after=seconds)
+    refusal.keeps_writes = is_clock_set_back
+    return refusal
 
 
 async def _create_person_token(ctx: Context, store: Store, person: _Person) -> bytes:
