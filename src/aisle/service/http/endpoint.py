@@ -205,19 +205,17 @@ class OperationEndpoint:
             hash_secret(asked.secret), operation.name, asked.call.path.get("store_number")
         )
         raw, body = await self._read_authorized_body(operation, request, heads, asked, authorization_key, notes, turn)
-        what = (request.method, request.scope["path"], request.scope["query_string"], raw)
-        print_ = request_parsing.fingerprint(*what, heads) if asked.idempotency_key else ""
+        where = (request.method, request.scope["path"], request.scope["query_string"])
+        fingerprint = request_parsing.fingerprint(*where, raw, heads) if asked.idempotency_key else ""
         call = await self._run_before_transaction(operation, asked, asked.call._replace(body=body))
-        full_request = asked._replace(call=call, fingerprint=print_)
+        full_request = asked._replace(call=call, fingerprint=fingerprint)
 
         async def work(tx: Transaction) -> tuple[Principal, OperationResult | Refusal]:
             await tx.prefetch(_prefetch_statements(operation, authorization_key, full_request))
             ctx = await self._authorize(tx, operation, full_request)
             notes["user"] = ctx.app_user
             try:
-                return ctx.principal, await run_once(
-                    ctx, operation, full_request, lambda kept: request_parsing.same_print(kept, print_, *what)
-                )
+                return ctx.principal, await run_once(ctx, operation, full_request)
             except Refusal as refusal:
                 if not refusal.keeps_writes:
                     raise

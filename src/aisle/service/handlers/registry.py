@@ -19,7 +19,6 @@ from aisle.service.handlers import (
     locations,
     logs,
     movements,
-    order_clearance,
     order_create,
     order_list,
     order_update,
@@ -117,7 +116,7 @@ HANDLERS: dict[str, Handler] = {
     ),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
-        order_clearance.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+        movements.create_customer_order_clearance, frozenset({"supervisor", "admin"})
     ),
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
