@@ -22,7 +22,7 @@ from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, Resolve, Write
 from aisle.outbox.operation_record import Operation
-from aisle.service.factory import Service, open_service
+from aisle.service.factory import Service, ServiceOptions, open_service
 from tests.courier.fake_service import Fake
 from tests.courier.host import URL, Host
 from tests.courier.writes import STORE, update
@@ -199,7 +199,7 @@ class Real(Host):
 async def own(aisle_home: Path) -> AsyncIterator[Two]:
     """Two hosts at our own service."""
     hosts = Real(aisle_home / "own_a"), Real(aisle_home / "own_b")
-    service = open_service(aisle_home / "service.db", clock=hosts[0].time.clock)
+    service = open_service(aisle_home / "service.db", ServiceOptions(hosts[0].time.clock))
     hosts[0].service = hosts[1].service = service
     token = service.ensure_admin_token(aisle_home / "embedded.token")
     api = "/api/v2/public"

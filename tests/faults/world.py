@@ -28,7 +28,7 @@ from aisle.client import Client, RetryPolicy, asgi_transport
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import Database
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.factory import Service
+from aisle.service.factory import Service, ServiceOptions
 from aisle.service.rate_limits import RateLimits
 from tests.courier.host import URL
 from tests.courier.writes import STORE
@@ -57,7 +57,7 @@ class World(Shop):
         self.storage = cast(Inline, lent) if lent else Inline(folder / "service.db")  # only a file's crashes
         # how often one may ask is counted in real seconds, and here a day passes in one of them
         unlimited = RateLimits(token=0, unauthenticated=0)
-        self.service = Service(self.storage, self.time.clock, unlimited)
+        self.service = Service(self.storage, ServiceOptions(self.time.clock, unlimited))
         self.transport = asgi_transport(self.service.app)
         made = create_token(
             self.storage,

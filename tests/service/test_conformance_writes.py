@@ -87,7 +87,7 @@ async def test_who_moved_it(world: World) -> None:
 
 async def test_who_looks_at_the_places(world: World) -> None:
     seen: list[Any] = []
-    world.service.record_request = seen.append
+    world.service.options = world.service.options._replace(record_request=seen.append)
     del world.service.__dict__["app"]
     async with world.open_client(world.secret) as client:
         for query in ({}, {"app_username": "bea"}):

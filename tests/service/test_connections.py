@@ -21,6 +21,7 @@ import pytest
 import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
+from aisle.service.factory import ServiceOptions
 from aisle.service.http.middleware import RequestMiddleware
 
 SECONDS = 60
@@ -424,7 +425,7 @@ def test_ambiguous_request_framing_is_refused_and_connection_closed(head: bytes)
     bodies = Bodies()
     said = head + posted()
     with (
-        serving(ConnectionLimits(), app=RequestMiddleware(bodies)) as (port, _),
+        serving(ConnectionLimits(), app=RequestMiddleware(bodies, ServiceOptions())) as (port, _),
         closing(connected(port, said)) as caller,
     ):
         heard = ended(caller)

@@ -21,10 +21,11 @@ import pytest
 
 from aisle.errors import UsageError
 from aisle.service.errors import Refusal
+from aisle.service.factory import ServiceOptions
 from aisle.service.handlers.registry import BULK_BODY_LIMIT, HANDLERS
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
-from aisle.service.http.server import run_server
+from aisle.service.http.server import ServerOptions, run_server
 from aisle.service.rate_limits import (
     MAX_CODE_LENGTH,
     MAX_HEADER_BYTES,
@@ -42,7 +43,7 @@ STORE = {"store_name": "Long", "is_active": True, "is_active_data_exchange": Tru
 
 def client_of(world: World, **options: Any) -> httpx.AsyncClient:
     """A client of the same database behind other limits."""
-    app = App(world.service.database, clock=lambda: world.now, **options)
+    app = App(world.service.database, ServiceOptions(clock=lambda: world.now, **options))
     headers = {"Authorization": f"Bearer {world.secret}"}
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service", headers=headers)
 
@@ -470,11 +471,11 @@ CERTIFICATE = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_param
 SERVE = """
 import sys
 from pathlib import Path
-from aisle.service.http.server import run_server
+from aisle.service.http.server import ServerOptions, run_server
 folder = Path(sys.argv[1])
-run_server(f"sqlite:///{folder}/s.db", host="0.0.0.0", port=0, token_file=folder / "token",
-      certificate=folder / "cert.pem", private_key=folder / "key.pem", access_file=folder / "access.log",
-      ready=lambda url: print(url, flush=True))
+options = ServerOptions(f"sqlite:///{folder}/s.db", "0.0.0.0", 0, folder / "cert.pem", folder / "key.pem",
+      access_file=folder / "access.log")
+run_server(options, token_file=folder / "token", ready=lambda url: print(url, flush=True))
 """
 
 
@@ -513,13 +514,9 @@ def test_with_a_certificate_it_serves_tls_and_nothing_else(tls: Path) -> None:
 
 
 def test_a_certificate_that_is_none_is_refused_before_anything_is_served(tmp_path: Path) -> None:
-    (tmp_path / "cert.pem").write_text("no certificate")
+    cert = tmp_path / "cert.pem"
+    cert.write_text("no certificate")
     before = threading.active_count()
     with pytest.raises((UsageError, OSError)):
-        run_server(
-            f"sqlite:///{tmp_path}/s.db",
-            port=0,
-            certificate=tmp_path / "cert.pem",
-            private_key=tmp_path / "cert.pem",
-        )
+        run_server(ServerOptions(f"sqlite:///{tmp_path}/s.db", certificate=cert, private_key=cert, port=0))
     assert threading.active_count() == before

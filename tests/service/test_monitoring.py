@@ -22,6 +22,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from aisle.service.factory import ServiceOptions
 from aisle.service.http import health_pages, server
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import JsonFormatter, log_as_json
@@ -36,7 +37,8 @@ LONG = 60.0
 
 def client_of(world: World, *, host: str = "127.0.0.1", secret: str | None = None) -> httpx.AsyncClient:
     """A client on a host, of the same database with figures."""
-    app = App(world.service.database, clock=lambda: world.now, rate_limits=RateLimits(0, 0), metrics=Metrics())
+    options = ServiceOptions(lambda: world.now, RateLimits(0, 0), metrics=Metrics())
+    app = App(world.service.database, options)
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     transport = httpx.ASGITransport(app, client=(host, 5000))
     return httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers)

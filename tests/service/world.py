@@ -21,7 +21,7 @@ from aisle.contract.wire import OPERATIONS
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import Database, Transaction, open_database
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.factory import Service, open_service
+from aisle.service.factory import Service, ServiceOptions, open_service
 from tests.service.watched_storage import Watched
 
 API = "/api/v2/public"
@@ -58,7 +58,7 @@ def _made(demo: bool, now: float) -> bytes:
     clock = (lambda: now) if now else time.time
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "made.db"
-        open_service(file, demo=demo, clock=clock).close()
+        open_service(file, ServiceOptions(clock), demo=demo).close()
         return file.read_bytes()
 
 
@@ -106,7 +106,7 @@ class World:
         if isinstance(self.database, Path) and not self.database.exists():
             prepare(self.database)
         watched = Watched(storage or open_database(self.database), twice=twice)
-        self.service = Service(watched, lambda: self.now)
+        self.service = Service(watched, ServiceOptions(lambda: self.now))
         self.secret = secret or self.token()
         self.client = self.open_client(self.secret)
 

@@ -22,7 +22,7 @@ from aisle.contract.models.extension_bodies import (
     TokenRequest,
     TokenRevokeRequest,
 )
-from aisle.contract.operations import Param
+from aisle.contract.operations import Param, parse_param, path_params
 from aisle.service.handlers import people, tokens
 from aisle.service.handlers.changes import list_audit, list_chain_audit, list_changes, list_unknown_keys
 from aisle.service.handlers.deliveries import mark_deliveries
@@ -59,161 +59,113 @@ def _body_adapter(body: type) -> TypeAdapter[Any]:
     return TypeAdapter(body)
 
 
+def _extension(
+    name: str,
+    method: str,
+    path: str,
+    handler: Handler,
+    body: type | None = None,
+    *,
+    query: str = "",
+    header: str = "",
+    reads_one_row: bool = False,
+) -> Extension:
+    """Declare an extension, with the parameters of its path, and others in the form of the contract's table."""
+    params = path_params(path)
+    params += [parse_param(spec, "query") for spec in query.split()]
+    params += [parse_param(spec, "header") for spec in header.split()]
+    return Extension(name, method, path, handler, tuple(params), body, reads_one_row)
+
+
 _STORE_PATH = "/aisle/v1/stores/{store_number}"
-_STORE_PARAM = Param("store_number", "path", "string", True)
-_AUDIT_PARAMS = (
-    Param("after", "query", "number"),
-    Param("limit", "query", "number"),
-    Param("last_modified_date", "query", "string"),
-    Param("subject", "query", "string"),
-)
+_AUDIT_QUERY = "after:n limit:n last_modified_date subject"
 _ADMIN_HANDLER = Handler(tokens.list_tokens, frozenset({"admin"}), needs_all_stores=True)
 _WRITE_HANDLER = Handler(write_locations, frozenset({"supervisor", "integration", "admin"}), BULK_BODY_LIMIT)
+_SMALL_WRITE_HANDLER = _WRITE_HANDLER._replace(body_limit=MIB)
+_AUDIT_HANDLER = Handler(list_audit, frozenset({"supervisor", "admin"}))
+_PEOPLE_HANDLER = _WRITE_HANDLER._replace(
+    run=people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True
+)
+_SIGN_IN_HANDLER = Handler(
+    people.sign_in, before_transaction=people.hash_pin_of_sign_in, has_secrets=True, limits_attempts=True
+)
 
 EXTENSIONS = (
-    Extension("retrieve-store", "GET", _STORE_PATH, Handler(retrieve_store), (_STORE_PARAM,)),
-    Extension(
-        "review-logs",
-        "POST",
-        f"{_STORE_PATH}/reviews",
-        _WRITE_HANDLER._replace(run=review_logs),
-        (_STORE_PARAM,),
-        ReviewsRequest,
+    _extension("retrieve-store", "GET", _STORE_PATH, Handler(retrieve_store)),
+    _extension(
+        "review-logs", "POST", f"{_STORE_PATH}/reviews", _WRITE_HANDLER._replace(run=review_logs), ReviewsRequest
     ),
-    Extension(
-        "write-locations",
-        "POST",
-        "/aisle/v1/locations",
-        _WRITE_HANDLER,
-        body=LocationsRequest,
-    ),
-    Extension("list-people", "GET", f"{_STORE_PATH}/people", Handler(people.list_people), (_STORE_PARAM,)),
-    Extension(
-        "write-people",
-        "POST",
-        f"{_STORE_PATH}/people",
-        _WRITE_HANDLER._replace(
-            run=people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True
-        ),
-        (_STORE_PARAM,),
-        PeopleRequest,
-    ),
-    Extension(
+    _extension("write-locations", "POST", "/aisle/v1/locations", _WRITE_HANDLER, LocationsRequest),
+    _extension("list-people", "GET", f"{_STORE_PATH}/people", Handler(people.list_people)),
+    _extension("write-people", "POST", f"{_STORE_PATH}/people", _PEOPLE_HANDLER, PeopleRequest),
+    _extension(
         "sign-in",
         "POST",
         "/aisle/v1/sign-in",
-        Handler(people.sign_in, before_transaction=people.hash_pin_of_sign_in, has_secrets=True, limits_attempts=True),
-        (Param(people.SIGN_IN_CHANNEL_HEADER, "header", "string"),),
-        body=SignInRequest,
+        _SIGN_IN_HANDLER,
+        SignInRequest,
+        header=people.SIGN_IN_CHANNEL_HEADER,
     ),
-    Extension(
-        "list-recounts",
-        "GET",
-        f"{_STORE_PATH}/recounts",
-        Handler(list_recounts),
-        (
-            _STORE_PARAM,
-            Param("state", "query", "string"),
-            Param("after", "query", "number"),
-            Param("limit", "query", "number"),
-        ),
+    _extension(
+        "list-recounts", "GET", f"{_STORE_PATH}/recounts", Handler(list_recounts), query="state after:n limit:n"
     ),
-    Extension(
+    _extension(
         "write-recounts",
         "POST",
         f"{_STORE_PATH}/recounts",
-        _WRITE_HANDLER._replace(run=write_recounts, body_limit=MIB),
-        (_STORE_PARAM,),
+        _SMALL_WRITE_HANDLER._replace(run=write_recounts),
         RecountsRequest,
     ),
-    Extension(
+    _extension(
         "reject-lines",
         "POST",
         f"{_STORE_PATH}/line-rejections",
-        _WRITE_HANDLER._replace(run=reject_lines, body_limit=MIB),
-        (_STORE_PARAM,),
+        _SMALL_WRITE_HANDLER._replace(run=reject_lines),
         LineRejectionsRequest,
     ),
-    Extension(
-        "list-changes",
-        "GET",
-        f"{_STORE_PATH}/changes",
-        Handler(list_changes),
-        (
-            _STORE_PARAM,
-            Param("since", "query", "number"),
-            Param("limit", "query", "number"),
-            Param("mark", "query", "string"),
-            Param("known", "query", "string"),
-        ),
+    _extension(
+        "list-changes", "GET", f"{_STORE_PATH}/changes", Handler(list_changes), query="since:n limit:n mark known"
     ),
-    Extension(
-        "list-unknown-keys",
-        "GET",
-        f"{_STORE_PATH}/keys",
-        Handler(list_unknown_keys),
-        (_STORE_PARAM, Param("keys", "query", "string")),
-    ),
-    Extension(
-        "list-named-orders",
-        "GET",
-        f"{_STORE_PATH}/orders",
-        Handler(list_orders_by_number),
-        (_STORE_PARAM, Param("numbers", "query", "string")),
-    ),
-    Extension(
+    _extension("list-unknown-keys", "GET", f"{_STORE_PATH}/keys", Handler(list_unknown_keys), query="keys"),
+    _extension("list-named-orders", "GET", f"{_STORE_PATH}/orders", Handler(list_orders_by_number), query="numbers"),
+    _extension(
         "retrieve-log-entry",
         "GET",
         f"{_STORE_PATH}/logs",
         Handler(retrieve_log_entry),
-        (_STORE_PARAM, Param("id", "query", "number", True)),
+        query="id:n!",
         reads_one_row=True,
     ),
-    Extension(
+    _extension(
         "mark-deliveries",
         "POST",
         f"{_STORE_PATH}/deliveries",
-        _WRITE_HANDLER._replace(run=mark_deliveries, body_limit=MIB),
-        (_STORE_PARAM,),
+        _SMALL_WRITE_HANDLER._replace(run=mark_deliveries),
         DeliveryMarksRequest,
     ),
-    Extension(
-        "list-put-backs",
-        "GET",
-        f"{_STORE_PATH}/put-backs",
-        Handler(list_put_backs),
-        (_STORE_PARAM,),
-    ),
-    Extension(
-        "list-assignments",
-        "GET",
-        f"{_STORE_PATH}/assignments",
-        Handler(list_assignments),
-        (_STORE_PARAM,),
-    ),
-    Extension("list-tokens", "GET", "/aisle/v1/tokens", _ADMIN_HANDLER),
-    Extension(
+    _extension("list-put-backs", "GET", f"{_STORE_PATH}/put-backs", Handler(list_put_backs)),
+    _extension("list-assignments", "GET", f"{_STORE_PATH}/assignments", Handler(list_assignments)),
+    _extension("list-tokens", "GET", "/aisle/v1/tokens", _ADMIN_HANDLER),
+    _extension(
         "create-token",
         "POST",
         "/aisle/v1/tokens",
         _ADMIN_HANDLER._replace(run=tokens.create_token, has_secrets=True),
-        body=TokenRequest,
+        TokenRequest,
     ),
-    Extension(
+    _extension(
         "revoke-token",
         "POST",
         "/aisle/v1/token-revocations",
         _ADMIN_HANDLER._replace(run=tokens.revoke_token),
-        body=TokenRevokeRequest,
+        TokenRevokeRequest,
     ),
-    Extension(
-        "list-audit",
+    _extension("list-audit", "GET", f"{_STORE_PATH}/audit", _AUDIT_HANDLER, query=_AUDIT_QUERY),
+    _extension(
+        "list-chain-audit",
         "GET",
-        f"{_STORE_PATH}/audit",
-        Handler(list_audit, frozenset({"supervisor", "admin"})),
-        (_STORE_PARAM, *_AUDIT_PARAMS),
-    ),
-    Extension(
-        "list-chain-audit", "GET", "/aisle/v1/audit", _ADMIN_HANDLER._replace(run=list_chain_audit), _AUDIT_PARAMS
+        "/aisle/v1/audit",
+        _ADMIN_HANDLER._replace(run=list_chain_audit),
+        query=_AUDIT_QUERY,
     ),
 )

@@ -29,8 +29,9 @@ from aisle.service.auth.tokens import authorization_statement, authorize, hash_s
 from aisle.service.db import Busy, Database, DatabaseFailed, Statement, TooManyWaiting, Transaction, ValueTooLong
 from aisle.service.db.fair_reads import CALLER
 from aisle.service.db.statements import access
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
+from aisle.service.factory import ServiceOptions
 from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.handlers.write_prefetch import prefetch_statements
@@ -39,7 +40,7 @@ from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.operation_context import Context, OperationCall, Principal
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
+from aisle.service.rate_limits import RateLimiter
 
 log = logging.getLogger("aisle.service")
 
@@ -61,29 +62,21 @@ T = TypeVar("T")
 class OperationEndpoint:
     """Endpoint that runs operations over a database."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        rate_limits: RateLimits,
-        time_zones: TimeZones = HOST_TIME_ZONE,
-        *,
-        lenient: bool = False,
-        keys_days: int = KEYS_KEPT_DAYS,
-    ) -> None:
+    def __init__(self, database: Database, options: ServiceOptions) -> None:
         self.database = database
-        self._keys_days = keys_days
-        self.lenient = lenient
+        self.clock = options.clock
+        self.lenient = options.lenient
         """True if unknown query parameters are ignored."""
-        self.clock = clock
-        self._token_limiter = RateLimiter(rate_limits.token)
-        self._address_limiter = RateLimiter(rate_limits.unauthenticated)
-        self._bytes = RateLimiter(rate_limits.token_bytes if rate_limits.token else 0)
-        self._sign_in_limiter = RateLimiter(rate_limits.sign_in)
+        limits = options.rate_limits
+        self._keys_days = options.keys_days
+        self._time_zones = options.time_zones
+        self._token_limiter = RateLimiter(limits.token)
+        self._address_limiter = RateLimiter(limits.unauthenticated)
+        self._bytes = RateLimiter(limits.token_bytes if limits.token else 0)
+        self._sign_in_limiter = RateLimiter(limits.sign_in)
         self._turns = Turns()
         self._unread = HeldBytes("Answers")
         self._authorization_cache = AuthorizationCache()
-        self._time_zones = time_zones
 
     async def handle(self, operation: ServedOperation, request: Request) -> Response:
         """Return the response to a request, for every outcome."""

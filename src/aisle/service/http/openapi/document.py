@@ -25,6 +25,7 @@ from aisle.service.handlers.list_response import MAX_COUNTED, SCROLL_PARAM
 from aisle.service.http.openapi.texts import (
     EXAMPLES,
     LINKS,
+    PROBLEM_SCHEMA,
     RESULT_SCHEMAS,
     TIME_SCHEMA,
     UPDATE_HEADERS,
@@ -32,32 +33,6 @@ from aisle.service.http.openapi.texts import (
     parameter_objects,
 )
 from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
-
-PROBLEM_SCHEMA: Schema = {
-    "type": "object",
-    "description": "The standard result with the members of RFC 9457. Assumed: the interface shows no errors.",
-    "x-assumed": True,
-    "required": ["success", "message", "type", "title", "status", "detail"],
-    "properties": {
-        "success": {"const": False},
-        "message": {"type": "string", "description": "What is wrong, and where."},
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "description": "The fields that are wrong.",
-            "items": {
-                "type": "object",
-                "required": ["field", "message"],
-                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
-            },
-        },
-        "line": {"type": "object", "description": "409: the order line as it is now."},
-        "order": {"type": "object", "description": "412: the order as it is now, with its lines."},
-    },
-}
 
 _COMMON_STATUSES = (400, 401, 403, 413, 414, 429, 431, 500, 503)
 _OF_CONNECTION = 408

@@ -2,7 +2,8 @@
 
 `parameters.json`: text, example and perhaps schema of each parameter, or the name of a schema here. `examples.json`:
 bodies that the demo store accepts in this order. `links.json`: links by the operation that returns the answer.
-`results.json`: shapes of results; a text is a type, perhaps with a description behind a semicolon.
+`results.json`: shapes of results; a text is a type, perhaps with a description behind a semicolon. `problem.json`: the
+schema of a refusal.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def _read(name: str) -> Any:
 PARAMETER_TEXTS = {name: ParameterText(**fields) for name, fields in _read("parameters").items()}
 EXAMPLES = {name: [Example(**fields) for fields in rows] for name, rows in _read("examples").items()}
 LINKS: dict[str, dict[str, Schema]] = _read("links")
+PROBLEM_SCHEMA: Schema = _read("problem")
 
 
 def shape_schema(shape: Any) -> Schema:
