@@ -302,8 +302,8 @@ async def _store_delivery(
     row = (
         await ctx.next_numbers(store.number, "delivery"),
         store.ordinal,
-        parse_whole_number(body.get("order_type", PURCHASE_ORDER_TYPE), f"{field}.order_type"),
         DELIVERY_OPEN,
+        parse_whole_number(body.get("order_type", PURCHASE_ORDER_TYPE), f"{field}.order_type"),
         body.get("supplier_code", ""),
         search_key((body.get("supplier_name"),)),
         day_of_stored_time(str(item.get("datetime_expected", "")), ctx.time_zone(store)),

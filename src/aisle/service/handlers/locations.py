@@ -189,8 +189,8 @@ async def _write_store_locations(ctx: Context, store: Store, bodies: list[tuple[
     changes = [audit.AuditChange("location", code, before[code], _audited_fields(known[code])) for code in codes]
     await audit.record_changes(ctx, store.number, changes)
     rows = [
-        (store.number, code, *fields[:-1], natural_sort_key(code), search_key((code, fields[3])), ctx.now, fields[-1])
-        for code, fields in known.items()
+        (store.number, code, seq, natural_sort_key(code), ctx.now, order, pool, tags, search_key((code, tags)), carrier)
+        for code, (seq, order, pool, tags, carrier) in known.items()
     ]
     await ctx.tx.run_many(sql.LOCATION_SET, rows)
 
