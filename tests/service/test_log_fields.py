@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.world import LOGS, World
+from tests.service.world import LOGS, World, store_body
 
 ENTRIES = "/products/stock/storeproductlogs"
 DELIVERIES = "/stores/S1/orders/deliveries"
@@ -32,8 +32,7 @@ def told(row: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 async def cost_center(world: World) -> None:
-    store = {"store_number": "S1", "store_name": "First", "is_warehouse": False, "cost_center": "CC-9"}
-    await world.post("/stores", {"stores": [store | {"is_active": True, "is_active_data_exchange": True}]})
+    await world.post("/stores", {"stores": [store_body("S1", "First", cost_center="CC-9")]})
 
 
 async def test_an_entry_tells_prices_and_accounts_as_they_were(world: World) -> None:

@@ -23,14 +23,7 @@ from aisle.service.http.openapi.document import build_document
 from aisle.service.http.openapi.texts import EXAMPLES, PARAMETER_TEXTS
 from tests.service.world import prepare
 
-OURS = {
-    "Idempotency-Key",
-    "Aisle-Occurred-At",
-    "Aisle-Clock-Ahead",
-    "Aisle-Follows",
-    "Aisle-Replay",
-    "Aisle-App-User",
-}
+OURS = {"Idempotency-Key", "Aisle-Occurred-At", "Aisle-Clock-Ahead", "Aisle-Follows", "Aisle-Replay", "Aisle-App-User"}
 
 
 @pytest_asyncio.fixture

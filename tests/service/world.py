@@ -137,17 +137,9 @@ class World:
     async def fill(self) -> None:
         """Stores, products and locations, without stock."""
         stores = [
-            {
-                "store_number": number,
-                "store_name": name,
-                "area_id": area,
-                "area_description": f"Area {area}",
-                "is_warehouse": warehouse,
-                "is_active": True,
-                "is_active_data_exchange": True,
-                "store_stock_pool_1": "Shelf",
-            }
-            for number, name, area, warehouse in STORES
+            store_body(number, name, area_id=area, area_description=f"Area {area}", is_warehouse=is_warehouse)
+            | {"store_stock_pool_1": "Shelf"}
+            for number, name, area, is_warehouse in STORES
         ]
         await self.post("/stores", {"stores": stores})
         await self.post("/products", {"products": PRODUCTS})
@@ -287,6 +279,12 @@ def _text(value: Any) -> str:
 
 def _end(end: Any) -> dict[str, Any]:
     return end if isinstance(end, dict) else {"location_code": end} if end else {}
+
+
+def store_body(number: str, name: str = "", **fields: Any) -> dict[str, Any]:
+    """A store with the fields that are required; its number is its name where no other is said."""
+    flags = {"is_active": True, "is_active_data_exchange": True, "is_warehouse": False}
+    return {"store_number": number, "store_name": name or number, **flags, **fields}
 
 
 def line_end(number: str, line: int, place: str | None = None, pool: int | None = None) -> dict[str, Any]:

@@ -99,12 +99,7 @@ EXTENSIONS = (
     _extension("list-people", "GET", f"{_STORE_PATH}/people", Handler(people.list_people)),
     _extension("write-people", "POST", f"{_STORE_PATH}/people", _PEOPLE_HANDLER, PeopleRequest),
     _extension(
-        "sign-in",
-        "POST",
-        "/aisle/v1/sign-in",
-        _SIGN_IN_HANDLER,
-        SignInRequest,
-        header=people.SIGN_IN_CHANNEL_HEADER,
+        "sign-in", "POST", "/aisle/v1/sign-in", _SIGN_IN_HANDLER, SignInRequest, header=people.SIGN_IN_CHANNEL_HEADER
     ),
     _extension(
         "list-recounts", "GET", f"{_STORE_PATH}/recounts", Handler(list_recounts), query="state after:n limit:n"
@@ -162,10 +157,6 @@ EXTENSIONS = (
     ),
     _extension("list-audit", "GET", f"{_STORE_PATH}/audit", _AUDIT_HANDLER, query=_AUDIT_QUERY),
     _extension(
-        "list-chain-audit",
-        "GET",
-        "/aisle/v1/audit",
-        _ADMIN_HANDLER._replace(run=list_chain_audit),
-        query=_AUDIT_QUERY,
+        "list-chain-audit", "GET", "/aisle/v1/audit", _ADMIN_HANDLER._replace(run=list_chain_audit), query=_AUDIT_QUERY
     ),
 )

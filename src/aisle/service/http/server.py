@@ -293,10 +293,7 @@ def _log_metrics_loss(problem: OSError) -> None:
 
 
 def _worker(
-    at: ServerOptions,
-    sock: socket.socket,
-    ready: Callable[[], None],
-    follow: Callable[[Callable[[], None]], None],
+    at: ServerOptions, sock: socket.socket, ready: Callable[[], None], follow: Callable[[Callable[[], None]], None]
 ) -> None:
     """Run one worker process."""
     with log_as_json() if at.json_logs else nullcontext():

@@ -253,11 +253,7 @@ def _summary(name: str) -> str:
 
 def _parameter_list(name: str, params: Iterable[Param], *, write: bool) -> list[Schema]:
     shown_ = parameter_objects(params, _ASSUMED["params"])
-    return [
-        *shown_,
-        *(WRITE_HEADERS if write else ()),
-        *(UPDATE_HEADERS if name == "update-customer-order" else ()),
-    ]
+    return [*shown_, *(WRITE_HEADERS if write else ()), *(UPDATE_HEADERS if name == "update-customer-order" else ())]
 
 
 def _request_body(name: str, schema: Any, adapter: TypeAdapter[Any], *, assumed: bool) -> Schema:

@@ -135,10 +135,7 @@ WRITE_HEADERS = (
 """Headers of every write, beside the document's parameters."""
 UPDATE_HEADERS = (
     _header(
-        "If-Match",
-        "The version that the order has to be at (its ETag), else 412.",
-        _matching(VERSIONS_PATTERN),
-        '"1"',
+        "If-Match", "The version that the order has to be at (its ETag), else 412.", _matching(VERSIONS_PATTERN), '"1"'
     ),
     _header("Aisle-Terminal", "At which terminal an order is claimed.", _TEXT_SCHEMA),
 )
