@@ -377,14 +377,7 @@ CASES = (
     Case("D own", Own, _too_many, why="10", sides=_moved(20, "B-1"), ways=GOODS, after=ANYWAY),
     Case("D document", Document, _too_many, why="20 are", sides=_moved(20, "B-1", "10", "0"), ways=GOODS, after=ANYWAY),
     Case("E own", Own, _no_such_place, why="X-9", sides=_moved(2, "X-9"), ways=GOODS[1:]),
-    Case(
-        "E document",
-        Document,
-        _no_such_place,
-        why="X-9",
-        sides=_moved(2, "X-9", "10", "0"),
-        ways=GOODS[1:],
-    ),
+    Case("E document", Document, _no_such_place, why="X-9", sides=_moved(2, "X-9", "10", "0"), ways=GOODS[1:]),
 )
 
 

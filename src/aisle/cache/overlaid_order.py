@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 
-from aisle.cache.order_overlay import Row, apply_to_order, to_decimal
+from aisle.cache.order_overlay import Row, apply_to_order
 from aisle.cache.row_values import parse_row
 from aisle.host.database import fetch, fetch_one
+from aisle.jobs.quantities import to_decimal
 from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:
+    from aisle.cache.query_context import QueryContext
     from aisle.jobs.row_types.orders import OrderHeader
 
 PendingByOrder = Mapping[str, Sequence[Operation]]
@@ -43,20 +45,18 @@ class OverlaidOrder(NamedTuple):
 
 
 OverlaidOrders = dict[str, OverlaidOrder]
-"""Overlaid orders by number, kept by the caller."""
+"""Overlaid orders by number."""
 
 
-def load_order_header(
-    cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
-) -> OrderHeader | None:
+def load_order_header(context: QueryContext, number: str) -> OrderHeader | None:
     """Return the header of an order with its progress; None if unknown.
 
     Lines are read only if operations are pending.
     """
-    if number in pending:
-        order = _overlay_order(cache, pending[number], number, overlaid)
+    if number in context.pending_orders:
+        order = overlaid_order(context, number)
         return None if order is None else cast("OrderHeader", {**order.row})
-    found = fetch_one(cache, _ORDER_HEADER, number)
+    found = fetch_one(context.cache, _ORDER_HEADER, number)
     if found is None:
         return None
     raw, picked, began, pickup = found
@@ -65,34 +65,22 @@ def load_order_header(
     return cast("OrderHeader", row)
 
 
-def overlaid_lines(cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders) -> list[Row]:
+def overlaid_lines(context: QueryContext, number: str) -> list[Row]:
     """Return the lines of an order with pending operations; empty if they are unknown."""
-    order = overlaid_order(cache, pending, number, overlaid)
+    order = overlaid_order(context, number)
     return [] if order is None else order.lines
 
 
-def overlaid_order(
-    cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
-) -> OverlaidOrder | None:
+def overlaid_order(context: QueryContext, number: str) -> OverlaidOrder | None:
     """Return an order with pending operations; None if it is not cached."""
-    return _overlay_order(cache, pending[number], number, overlaid)
-
-
-def _overlay_order(
-    cache: apsw.Connection, operations: Sequence[Operation], number: str, overlaid: OverlaidOrders
-) -> OverlaidOrder | None:
+    cache, operations, overlaid = context.cache, context.pending_orders[number], context.overlaid_orders
     header = fetch_one(cache, _ORDER_HEADER, number)
     if header is None:
         return None
     raw, picked, began, pickup = header
     cached_lines = fetch(cache, _ORDER_LINES, number) if began is not None else []
     earlier = overlaid.get(number)
-    if (
-        earlier is not None
-        and earlier.operations is operations
-        and earlier.header == header
-        and earlier.cached_lines == cached_lines
-    ):
+    if earlier and earlier.operations is operations and earlier[:2] == (header, cached_lines):
         return earlier
     row = {**parse_header(raw, number, pickup), "lines_known": began is not None}
     lines = [{**parse_row(raw), "line_number": line} for line, raw in cached_lines]

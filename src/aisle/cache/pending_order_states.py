@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import apsw
 
 from aisle.cache.order_overlay import Row, apply_to_order, is_included, is_line_complete
-from aisle.cache.order_queries import ListChange, SortKey
 from aisle.cache.overlaid_order import load_lines, parse_header
 from aisle.cache.overlay_index import OverlayIndex, RecentCache
 from aisle.cache.schema import ORDER_OPEN
@@ -39,6 +38,12 @@ _STATE_FIELDS = ("is_active", "is_picked", "is_rejected")
 _LINE_FIELDS = ("line_number", "quantity", PICKED, "moved_quantity", "is_picked")
 """Fields of a line that determine its state."""
 
+
+SortKey = tuple[str, str, str]
+"""Sort key of the list: (pickup, sort, order_number)."""
+
+ListChange = tuple[frozenset[str], list[SortKey]]
+"""Change of the list by pending operations: orders that leave it, and sorted keys of those that enter it."""
 
 OperationKeys = tuple[tuple[Any, ...], ...]
 

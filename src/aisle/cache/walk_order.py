@@ -9,9 +9,9 @@ from typing import Any
 
 import apsw
 
-from aisle.cache.order_overlay import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key, normalise_text
 

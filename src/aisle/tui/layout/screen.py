@@ -148,6 +148,8 @@ def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> ScreenParts:
 
 def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
     """Return all parts. Blank lines separate them if there are enough rows."""
+    if isinstance(frame.view, Step) and step_view.is_goods_step(frame.view, box):
+        return _goods_screen(frame.view, bars, box)
     blank: list[StyledLine] = [[]] * _blank_rows(box)
     space = _body_rows(bars, box)
     body, right = _layout_body(frame.view, box._replace(rows=space), _verdict_overlap(bars, box))
@@ -160,6 +162,23 @@ def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
         [*bars.prompt, *(blank if box.rows >= 22 else [])],
         [bars.link],
     )
+
+
+MIN_TWO_VERDICT_ROWS = 12
+"""Rows of a screen from which two are kept for the verdict of a step with goods."""
+
+
+def _goods_screen(view: Step, bars: FrameBars, box: LayoutBox) -> ScreenParts:
+    """Return all parts of a step with goods. Location, product and quantity stay in their rows, whatever is said."""
+    verdict = bars.verdict
+    if box.rows >= MIN_TWO_VERDICT_ROWS and len(verdict) == 1:
+        role = verdict[0][0][1] if verdict[0] else ""
+        verdict = [*verdict, [(" " * box.cells, role)] if role else []]
+    space = max(0, box.rows - 1 - len(verdict) - len(bars.prompt) - 1)
+    body = step_view.goods_lines(view, box._replace(rows=space), box.rows)
+    filler: list[StyledLine] = [[] for _ in range(space - len(body))]
+    header = [step_view.goods_header(view, _progress_message(view), box)]
+    return ScreenParts(header, [*body, *filler], verdict, bars.prompt, [bars.link])
 
 
 def _header_rows(box: LayoutBox) -> int:
