@@ -10,10 +10,11 @@ import pytest
 from aisle.cli import main
 from aisle.cli import serve as door
 from aisle.service.db import Database
-from aisle.service.factory import Service, ServiceOptions
+from aisle.service.factory import Service
 from aisle.service.http import server
 from aisle.service.http.server import ServerOptions
 from aisle.service.rate_limits import RateLimits
+from aisle.service.service_options import ServiceOptions
 
 NEW = ("--database", "sqlite:///{folder}/new.db")
 

@@ -37,9 +37,10 @@ from schemathesis.specs.openapi.checks import ignored_auth
 from aisle.service.auth.tokens import ROLES, create_token
 from aisle.service.db import Row
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.factory import Service, ServiceOptions, open_service
+from aisle.service.factory import Service, open_service
 from aisle.service.operation_context import Role
 from aisle.service.rate_limits import RateLimits
+from aisle.service.service_options import ServiceOptions
 from tests.service.world import START, assert_books
 
 AnyCase = Case[Any]

@@ -21,8 +21,8 @@ import pytest
 import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
-from aisle.service.factory import ServiceOptions
 from aisle.service.http.middleware import RequestMiddleware
+from aisle.service.service_options import ServiceOptions
 
 SECONDS = 60
 LONGEST = 20_000

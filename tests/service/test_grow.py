@@ -10,7 +10,8 @@ from typing import Any
 import pytest_asyncio
 
 from aisle.service.db import Row, Transaction, open_database
-from aisle.service.factory import Service, ServiceOptions
+from aisle.service.factory import Service
+from aisle.service.service_options import ServiceOptions
 from tests.bench.generated_store import products
 from tests.grow.__main__ import opened
 from tests.grow.chain import address_beside, copied, make_beside

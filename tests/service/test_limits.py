@@ -21,7 +21,6 @@ import pytest
 
 from aisle.errors import UsageError
 from aisle.service.errors import Refusal
-from aisle.service.factory import ServiceOptions
 from aisle.service.handlers.registry import BULK_BODY_LIMIT, HANDLERS
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
@@ -34,6 +33,7 @@ from aisle.service.rate_limits import (
     RateLimiter,
     RateLimits,
 )
+from aisle.service.service_options import ServiceOptions
 from tests.run_length import tries
 from tests.service.world import API, LOGS, World
 

@@ -22,13 +22,13 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from aisle.service.factory import ServiceOptions
 from aisle.service.http import health_pages, server
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import JsonFormatter, log_as_json
 from aisle.service.http.metrics import Metrics, _shrink_files
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 from aisle.service.rate_limits import RateLimits
+from aisle.service.service_options import ServiceOptions
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
 

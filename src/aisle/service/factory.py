@@ -10,50 +10,28 @@ from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from functools import cached_property
 from pathlib import Path
-from time import monotonic, time
-from typing import TYPE_CHECKING, NamedTuple
+from time import monotonic
+from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError, UsageError
 from aisle.service.auth.tokens import authenticate, create_token
 from aisle.service.db import Busy, Database, Transaction, open_database
 from aisle.service.demo.seed import has_data, seed_demo
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
+from aisle.service.domain.timestamps import Clock, format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.http.json_logging import RequestRecorder
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimits
+from aisle.service.service_options import DEFAULT_OPTIONS, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.app import App
-    from aisle.service.http.metrics import Metrics
 
 
 _SEED_TIMEOUT_S = 60.0
 
 
-class ServiceOptions(NamedTuple):
-    """Options of the service."""
-
-    clock: Clock = time
-    rate_limits: RateLimits = RateLimits()
-    record_request: RequestRecorder | None = None
-    """Callback that receives a record of each request."""
-    metrics: Metrics | None = None
-    """Metrics that count requests and are served at `/metrics`."""
-    time_zones: TimeZones = HOST_TIME_ZONE
-    """Time zones by which dates and times without a zone are read."""
-    lenient: bool = False
-    """True if unknown query parameters are ignored."""
-    keys_days: int = KEYS_KEPT_DAYS
-    """Days that answers are stored under keys."""
-
-
-_DEFAULT_OPTIONS = ServiceOptions()
-
-
 class Service:
     """Opened service. `app` is an ASGI app; `close` ends its threads and closes the database."""
 
-    def __init__(self, database: Database, options: ServiceOptions = _DEFAULT_OPTIONS) -> None:
+    def __init__(self, database: Database, options: ServiceOptions = DEFAULT_OPTIONS) -> None:
         self.database = database
         self.options = options
 
@@ -101,7 +79,7 @@ class Service:
 
 
 def open_service(
-    database_address: Path | str, options: ServiceOptions = _DEFAULT_OPTIONS, *, demo: bool = False
+    database_address: Path | str, options: ServiceOptions = DEFAULT_OPTIONS, *, demo: bool = False
 ) -> Service:
     """Open the service over a database and create missing tables; with `demo`, an empty one gets the demo store.
 

@@ -32,7 +32,6 @@ from aisle.service.db.fair_reads import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
-from aisle.service.factory import ServiceOptions
 from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.handlers.write_prefetch import prefetch_statements
@@ -42,6 +41,7 @@ from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.operation_context import Context, OperationCall, Principal
 from aisle.service.rate_limits import RateLimiter
+from aisle.service.service_options import ServiceOptions
 
 log = logging.getLogger("aisle.service")
 

@@ -27,7 +27,7 @@ from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
 from aisle.service.db import Busy, Database, DatabaseUnreachable, open_database, parse_database_url
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
-from aisle.service.factory import Service, ServiceOptions, open_service
+from aisle.service.factory import Service, open_service
 from aisle.service.http.json_logging import AccessLog, log_as_json
 from aisle.service.http.worker_processes import (
     CANNOT_START,
@@ -38,6 +38,7 @@ from aisle.service.http.worker_processes import (
     run_workers,
 )
 from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
+from aisle.service.service_options import ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
