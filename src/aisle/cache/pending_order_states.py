@@ -209,13 +209,10 @@ def _load_base(cache: apsw.Connection, number: str, cached: tuple[Any, ...]) -> 
     if found is None:
         return None
     header = parse_header(found[0], number, found[1])
-    lines = [_line_fields(line) for line in (load_lines(cache, number) if cached[-1] is not None else ())]
+    cached_lines = load_lines(cache, number) if cached[-1] is not None else []
+    lines = [{name: line[name] for name in _LINE_FIELDS if name in line} for line in cached_lines]
     is_open = header["is_active"] and not (header["is_rejected"] or header["is_picked"])
     open_lines = frozenset(line["line_number"] for line in lines if is_open and not is_line_complete(line))
     return OrderBase(
         cached, {"order_number": number, **{name: header[name] for name in _STATE_FIELDS}}, lines, open_lines
     )
-
-
-def _line_fields(line: Row) -> dict[str, Json]:
-    return {name: line[name] for name in _LINE_FIELDS if name in line}

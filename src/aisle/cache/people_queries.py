@@ -65,6 +65,12 @@ def announced_features(cache: apsw.Connection) -> tuple[str, ...] | None:
     return tuple(word for word in words if word)
 
 
+def announces_features(cache: apsw.Connection) -> bool:
+    """Return True if the service announces features, as only our own does."""
+    row = fetch_one(cache, "SELECT features FROM link")
+    return bool(row and row[0])
+
+
 def load_person_rights(cache: apsw.Connection, user: str) -> PersonRights:
     """Return the rights of a person."""
     words = announced_features(cache)
