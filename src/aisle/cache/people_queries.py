@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from aisle.barcode_keys import lookup_keys
+from aisle.cache.code_queries import find_candidates
 from aisle.cache.query_context import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
@@ -93,8 +94,6 @@ def names_by_user(cache: apsw.Connection) -> dict[str, str]:
 @declare_query("people", "search first size", whole_topics("person"))
 def query_people(context: QueryContext, args: Args) -> QueryResult[PeopleRow]:
     """Return the people whose name, user or badge match the words of `search`."""
-    from aisle.cache.code_queries import find_candidates  # it knows people too
-
     search = str(args.get("search") or "")
     words = normalise_text(search).split()
     badges = {found.key for found in find_candidates(context.cache, lookup_keys(search)) if found.kind == PERSON}
