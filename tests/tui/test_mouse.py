@@ -50,9 +50,10 @@ ROW: StyledLine = [(" 2", "row-key"), (" ", ""), ("4104", "cell"), ("  ", ""), (
         (ROW, 13, ClickTarget("choice-key", "1")),
         (ROW, 16, ClickTarget("choice-key", "1")),
         ([(" 2›SUP-2   open", "cursor")], 9, ClickTarget("row-key", "2")),
-        ([("  ›SUP-2   open", "cursor")], 9, None),
+        ([("  ›SUP-2   open", "cursor")], 9, ClickTarget("row", "", "  ›SUP-2   open")),
         ([("title", "title")], 1, None),
-        ([("cell", "cell")], 1, None),
+        ([("4104", "cell"), ("Tom", "cell-dim")], 5, ClickTarget("row", "", "4104Tom")),
+        ([("Tom", "cell-dim")], 1, None),
         ([], 1, None),
     ],
 )
