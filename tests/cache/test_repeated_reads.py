@@ -398,4 +398,4 @@ def test_authorization_cache_is_bounded(
         rows, total = reads.query("orders", {"size": len(ORDERS_OPEN)})
         assert total == len(ORDERS_OPEN)
         assert [row["order_number"] for row in rows] == ORDERS_OPEN
-    assert len(reads.context.overlaid_orders) <= 3
+    assert len(reads.context.keep(overlaid_order.OverlaidOrders)) <= 3

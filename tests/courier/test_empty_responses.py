@@ -1,9 +1,7 @@
 """The document service: movements of several items, and empty responses."""
 
 import json
-from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,13 +17,6 @@ from tests.courier.fake_service import Fake, Fault, answer_lost, not_applied
 from tests.courier.writes import movement, update
 
 EMPTY: tuple[dict[str, Any], ...] = ({}, {"success": None, "data": None})
-
-
-@pytest.fixture
-def shop(aisle_home: Path) -> Iterator[Shop]:
-    shop = Shop(aisle_home)
-    yield shop
-    shop.close()
 
 
 def cart(*products: str) -> Write:

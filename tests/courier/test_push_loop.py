@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -450,11 +450,9 @@ ONE = {"order": ("order_number", "O1"), "setting": ("product_number", "P1")}
 
 
 @pytest.fixture
-def shop(aisle_home: Path) -> Iterator[Shop]:
-    shop = Shop(aisle_home)
+def shop(shop: Shop) -> Shop:
     shop.fake.stock["P1"]["min"] = 4
-    yield shop
-    shop.close()
+    return shop
 
 
 def refuse(shop: Shop, monkeypatch: Any, kind: str, status: int) -> Callable[[], None]:

@@ -16,14 +16,15 @@ import pytest
 from aisle.cli.reason_texts import reason_text
 from aisle.client import Client, Response, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier
-from aisle.courier.push.pre_push_checks import adapt_to_lines, excess_of_response, needs_adapting
+from aisle.courier.push.pre_push_checks import adapt_to_lines, needs_adapting
 from aisle.courier.push.request import request_body, request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
-from aisle.outbox.excess_picks import EXCESS
+from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.factory import Service, open_service
+from aisle.service.service_options import ServiceOptions
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import Fake, answer_lost
 from tests.courier.host import URL, Host
@@ -111,7 +112,7 @@ SILENT = [
 
 @pytest.mark.parametrize("body", SILENT)
 def test_an_answer_that_says_nothing_leaves_nothing(body: bytes) -> None:
-    assert excess_of_response(Response(200, httpx.Headers(), body)) == ()
+    assert parse_excess(body) == ()
 
 
 # Two hosts
@@ -194,7 +195,7 @@ class Real(Host):
 async def own(aisle_home: Path) -> AsyncIterator[Two]:
     """Two hosts at our own service."""
     hosts = Real(aisle_home / "own_a"), Real(aisle_home / "own_b")
-    service = open_service(aisle_home / "service.db", clock=hosts[0].time.clock)
+    service = open_service(aisle_home / "service.db", ServiceOptions(hosts[0].time.clock))
     hosts[0].service = hosts[1].service = service
     token = service.ensure_admin_token(aisle_home / "embedded.token")
     api = "/api/v2/public"
@@ -319,13 +320,6 @@ async def test_rebase_excess_is_described_and_stays_until_resolved(own: Two) -> 
 
 
 # A rebased update in doubt: no share of it is done twice or lost
-
-
-@pytest.fixture
-def shop(aisle_home: Path) -> Iterator[Shop]:
-    shop = Shop(aisle_home)
-    yield shop
-    shop.close()
 
 
 async def test_arrived_update_with_ignored_field_adds_nothing_twice(shop: Shop) -> None:

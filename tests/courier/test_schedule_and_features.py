@@ -2,11 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from math import inf
-from pathlib import Path
 
 import pytest
 
@@ -174,11 +173,9 @@ class Edge(Time):
 
 
 @pytest.fixture
-def shop(aisle_home: Path) -> Iterator[Shop]:
-    shop = Shop(aisle_home)
+def shop(shop: Shop) -> Shop:
     shop.time = shop.fake.time = Edge()
-    yield shop
-    shop.close()
+    return shop
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_history_queries import last_events
 from aisle.cache.order_overlay import Row
 from aisle.cache.order_writer import find_inconsistency
-from aisle.cache.people_queries import person_name
+from aisle.cache.people_queries import announces_features, person_name
 from aisle.cache.price import prices_of
 from aisle.cache.query_context import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import (
@@ -113,7 +113,7 @@ class PickedOverStock:
 
     def find(self, cache: apsw.Connection) -> list[OverPickedProduct]:
         """Return all over-picked products by name; none if the service is not known to count goods in hand."""
-        if not _service_counts_in_hand(cache):
+        if not announces_features(cache):
             return []
         self._refresh(cache)
         if not self._candidates:
@@ -132,11 +132,6 @@ class PickedOverStock:
             possible = to_text(sorted(self._candidates | changed))
             self._candidates = {str(number) for (number,) in fetch(cache, _STILL_CANDIDATES, possible)}
         self._cache, self._position = cache, last
-
-
-def _service_counts_in_hand(cache: apsw.Connection) -> bool:
-    row = fetch_one(cache, "SELECT features FROM link")
-    return bool(row and row[0])
 
 
 def _changed_products(cache: apsw.Connection, since: int) -> set[str] | None:

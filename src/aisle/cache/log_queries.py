@@ -213,12 +213,12 @@ def _filter_rows(rows: Iterable[EntryRow], args: Args) -> list[EntryRow]:
         for row in rows
         if (not user or row["app_user_name"] == user)
         and (not product or row["product_number"] == product)
-        and _has_words(index_text(f"{row['description']} {row['product_number']} {row['location_code']}"), words)
+        and all(word in _entry_text(row) for word in words)
     ]
 
 
-def _has_words(text: str, words: list[str]) -> bool:
-    return all(word in text for word in words)
+def _entry_text(row: EntryRow) -> str:
+    return index_text(f"{row['description']} {row['product_number']} {row['location_code']}")
 
 
 def _add_product_names(cache: apsw.Connection, rows: list[EntryRow]) -> list[EntryRow]:
@@ -274,12 +274,6 @@ def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[EntryRow]:
             yield _local_entry(operation, index, entry, ids[index] if index < len(ids) else "")
 
 
-def _difference_of_count(entry: Row, counted_quantity: Decimal) -> Decimal | None:
-    """Return the change of stock by a count; None if the expected quantity is unknown."""
-    expected = entry.get("expected_quantity")
-    return None if expected is None else counted_quantity - to_decimal(expected)
-
-
 def _entry_numbers(operation: Operation) -> list[str]:
     """Return the numbers that the service gave the entries; empty if it gave none."""
     try:
@@ -295,7 +289,11 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
     quantity = (
         sum(pools.values(), Decimal(0)) if pools else to_decimal(entry.get("counted_quantity", entry.get("quantity")))
     )
-    at = to_utc_text(str(entry.get("scanned_datetime") or operation.occurred_at))
+    at, expected = (
+        to_utc_text(str(entry.get("scanned_datetime") or operation.occurred_at)),
+        entry.get("expected_quantity"),
+    )
+    change = None if expected is None else quantity - to_decimal(expected)
     return {
         "product_number": str(entry.get("product_number") or ""),
         "location_code": str(entry.get("location_code") or ""),
@@ -308,7 +306,7 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
         "said": at,
         "pool": next(iter(pools)) if len(pools) == 1 else 0,
         "counted_quantity": quantity if counting else None,
-        "difference": _difference_of_count(entry, quantity) if counting else quantity,
+        "difference": change if counting else quantity,
         "reason": "",
         "source": str(entry.get("source") or ""),
         "outcome": OUTCOME_BY_STATE[operation.state],
@@ -420,6 +418,8 @@ def _condition_values(cache: apsw.Connection, args: Args, past: PastEntry | None
     meant_locations = [] if code else _locations_meant(cache, search)
     words = [] if meant_locations else normalise_text(search).split()[:MAX_WORDS]
     locations = meant_locations or (_locations_by_code(cache, code) or [code] if code else [])
+    # An entry may have other letters than the list; SQL's `lower` knows only ASCII letters.
+    spellings = sorted({spelt for each in locations for spelt in (each, each.casefold(), each.upper())})
     values: dict[str, Json] = {
         "since": to_utc_text(str(args.get("since") or "")),
         "until": "" if past else to_utc_text(str(args.get("until") or "")),
@@ -429,7 +429,7 @@ def _condition_values(cache: apsw.Connection, args: Args, past: PastEntry | None
         "reason": str(args.get("reason_code") or ""),
         "review": str(args.get("review_status") or ""),
         "reference": str(args.get("reference") or "").lower(),
-        "places": to_text(_code_spellings(locations)) if locations else "",
+        "places": to_text(spellings) if spellings else "",
         "source": str(args.get("source") or ""),
         "low": _parse_bound(args.get("from_id")),
         "high": _parse_bound(args.get("to_id")),
@@ -472,11 +472,6 @@ def _locations_meant(cache: apsw.Connection, text: str) -> list[str]:
     code = text.strip().casefold()
     found = _locations_by_code(cache, code)
     return found if [code] == [each.casefold() for each in found] or not (code.isalpha() or code.isdigit()) else []
-
-
-def _code_spellings(locations: list[str]) -> list[str]:
-    """Return the codes in the spellings an entry may have; SQL's `lower` knows only ASCII letters."""
-    return sorted({spelt for location in locations for spelt in (location, location.casefold(), location.upper())})
 
 
 def _add_user_names(cache: apsw.Connection, rows: list[LogRow]) -> list[LogRow]:

@@ -289,7 +289,8 @@ def count_needing_person(outbox: apsw.Connection) -> int:
 
 def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> UnconfirmedRow:
     """Return one operation as a page shows it."""
-    names = product_names(cache, (str(each.get("product_number") or "") for each in items_of_operation(op)))
+    numbers = [str(each.get("product_number") or "") for each in items_of_operation(op)]
+    names = product_names(cache, numbers)
     pin = user_awaited_by(outbox, op, time.time())
     return {
         "op_id": op.op_id,
@@ -313,9 +314,9 @@ def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connecti
         if pin
         else resolutions(op, is_last=is_last_in_lanes(outbox, op.n), lacks_stock=lacks_stock(op, cache)),
         "waits_for": _blocking_operation(op, outbox),
-        "order": _order_number(op),
+        "order": next((lane.partition("/")[2] for lane in op.lanes if lane.startswith("order/")), ""),
         "location": _location_code(op),
-        "product": _product_number(op),
+        "product": next(filter(None, numbers), ""),
     }
 
 
@@ -376,14 +377,6 @@ def _item_row(each: Row, names: Mapping[str, str]) -> OperationItemRow:
 
 def _end_name(end: Row) -> str:
     return str(end.get("location_code") or end.get("customer_order_number") or "")
-
-
-def _order_number(op: Operation) -> str:
-    return next((lane.partition("/")[2] for lane in op.lanes if lane.startswith("order/")), "")
-
-
-def _product_number(op: Operation) -> str:
-    return next((str(each["product_number"]) for each in items_of_operation(op) if each.get("product_number")), "")
 
 
 def _location_code(op: Operation) -> str:

@@ -169,9 +169,11 @@ def order_outcomes(context: QueryContext, args: Args) -> QueryResult[OrderOutcom
             ]
         worst = next((op for op in pending if op.operation != CREATE_MOVEMENT or op.state != "done"), None)
         word = OUTCOME_BY_STATE[worst.state] if worst else "confirmed"
-        rows.append({"order_number": number, "outcome": word, "why": _reason_of(worst)})
+        rows.append(
+            {
+                "order_number": number,
+                "outcome": word,
+                "why": worst.last_error if worst and worst.state in ("rejected", "needs_person", "in_doubt") else "",
+            }
+        )
     return rows, len(rows)
-
-
-def _reason_of(op: Operation | None) -> str:
-    return op.last_error if op and op.state in ("rejected", "needs_person", "in_doubt") else ""

@@ -13,13 +13,7 @@ import apsw
 from aisle.cache.claim_queries import add_claims, add_priority, add_workers, orders_ahead, orders_not_put_down
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import Row, apply_to_order, is_included, is_line_complete, may_be_included
-from aisle.cache.overlaid_order import (
-    load_lines,
-    load_order_header,
-    overlaid_lines,
-    parse_header,
-    picked_quantity,
-)
+from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
 from aisle.cache.pending_order_states import ListChange, SortKey
 from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.row_values import (
@@ -27,7 +21,9 @@ from aisle.cache.row_values import (
     WindowRows,
     held_locations,
     line_locations,
+    load_lines,
     load_walk_orders,
+    parse_header,
     parse_row,
     sort_by_walk_order,
     stock_locations,

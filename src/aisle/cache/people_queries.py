@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from aisle.barcode_keys import lookup_keys
+from aisle.cache.code_queries import find_candidates
 from aisle.cache.query_context import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
@@ -65,6 +66,12 @@ def announced_features(cache: apsw.Connection) -> tuple[str, ...] | None:
     return tuple(word for word in words if word)
 
 
+def announces_features(cache: apsw.Connection) -> bool:
+    """Return True if the service announces features, as only our own does."""
+    row = fetch_one(cache, "SELECT features FROM link")
+    return bool(row and row[0])
+
+
 def load_person_rights(cache: apsw.Connection, user: str) -> PersonRights:
     """Return the rights of a person."""
     words = announced_features(cache)
@@ -87,8 +94,6 @@ def names_by_user(cache: apsw.Connection) -> dict[str, str]:
 @declare_query("people", "search first size", whole_topics("person"))
 def query_people(context: QueryContext, args: Args) -> QueryResult[PeopleRow]:
     """Return the people whose name, user or badge match the words of `search`."""
-    from aisle.cache.code_queries import find_candidates  # it knows people too
-
     search = str(args.get("search") or "")
     words = normalise_text(search).split()
     badges = {found.key for found in find_candidates(context.cache, lookup_keys(search)) if found.kind == PERSON}

@@ -20,7 +20,7 @@ from aisle.cache.delivery_queries import (
 )
 from aisle.cache.delivery_writer import DeliveryLine
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.people_queries import load_person_rights, names_by_user
+from aisle.cache.people_queries import announces_features, load_person_rights, names_by_user
 from aisle.cache.product_search import query_product
 from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.row_values import QueryResult, iso_time, window_bounds
@@ -143,15 +143,10 @@ def load_store_product(context: QueryContext, args: Args) -> QueryResult[StorePr
         "is_ranged": stock is not None,
         "read_at": iso_time(stock[0]) if stock else "",
         "may_edit": load_person_rights(cache, str(args.get("user") or "")).may_supervise,
-        "keeps_all": _service_keeps_all_fields(cache),
+        "keeps_all": announces_features(cache),
         "said": list(_change_rows(cache, context.outbox, number)),
     }
     return [row], total
-
-
-def _service_keeps_all_fields(cache: apsw.Connection) -> bool:
-    row = fetch_one(cache, "SELECT features FROM link")
-    return bool(row and row[0])
 
 
 def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -> Iterator[PendingChangeRow]:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 import apsw
 
 from aisle.cache.order_overlay import Overlay
-from aisle.cache.overlaid_order import OverlaidOrders
 from aisle.cache.overlay_index import OverlayIndex
 from aisle.cache.pending_order_states import ListChange, PendingOrderStates
 from aisle.cache.stock_overlay import StockOverlay
@@ -36,8 +35,6 @@ class QueryContext:
         """Names of the configured stock pools; empty for those that the store names."""
         self.overlay = Overlay(outbox)
         self.stock_overlay = StockOverlay(self.overlay)
-        self.overlaid_orders: OverlaidOrders = {}
-        """Overlaid orders read before, updated by each query that reads one."""
         self._kept: dict[type, Any] = {}
 
     def use_cache(self, cache: apsw.Connection) -> None:

@@ -73,6 +73,29 @@ def parse_row(raw: str) -> Row:
     return row
 
 
+ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"
+_LINES_OF_PRODUCT = (
+    "SELECT line_number, raw FROM line WHERE order_number = ? AND product_number = ? ORDER BY line_number"
+)
+
+
+def parse_header(raw: str, number: str, pickup: str) -> Row:
+    """Parse the header of an order and set the fields that every order has."""
+    row = parse_row(raw)
+    row["order_number"] = number
+    row.setdefault("pickup_date", "" if pickup == "~" else pickup)
+    row["is_active"] = row.get("is_active") is not False
+    for name in ("is_claimed", "is_picked", "is_rejected"):
+        row[name] = bool(row.get(name))
+    return row
+
+
+def load_lines(cache: apsw.Connection, number: str, product: str = "") -> list[Row]:
+    """Return the cached lines of an order, or those of one product."""
+    rows = fetch(cache, _LINES_OF_PRODUCT, number, product) if product else fetch(cache, ORDER_LINES, number)
+    return [{**parse_row(raw), "line_number": line} for line, raw in rows]
+
+
 def round_sum(value: float) -> Decimal:
     """Return a stored sum as Decimal, rounded to six digits; digits beyond are rounding errors."""
     return Decimal(int(value)) if value.is_integer() else to_decimal(round(value, 6))

@@ -139,18 +139,11 @@ def unread_lists(cache: apsw.Connection) -> tuple[str, ...]:
     completed, cursor, logs = fetch(cache, _SYNC_STATE)[0]
     log = () if logs else ("logs",)
     if completed:
-        return (*(name for name in _missing_names(cache) if name in LISTS_SHOWN and not _has_rows(cache, name)), *log)
+        missing = [each.name for each in missing_lists(cache)[0] if each.name in LISTS_SHOWN]
+        first_row = "SELECT 1 FROM {} LIMIT 1"
+        return (*(name for name in missing if not fetch(cache, first_row.format(_TABLE_BY_LIST[name]))), *log)
     unread = LISTS_SHOWN if cursor is None else tuple(str(name) for (name,) in fetch(cache, _UNREAD_LISTS, cursor))
     return (*(name for name in LISTS_SHOWN if name in unread), *log)
-
-
-def _missing_names(cache: apsw.Connection) -> tuple[str, ...]:
-    return tuple(lack.name for lack in missing_lists(cache)[0])
-
-
-def _has_rows(cache: apsw.Connection, name: str) -> bool:
-    """Return True if rows of a list were ever read."""
-    return bool(fetch(cache, f"SELECT 1 FROM {_TABLE_BY_LIST[name]} LIMIT 1"))  # noqa: S608 - names of our own tables
 
 
 MAX_WORDS = 4

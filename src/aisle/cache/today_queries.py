@@ -128,10 +128,6 @@ def _row_count(cache: apsw.Connection, table: str) -> int:
     return int(row[0] or 0) if row else 0
 
 
-def _cache_folder(cache: apsw.Connection) -> Path | None:
-    return Path(cache.filename).parent if cache.filename else None
-
-
 def _cache_size(cache: apsw.Connection) -> int:
     """Return the size of the cache file in bytes; 0 if there is none."""
     try:
@@ -142,9 +138,8 @@ def _cache_size(cache: apsw.Connection) -> int:
 
 def _heartbeat_time(cache: apsw.Connection) -> float:
     """Return the time of the courier's last heartbeat; 0 if there is none."""
-    folder = _cache_folder(cache)
     try:
-        return os.stat(folder / "courier.lock").st_mtime if folder else 0.0
+        return os.stat(Path(cache.filename).with_name("courier.lock")).st_mtime if cache.filename else 0.0
     except OSError:
         return 0.0
 
@@ -175,7 +170,8 @@ def work_by_hour(context: QueryContext, args: Args) -> QueryResult[TodayHoursRow
         {"user": user, "name": str(names.get(user) or user), "is_here": local_users, "hours": by_hour}
         for (user, local_users), by_hour in found.items()
     ]
-    rows.sort(key=lambda row: (-_total_work(row), row["name"]))
+    total = {row["user"]: sum(sum(kinds.values()) for kinds in row["hours"].values()) for row in rows}
+    rows.sort(key=lambda row: (-total[row["user"]], row["name"]))
     return rows, len(rows)
 
 
@@ -188,10 +184,6 @@ def _add_count(
 ) -> None:
     counts = found.setdefault(user, {}).setdefault(hour, {})
     counts[kind] = counts.get(kind, 0) + count
-
-
-def _total_work(row: TodayHoursRow) -> int:
-    return sum(count for kinds in row["hours"].values() for count in kinds.values())
 
 
 class LocationFigures:

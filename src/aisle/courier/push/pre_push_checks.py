@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import apsw
 
 from aisle.cache.order_overlay import is_line_complete, to_decimal
-from aisle.client import Response
 from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
 from aisle.client.paging import Row
 from aisle.courier.link_state import LinkState
@@ -25,7 +24,7 @@ from aisle.courier.service_features import Features
 from aisle.courier.topics_to_reread import ORDER, topics_of_operation
 from aisle.errors import ContractError
 from aisle.host.database import fetch
-from aisle.outbox.excess_picks import EXCESS, parse_excess
+from aisle.outbox.excess_picks import EXCESS
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation, parse_update_values
 from aisle.outbox.reason_messages import StoredMessage, setting_changed_reason, store_message
@@ -173,11 +172,6 @@ def _excess_line(line: Row, change: Row, now: RebasedLine) -> LineExcess:
         "left": now.excess,
         **by,
     }
-
-
-def excess_of_response(response: Response) -> tuple[LineExcess, ...]:
-    """Return the excess in the response of our own service; empty if it has none or is invalid."""
-    return parse_excess(response.content)
 
 
 class OrderReader(Protocol):

@@ -25,13 +25,13 @@ from aisle.courier.outcome_messages import (
     reason_of,
 )
 from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
-from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation, excess_of_response
+from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation
 from aisle.courier.push.request import PushSettings, is_extension, request_body, request_headers, send_extension
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.schedule import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox.excess_picks import EXCESS
+from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
@@ -400,7 +400,9 @@ class PushLoop:
             case Outcome.ACCEPTED:
                 assert isinstance(result, Response)
                 self.outbox.confirm(
-                    op.op_id, _stored_response(result), excess=excess_of_response(result) if features.pick_base else ()
+                    op.op_id,
+                    _stored_response(result),
+                    excess=parse_excess(result.content) if features.pick_base else (),
                 )
                 self.events.on_confirmed(op)
             case Outcome.REFUSED if self._may_succeed_later(op, result):
