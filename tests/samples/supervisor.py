@@ -195,6 +195,19 @@ def _order_state(text: str, **fields: object) -> OrderState:
     return page._replace(**fields)  # type: ignore[arg-type]
 
 
+COUNTS = (412, 7, None, None, 31, None, 1, 0)
+"""Orders of each built-in view."""
+
+
+def order_board_pane(text: str) -> Frame:
+    """Show the board with the order at the cursor beside it, which wide screens have room for."""
+    rows = _order_rows(text)
+    pane = _order_state(text)._replace(number=rows[1].number, order=rows[1])
+    return _frame(
+        OrdersJob().view(OrdersState(rows=rows, total=412, cursor=1, is_loaded=True, pane=pane, counts=COUNTS))
+    )
+
+
 def order(text: str) -> Frame:
     """Show an order in progress."""
     return _frame(OrderJob().view(_order_state(text)))
@@ -436,6 +449,7 @@ def recounts(text: str) -> Frame:
 
 SUPERVISOR_SAMPLES = (
     ("orders", "all", order_board),
+    ("orders", "pane", order_board_pane),
     ("orders", "marking", order_board_marking),
     ("orders", "empty", order_board_empty),
     ("orders", "loading", order_board_loading),

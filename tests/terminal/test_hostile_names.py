@@ -22,7 +22,7 @@ HOSTILE = {name: text.replace("\0", "\1") for name, text in NAMES.items()}
 """The service refuses NUL in a name; every other control character is somebody's name."""
 
 ALLOWED = re.compile(
-    r"\x1b\[[\d;]*m|\x1b\[\d+;\d+H|\x1b\[[K]|\x1b\[2J|\x1b\[H|\x1b>|\x1b\[\?(?:1049|25|7|2004)[hl]|\x07|\r\n"
+    r"\x1b\[[\d;]*m|\x1b\[\d+;\d+H|\x1b\[[K]|\x1b\[2J|\x1b\[H|\x1b>|\x1b\[\?(?:1049|25|7|2004|1000|1006)[hl]|\x07|\r\n"
 )
 """All that may reach a terminal besides text: colours, places, erasing, the modes of the start and the end, bells."""
 

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 # All that may reach a terminal: text, colours, places, erasing, the modes that are set at the start, bells.
 _ALLOWED = re.compile(
-    r"\x1b\[[\d;]*m|\x1b\[\d+;\d+H|\x1b\[[K]|\x1b\[2J|\x1b\[H|\x1b>|\x1b\[\?(?:1049|25|7|2004)[hl]|\x07|\r\n"
+    r"\x1b\[[\d;]*m|\x1b\[\d+;\d+H|\x1b\[[K]|\x1b\[2J|\x1b\[H|\x1b>|\x1b\[\?(?:1049|25|7|2004|1000|1006)[hl]|\x07|\r\n"
 )
 
 EACH = tries(5, 1)

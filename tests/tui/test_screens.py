@@ -10,7 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import JOBS
-from aisle.jobs.view import INFO, WRONG, Frame, LinkState, ListView, Row, Step, Verdict, View, msg, numbered_rows
+from aisle.jobs.view import (
+    ASK,
+    GOOD,
+    INFO,
+    WRONG,
+    Frame,
+    LinkState,
+    ListView,
+    Row,
+    Step,
+    Verdict,
+    View,
+    msg,
+    numbered_rows,
+)
 from aisle.safe_text import width
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import ROLES, StyledScreen, line_width, plain_lines
@@ -144,8 +158,23 @@ def test_place_product_and_quantity_come_first(sample: Sample) -> None:
     frame = sample.build("")
     wanted = {line.role for line in frame.view.lines} if isinstance(frame.view, Step) else set()
     for size in SIZES:
-        shown = {role for line in layout_screen(frame, *size).lines for _, role in line}
+        roles = {role for line in layout_screen(frame, *size).lines for _, role in line}
+        bars = {"place-bar": "location", "quantity-bar": "quantity"}
+        shown = roles | {bars[role] for role in roles & bars.keys()}
         assert wanted & {"location", "product", "quantity"} <= shown, size
+
+
+@samples
+@pytest.mark.parametrize("size", [(20, 16), (40, 8), (40, 20)])
+def test_a_message_moves_neither_location_nor_product_nor_quantity(sample: Sample, size: tuple[int, int]) -> None:
+    frame = sample.build("")
+    heads = []
+    for kind in (None, GOOD, WRONG, ASK):
+        long = msg("raw", text="Cola Zero 33 cl can, tray of 24 is not on this order; it is for order 100051, for Ben")
+        lines = layout_screen(frame._replace(verdict=Verdict(kind, long) if kind else None), *size).lines
+        bars = [at for at, line in enumerate(lines) if any(role == "quantity-bar" for _, role in line)]
+        heads.append(lines[: bars[0] + 1] if bars else [])
+    assert all(head == heads[0] for head in heads)
 
 
 def choice_keys(view: View) -> list[str]:
@@ -162,6 +191,11 @@ def test_every_choice_can_be_seen(sample: Sample) -> None:
         assert keys == choice_keys(frame.view), size
 
 
+def is_row_role(role: str) -> bool:
+    """Whether a text is a cell of a row."""
+    return role in ("cell", "cursor") or role.startswith("tone-")
+
+
 @samples
 def test_rows_that_are_choices_carry_their_own_number(sample: Sample) -> None:
     frame = sample.build("")
@@ -169,7 +203,7 @@ def test_rows_that_are_choices_carry_their_own_number(sample: Sample) -> None:
     if not isinstance(view, ListView) or not view.numbered_rows:
         return
     for size in SIZES:
-        named = [line for line in layout_screen(frame, *size).lines if {role for _, role in line} & {"cell", "cursor"}]
+        named = [line for line in layout_screen(frame, *size).lines if any(is_row_role(role) for _, role in line)]
         lines = ["".join(text for text, _ in line).strip() for line in named]
         seen = [line for line in lines if re.match(r"\d+[ ›]", line)]
         assert seen, size

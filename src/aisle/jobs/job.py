@@ -325,6 +325,8 @@ class Context(NamedTuple):
     """Rows in sight while the person moves a cursor through a list. A long menu or a long verdict leaves fewer."""
     extra_rows: int = 0
     """Extra rows of a list whose commands are beside it on a wide screen."""
+    has_pane: bool = False
+    """True if the screen has room for the details of a row beside its list."""
 
 
 class Job(ABC, Generic[S]):

@@ -235,6 +235,11 @@ def row_at_cursor(state: ListState) -> Any | None:
     return state.rows[state.cursor - state.first] if inside else None
 
 
+def row_in_focus(state: ListState) -> Any | None:
+    """Return the row under the cursor, else the first one; None in an empty list."""
+    return row_at_cursor(state) or (state.rows[0] if state.rows else None)
+
+
 def numbered_rows(state: ListState) -> int:
     """Return the number of rows in the window that are choices."""
     return min(MAX_NUMBERED, len(state.rows))

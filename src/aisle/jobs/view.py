@@ -149,6 +149,16 @@ class Step(NamedTuple):
     """Letters of the choices, if numbers are quantities."""
 
 
+class Chip(NamedTuple):
+    """Filter above a list, chosen by a click."""
+
+    text: Msg
+    total: int | None
+    """Number of its rows, None if unknown."""
+    is_active: bool
+    """True if the list shows it."""
+
+
 class Row(NamedTuple):
     """Row of a list. Cells are ordered by importance; the last ones are left out if they do not fit."""
 
@@ -158,35 +168,6 @@ class Row(NamedTuple):
     """Progress from 0 to 1, drawn as a bar if there is space; below 0: none."""
     is_marked: bool = False
     """True if it is marked for an action on several rows."""
-
-
-class ListView(NamedTuple):
-    """Window on a list of any length."""
-
-    name: str
-    title: Msg
-    prompt: Msg
-    column_heads: tuple[Msg, ...]
-    """Column heads, one for each cell."""
-    rows: tuple[Row, ...]
-    first: int
-    """Index of `rows[0]` in the whole list."""
-    total: int
-    cursor: int = -1
-    """Index in the whole list; -1 until it is moved."""
-    numbered_rows: int = 0
-    """Number of choices among the rows, from the first one of the window, numbered from 1."""
-    empty: Msg = Msg("list.empty")
-    choices: tuple[Msg, ...] = ()
-    """Further choices, numbered on from the rows."""
-    key_hints: tuple[KeyHint, ...] = ()
-    has_progress_bars: bool = False
-    """True if its rows show progress. Columns are left out to make space for the bars."""
-    may_have_more: bool = False
-    """True if more than `total` rows may match; a longer search finds the others."""
-    has_two_line_rows: bool = False
-    """True if each row takes two lines on a narrow screen, because its second cell says what the first does not. Fewer
-    rows are then visible."""
 
 
 class Block(NamedTuple):
@@ -232,6 +213,39 @@ class DetailView(NamedTuple):
     key_hints: tuple[KeyHint, ...] = ()
     choice_letters: str = ""
     """Letters of the choices, if numbers are quantities."""
+
+
+class ListView(NamedTuple):
+    """Window on a list of any length."""
+
+    name: str
+    title: Msg
+    prompt: Msg
+    column_heads: tuple[Msg, ...]
+    """Column heads, one for each cell."""
+    rows: tuple[Row, ...]
+    first: int
+    """Index of `rows[0]` in the whole list."""
+    total: int
+    cursor: int = -1
+    """Index in the whole list; -1 until it is moved."""
+    numbered_rows: int = 0
+    """Number of choices among the rows, from the first one of the window, numbered from 1."""
+    empty: Msg = Msg("list.empty")
+    choices: tuple[Msg, ...] = ()
+    """Further choices, numbered on from the rows."""
+    key_hints: tuple[KeyHint, ...] = ()
+    has_progress_bars: bool = False
+    """True if its rows show progress. Columns are left out to make space for the bars."""
+    may_have_more: bool = False
+    """True if more than `total` rows may match; a longer search finds the others."""
+    has_two_line_rows: bool = False
+    """True if each row takes two lines on a narrow screen, because its second cell says what the first does not. Fewer
+    rows are then visible."""
+    pane: DetailView | None = None
+    """Details of the row at the cursor, beside the list on a wide screen."""
+    chips: tuple[Chip, ...] = ()
+    """Filters above the list on a wide screen."""
 
 
 class Series(NamedTuple):

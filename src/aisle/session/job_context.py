@@ -58,6 +58,7 @@ class SessionContext:
                 window_rows=size.list_rows,
                 terminal=profile.terminal,
                 extra_rows=size.extra_list_rows,
+                has_pane=size.has_pane,
             )
         return self._cached
 

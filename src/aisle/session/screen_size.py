@@ -16,6 +16,9 @@ _FOOTER_ROWS = 3
 _MIN_WIDE_COLUMNS, _MIN_WIDE_ROWS = 102, 20
 """Screen size from which the commands stand beside the list."""
 
+_MIN_PANE_COLUMNS, _MIN_PANE_ROWS = 140, 30
+"""Screen size from which the details of a row stand beside its list."""
+
 MessageText = Callable[[Msg, str], str]
 """Returns the full text of a message in a language."""
 
@@ -35,6 +38,11 @@ class ScreenSize(NamedTuple):
     def extra_list_rows(self) -> int:
         """Return the number of further rows where the commands stand beside the list."""
         return _FOOTER_ROWS if self.columns >= _MIN_WIDE_COLUMNS and self.rows >= _MIN_WIDE_ROWS else 0
+
+    @property
+    def has_pane(self) -> bool:
+        """Return whether the details of a row stand beside its list."""
+        return self.columns >= _MIN_PANE_COLUMNS and self.rows >= _MIN_PANE_ROWS
 
 
 def list_height(rows: int) -> int:

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual import events
@@ -21,7 +20,7 @@ from aisle.tui.clicks import ClickTranslator, uses_mouse
 from aisle.tui.driver import AisleDriver, TerminalInput
 from aisle.tui.handheld_screen import HandheldScreen
 from aisle.tui.mouse import MouseInput
-from aisle.tui.themes import style_folder, theme_name, themes
+from aisle.tui.themes import default_theme, style_folder, themes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,13 +99,16 @@ class AisleApp(App[int], inherit_bindings=False):
         session: SessionProtocol,
         frame: Frame,
         *,
-        has_themes: bool = False,
+        default_theme: str = "terminal",
         is_ascii: bool = False,
         is_colourless: bool = False,
         on_first_paint: Callable[[], None] | None = None,
         driver_class: type[Driver] | None = None,
     ) -> None:
-        """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour."""
+        """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour.
+
+        `default_theme` is that of frames that name none.
+        """
         super().__init__(driver_class=driver_class, ansi_color=True)
         self.animation_level = "none"
         self.frame = frame
@@ -118,7 +120,8 @@ class AisleApp(App[int], inherit_bindings=False):
         self._handheld = HandheldScreen(is_ascii)
         self._clicks = ClickTranslator()
         self._session = session
-        self._theme_name = partial(theme_name, has_themes=has_themes, is_colourless=is_colourless)
+        self._default_theme = default_theme
+        self._is_colourless = is_colourless
         self._on_first_paint = on_first_paint
         self._painted_serial = frame.scan_serial
         self._session_size: tuple[int, int] | None = None
@@ -131,6 +134,10 @@ class AisleApp(App[int], inherit_bindings=False):
         for theme in themes():
             self.register_theme(theme)
         self.theme = self._theme_name(frame.theme)
+
+    def _theme_name(self, setting: str) -> str:
+        """Return the name of the theme for the setting of a frame."""
+        return "colourless" if self._is_colourless else setting or self._default_theme
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return values for the themes of Textual, which lack the variables of our style sheets."""
@@ -326,7 +333,7 @@ def run_app(
         app = AisleApp(
             session,
             frame,
-            has_themes=has_themes,
+            default_theme=default_theme(has_themes=has_themes, is_browser=browser_size is not None),
             is_ascii=plain,
             is_colourless=is_colourless,
             on_first_paint=on_first_paint,

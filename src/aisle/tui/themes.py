@@ -26,6 +26,12 @@ _TERMINAL: Final = {
     "cursor-text": "ansi_default",
     "cursor-ground": "ansi_default",
     "cursor-style": "reverse",
+    "place-text": "ansi_default",
+    "place-ground": "ansi_default",
+    "place-style": "bold reverse",
+    "quantity-text": "ansi_black",
+    "quantity-ground": "ansi_cyan",
+    "quantity-style": "bold",
     "good-text": "ansi_black",
     "good-ground": "ansi_green",
     "wrong-text": "ansi_bright_white",
@@ -46,6 +52,7 @@ _TERMINAL: Final = {
 _COLOURLESS: Final = {
     **{name: "ansi_default" if value.startswith("ansi") else value for name, value in _TERMINAL.items()},
     "verdict-style": "bold reverse",
+    "quantity-style": "bold reverse",
     "info-style": "reverse",
 }
 """No colours (NO_COLOR): verdicts are reversed."""
@@ -77,6 +84,8 @@ _RICH: Final = {
 """Softer colours on the terminal's own ground, for a desktop terminal."""
 
 _FULL: Final = {
+    "place-style": "bold",
+    "quantity-style": "bold",
     "quiet-style": "none",
     "rule-style": "none",
     "cursor-style": "bold",
@@ -89,14 +98,19 @@ _DARK: Final = {
     **_FULL,
     **_SOFT_VERDICTS,
     "ground": "#14181d",
-    "text": "#e6e6e6",
-    "quiet": "#a3abb6",
-    "rule": "#a3abb6",
-    "accent": "#5fd7d7",
-    "live": "#57c785",
-    "syncing": "#5fd7d7",
-    "offline": "#f2c94c",
-    "failed": "#ff8a80",
+    "text": "#e6edf3",
+    "quiet": "#9aa7b4",
+    "rule": "#9aa7b4",
+    "place-text": "#14181d",
+    "place-ground": "#e6edf3",
+    "quantity-text": "#14181d",
+    "quantity-ground": "#58c7f3",
+    "accent": "#58c7f3",
+    "cursor-ground": "#264b63",
+    "live": "#7ee787",
+    "syncing": "#58c7f3",
+    "offline": "#ffb454",
+    "failed": "#ff7b72",
 }
 
 _LIGHT: Final = {
@@ -105,6 +119,10 @@ _LIGHT: Final = {
     "text": "#1a1a1a",
     "quiet": "#4f5660",
     "rule": "#4f5660",
+    "place-text": "#ffffff",
+    "place-ground": "#1a1a1a",
+    "quantity-text": "#ffffff",
+    "quantity-ground": "#00637a",
     "accent": "#00637a",
     "cursor-text": "#ffffff",
     "cursor-ground": "#1f4e8c",
@@ -128,6 +146,10 @@ _CONTRAST: Final = {
     "text": "#ffffff",
     "quiet": "#ffffff",
     "rule": "#ffffff",
+    "place-text": "#000000",
+    "place-ground": "#ffffff",
+    "quantity-text": "#000000",
+    "quantity-ground": "#ffff00",
     "accent": "#ffff00",
     "cursor-text": "#000000",
     "cursor-ground": "#ffff00",
@@ -163,6 +185,6 @@ def themes() -> list[Theme]:
     ]
 
 
-def theme_name(setting: str, *, has_themes: bool = False, is_colourless: bool = False) -> str:
-    """Return the theme for the setting `theme`, for `--rich`, or for a terminal without colours."""
-    return "colourless" if is_colourless else setting or ("rich" if has_themes else "terminal")
+def default_theme(*, has_themes: bool, is_browser: bool) -> str:
+    """Return the theme without a setting: a browser has no colours of its own, and `--rich` has softer ones."""
+    return "dark" if is_browser else "rich" if has_themes else "terminal"

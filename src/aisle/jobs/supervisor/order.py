@@ -27,7 +27,7 @@ from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
-from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
+from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 
 MAX_HISTORY = 60
@@ -263,6 +263,12 @@ def _history_cells(row: OrderHistoryRow) -> Cells:
         what = msg("order.event_reason", what=what, why=read_message(row["why"]))
     state_text = msg(_STATE_TEXTS[row["outcome"]]) if row["outcome"] in _STATE_TEXTS else raw("")
     return (what, raw(row["user"]), msg("moment", at=row["at"]), state_text)
+
+
+def order_pane(state: OrderState) -> DetailView:
+    """Return the order for the pane beside a list."""
+    blocks = _blocks(state) if state.details else ()
+    return DetailView("order.pane", msg("order.title", order=state.number), raw(""), _lines(state), blocks)
 
 
 # Pages

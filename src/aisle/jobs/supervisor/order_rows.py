@@ -129,14 +129,15 @@ _CLAIM = Column(msg("orders.head_claim"), claim_text, is_optional=True)
 _CUSTOMER = Column[BoardOrder](msg("head.customer"), lambda order: raw(order.customer))
 _IDLE = Column[BoardOrder](msg("orders.head_idle"), lambda order: _age_text(order.idle_s), is_optional=True)
 _SHORT = Column(msg("orders.head_short"), _short_text, is_optional=True)
-_FURTHER_COLUMNS = (
+DETAIL_COLUMNS = (
     Column[BoardOrder](msg("orders.head_known_since"), lambda order: _age_text(order.known_s), is_optional=True),
     Column[BoardOrder](msg("orders.head_reason"), lambda order: raw(order.rejection_reason), is_optional=True),
     Column[BoardOrder](msg("orders.head_reference"), lambda order: raw(order.reference), is_optional=True),
 )
+"""Columns that the pane beside the board shows too."""
 
-BOARD_COLUMNS = (_NUMBER, _PICKUP, _STATE, _PROGRESS, _CUSTOMER, _CLAIM, _SHORT, _IDLE, *_FURTHER_COLUMNS)
+BOARD_COLUMNS = (_NUMBER, _PICKUP, _STATE, _PROGRESS, _CUSTOMER, _CLAIM, _SHORT, _IDLE, *DETAIL_COLUMNS)
 """Columns of the board. The customer's name has more space if there is no claim."""
 
-STUCK_COLUMNS = (_NUMBER, _IDLE, _CLAIM, _CUSTOMER, _PROGRESS, _STATE, _PICKUP, _SHORT, *_FURTHER_COLUMNS)
+STUCK_COLUMNS = (_NUMBER, _IDLE, _CLAIM, _CUSTOMER, _PROGRESS, _STATE, _PICKUP, _SHORT, *DETAIL_COLUMNS)
 """Columns of stuck orders: first the idle time and the claimant."""

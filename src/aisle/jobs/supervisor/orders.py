@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from aisle.jobs import claims, pages
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Start, Turn
-from aisle.jobs.list_page import ListPage
+from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import not_an_order
+from aisle.jobs.supervisor.order import OrderState, order_pane
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     FILTER_FIELDS,
@@ -24,8 +25,24 @@ from aisle.jobs.supervisor.order_filter import (
     view_key,
     with_value,
 )
-from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, BoardOrder, parse_order_row
-from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, Line, ListView, Msg, Row, Verdict, msg, raw
+from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    NEXT_PAGE,
+    Chip,
+    DetailView,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Verdict,
+    msg,
+    raw,
+)
+from aisle.scan.inputs import CHIP_KEY
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -83,6 +100,10 @@ class OrdersState(NamedTuple):
     is_loaded: bool = False
     claims_for_others: tuple[claims.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
+    pane: OrderState | None = None
+    """Details of the order in focus, on a wide screen."""
+    counts: tuple[int | None, ...] = ()
+    """Number of orders of each built-in view, None where it is unknown."""
 
 
 Result = Turn[OrdersState]
@@ -120,6 +141,11 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def key(self, row: BoardOrder) -> str:
         return row.number
+
+    def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
+        """Return the columns in this state, without those that the pane has."""
+        shown = super().visible_columns(state)
+        return tuple(column for column in shown if column not in DETAIL_COLUMNS) if state.pane else shown
 
     def row(self, state: OrdersState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
         return Row(row.number, cells, row.progress, row.number in state.marked)
@@ -172,6 +198,9 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
+            case CursorKey(key) if key.startswith(CHIP_KEY):
+                _, filter_ = BUILT_IN_VIEWS[int(key.removeprefix(CHIP_KEY))]
+                return _apply_view(SavedView("", filter_), state, context)
             case CursorKey(key) if key != "enter":
                 return self._move_cursor(state, key, context)
             case Scan(matches):
@@ -237,9 +266,40 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             return Turn(state._replace(typed=""), (_start_order(code),))
         return self.restart(state._replace(search=code), context)
 
+    def chips(self, state: OrdersState) -> tuple[Chip, ...]:
+        return tuple(
+            Chip(VIEW_NAMES[name], count, state.filter == filter_)
+            for (name, filter_), count in zip(BUILT_IN_VIEWS, state.counts, strict=False)
+        )
+
+    def pane(self, state: OrdersState) -> DetailView | None:
+        return order_pane(state.pane) if state.pane else None
+
     def go_back(self, state: OrdersState, context: Context) -> Result:
         """Leave marking, then the search, then the job."""
         return pages.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
+
+
+MAX_PANE_HISTORY = 12
+"""Most events of the order in the pane."""
+
+
+def _with_pane(turn: Result, context: Context, *, is_changed: bool) -> Result:
+    """Return the turn with the pane on the order in focus. Query its details if it is another one or has changed."""
+    state = turn.state
+    order = pages.row_in_focus(state) if context.has_pane and not state.page else None
+    if order is None:
+        return turn._replace(state=state._replace(pane=None)) if state.pane else turn
+    pane = state.pane or OrderState()
+    if pane.number == order.number and not is_changed:
+        return turn
+    pane = pane._replace(order=order) if pane.number == order.number else OrderState(order.number, order)
+    args = {"order_number": order.number}
+    queries = (
+        Query("pane", "order", args, is_live=True),
+        Query("pane_history", "order_history", {**args, "size": MAX_PANE_HISTORY}, is_live=True),
+    )
+    return turn._replace(state=state._replace(pane=pane), effects=(*turn.effects, *queries))
 
 
 def _start_order(number: str) -> Start:
@@ -525,20 +585,25 @@ class OrdersJob(PageJob[OrdersState]):
     def page(self, state: OrdersState) -> Page[OrdersState]:
         return PAGES[state.page]
 
+    def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
+        """Return the next state. The pane follows the order in focus."""
+        turn = super().handle(state, event, context)
+        return _with_pane(turn, context, is_changed=isinstance(event, Rows) and event.id == "order_board")
+
     def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
         state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
         state = state._replace(size=BOARD.page_size(context))
-        queries = (BOARD.query(state, context), _query_views(context))
+        queries = (BOARD.query(state, context), _query_views(context), _query_counts(context))
         return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
 
     def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
         board = BOARD.query_with_cursor(state, context)
-        return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
+        return Turn(state, (board, _query_counts(context), *claims.query_claims(state.claims_for_others)))
 
     def query_again(self, state: OrdersState, context: Context) -> Result:
         size = BOARD.page_size(context)
         board = BOARD.query_with_cursor(state, context, fill_page=state.size != size)
-        return Turn(state._replace(size=size), (board, _query_views(context)))
+        return Turn(state._replace(size=size), (board, _query_views(context), _query_counts(context)))
 
     def handle_closed(self, state: OrdersState, event: Closed, context: Context) -> Result:
         """Remove all marks after an action has run."""
@@ -552,6 +617,13 @@ class OrdersJob(PageJob[OrdersState]):
         match answer:
             case Rows("order_board"):
                 return BOARD.handle_rows(state, answer, context)
+            case Rows("pane", rows) if state.pane:
+                details = next((row for row in rows if row["order_number"] == state.pane.number), None)
+                return Turn(state._replace(pane=state.pane._replace(details=details)))
+            case Rows("pane_history", rows) if state.pane:
+                return Turn(state._replace(pane=state.pane._replace(history=tuple(rows))))
+            case Rows("order_counts", rows):
+                return Turn(state._replace(counts=tuple(row["count"] for row in rows)))
             case Rows("assigned_orders"):
                 kept, verdict = claims.report_lost_claims(state.claims_for_others, answer)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
@@ -561,6 +633,11 @@ class OrdersJob(PageJob[OrdersState]):
             case Rows("all", rows, total):
                 return _mark_all(state, tuple(row["order_number"] for row in rows), total)
         return Turn(state)
+
+
+def _query_counts(context: Context) -> Query:
+    views = [query_arguments(filter_) for _, filter_ in BUILT_IN_VIEWS]
+    return Query("order_counts", "order_counts", {"views": views, "now": context.now}, is_live=True)
 
 
 def _query_views(context: Context) -> Query:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.view import PAGE_HINTS, ListView, Msg, Row, msg, raw
+from aisle.jobs.view import PAGE_HINTS, Chip, DetailView, ListView, Msg, Row, msg, raw
 from aisle.safe_text import width, wrap
+from aisle.tui.layout import detail_view
 from aisle.tui.layout.commands import (
     UNLIMITED_ROWS,
     choice_flow,
@@ -17,7 +19,7 @@ from aisle.tui.layout.commands import (
     progress_bar,
 )
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, pad_line, side_by_side
+from aisle.tui.layout.styled_lines import StyledLine, clip_line, pad_line, side_by_side
 from aisle.tui.layout.table import (
     NUMBER_PATTERN,
     column_widths,
@@ -26,6 +28,7 @@ from aisle.tui.layout.table import (
     table_line,
     with_distinct_names,
 )
+from aisle.tui.layout.tones import tone_of
 from aisle.tui.message_text import MessageWriter, length_count
 
 MIN_SIDE_COMMAND_CELLS = 100
@@ -33,6 +36,12 @@ MIN_SIDE_COMMAND_CELLS = 100
 
 SIDE_COMMAND_WIDTH = 30
 """Width of the column with the commands."""
+
+MIN_PANE_CELLS, MAX_PANE_CELLS = 130, 72
+"""Width from which the details of a row stand beside the list, and their greatest width."""
+
+MIN_CHIP_CELLS, MIN_CHIP_ROWS = 98, 20
+"""Size of the body from which filters stand above the list."""
 
 MIN_BAR_CELLS = 6
 """Minimum cells of a progress bar, for which columns are narrowed; it takes all cells that are left."""
@@ -87,6 +96,12 @@ class DrawnList(NamedTuple):
 
 def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     """Return the list, its choices and hints in at most `box.rows` lines; a hint that repeats a choice is left out."""
+    if view.chips and box.cells >= MIN_CHIP_CELLS and box.rows >= MIN_CHIP_ROWS:
+        chips = _chip_line(view.chips, box)
+        listed = list_lines(view._replace(chips=()), box._replace(rows=box.rows - 2))
+        return listed._replace(lines=[chips, [], *listed.lines])
+    if view.pane is not None and box.cells >= MIN_PANE_CELLS:
+        return _with_pane(view._replace(pane=None), view.pane, box)
     shown_texts = {box.writer.write(choice) for choice in view.choices}
     if _fits_whole(view, box):
         shown_texts |= {box.writer.write(hint.text) for hint in PAGE_HINTS}
@@ -99,6 +114,28 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     listed = _draw_list(view, box._replace(rows=box.rows - len(footer)))
     filler: list[StyledLine] = [[] for _ in range(box.rows - len(footer) - len(listed.lines))]
     return listed._replace(lines=[*listed.lines, *filler, *footer])
+
+
+def _chip_line(chips: Sequence[Chip], box: LayoutBox) -> StyledLine:
+    """Return the filters side by side, each with the number of its rows; the last ones are left out if need be."""
+    line: StyledLine = []
+    for chip in chips:
+        text = box.writer.write(chip.text)
+        role = "chip-on" if chip.is_active else "chip-empty" if chip.total == 0 else "chip"
+        count = "" if chip.total is None else f" {box.writer.format_number(Decimal(chip.total))}"
+        line += [(f" {text}{count} ", role), (" ", "")]
+    return clip_line(line, box.cells)
+
+
+def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
+    """Return the list with the details of a row beside it."""
+    pane_cells = min(MAX_PANE_CELLS, box.cells * 2 // 5)
+    left = box.cells - pane_cells - 3
+    listed = list_lines(view, box._replace(cells=left - 1))
+    right = detail_view.detail_lines(pane, box._replace(cells=pane_cells))[0]
+    missing: list[StyledLine] = [[] for _ in range(box.rows - len(right))]
+    rule = "|" if box.writer.is_ascii else "│"
+    return listed._replace(lines=side_by_side(listed.lines, [*right, *missing], left, [(rule, "rule"), ("  ", "")]))
 
 
 def _has_two_line_rows(view: ListView, box: LayoutBox) -> bool:
@@ -213,16 +250,15 @@ def _draw_table(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox,
     gutter = _gutter_width(view, rows, first, box)
     gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
     space = box.cells - gutter - (MIN_BAR_CELLS + gap if view.has_progress_bars and box.cells >= MEDIUM_CELLS else 0)
-    cells, heads, columns = _size_table(view, rows, space, gap, box.writer, with_heads=with_heads)
+    cells, heads, columns, tones = _size_table(view, rows, space, gap, box.writer, with_heads=with_heads)
     cells = with_distinct_names(cells, columns[0], box.writer)
     counted = _columns_with_ids(view.rows, COUNTED_ID, any)
     right = [at in counted or is_right for at, is_right in enumerate(number_columns(cells, len(columns)))]
     used = gutter + sum(columns) + gap * (len(columns) - 1)
     share = min(24, box.cells - used - gap) if box.cells >= 60 else 0
     lines = [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.writer)] if heads else []
-    for index, (row, texts) in enumerate(zip(rows, cells, strict=True), first):
-        roles = ("cursor", "cursor") if index == view.cursor else ("cell", "cell-dim")
-        line = table_line(texts, columns, right, gap, gutter, roles, box.writer)
+    for index, (row, texts, row_tones) in enumerate(zip(rows, cells, tones, strict=True), first):
+        line = table_line(texts, columns, right, gap, gutter, ("cell", "cell-dim"), box.writer, row_tones)
         line = [*_row_lead(view, row, index, gutter), *line[1:]]
         if index == view.cursor:
             line = _cursor_line(line, gutter, box)
@@ -238,6 +274,8 @@ class SizedTable(NamedTuple):
     cells: list[list[str]]
     heads: list[str]
     columns: list[int]
+    tones: list[list[str]]
+    """Tone of each cell, empty for none."""
 
     @property
     def is_whole(self) -> bool:
@@ -277,14 +315,17 @@ def _size_table(
         if names > level:
             cells = [[writer.write(row.cells[0], names), *texts[1:]] for row, texts in zip(rows, cells, strict=True)]
         heads = [writer.write(head, level) for head in view.column_heads] if with_heads else []
-        cells, heads = _drop_repeating_columns(cells, heads, table_cells, gap)
+        kept = _distinct_columns(cells, table_cells, gap)
+        cells, tones = _pick_columns(cells, kept), _pick_columns(all_tones, kept)
+        heads = [heads[at] for at in kept] if heads else []
         lines = [*cells, heads] if heads else cells
         words, moments = _columns_with_ids(view.rows, STATE_ID_PREFIX), _columns_with_ids(view.rows, TIME_ID_PREFIXES)
         columns = column_widths(lines, table_cells, gap, words, moments, name_cells=min(name_cells, table_cells // 3))
         shorter = {writer.write(head, level): writer.write(head, 0) for head in view.column_heads}
         heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
-        return SizedTable(cells, heads, columns)
+        return SizedTable(cells, heads, columns, tones)
 
+    all_tones = [[tone_of(cell) for cell in row.cells] for row in rows]
     dates = 9 if table_cells >= MIN_HOUR_CELLS else 0
     for level, names in _lengths_to_try(rows, writer):
         if (found := sized(level, level or dates, names)).is_whole:
@@ -339,9 +380,11 @@ def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: La
     right = number_columns(cells, len(columns), first=1)
     lines = [table_line(heads[1:], columns, right, 2, gutter, ("head", "head"), box.writer)] if heads else []
     for index, texts in enumerate(with_distinct_names(cells, space, box.writer), first):
-        name: StyledLine = [*_row_lead(view, rows[index - first], index, gutter), (texts[0], "cell")]
+        tones = [tone_of(cell) for cell in rows[index - first].cells]
+        name: StyledLine = [*_row_lead(view, rows[index - first], index, gutter), (texts[0], tones[0] or "cell")]
         lines.append(_cursor_line(name, gutter, box) if index == view.cursor else name)
-        lines.append(table_line(texts[1:], columns, right, 2, gutter, ("cell-dim", "cell-dim"), box.writer))
+        rest_roles = ("cell-dim", "cell-dim")
+        lines.append(table_line(texts[1:], columns, right, 2, gutter, rest_roles, box.writer, tones[1:]))
     return lines
 
 
@@ -376,15 +419,16 @@ def _cursor_line(line: StyledLine, gutter: int, box: LayoutBox) -> StyledLine:
     return pad_line([(text[:at] + sign + text[at + 1 :], "cursor")], box.cells, "cursor")
 
 
-def _drop_repeating_columns(
-    cells: list[list[str]], heads: list[str], width: int, gap: int
-) -> tuple[list[list[str]], list[str]]:
-    """Return the columns without those that repeat the first one, if that would be cut."""
+def _distinct_columns(cells: list[list[str]], width: int, gap: int) -> list[int]:
+    """Return the indices of the columns without those that repeat the first one, if that would be cut."""
     wanted = natural_widths(cells)
     if not wanted or sum(wanted) + gap * (len(wanted) - 1) <= width:
-        return cells, heads
-    kept = [at for at in range(len(wanted)) if at == 0 or not all(_repeats(row[at], row[0]) for row in cells)]
-    return [[row[at] for at in kept] for row in cells], [heads[at] for at in kept] if heads else []
+        return list(range(len(cells[0]) if cells else 0))
+    return [at for at in range(len(wanted)) if at == 0 or not all(_repeats(row[at], row[0]) for row in cells)]
+
+
+def _pick_columns(rows: list[list[str]], columns: list[int]) -> list[list[str]]:
+    return [[row[at] for at in columns] for row in rows]
 
 
 def _repeats(text: str, name: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aisle.jobs.stored_message import LIST_NAMES
 from aisle.jobs.view import (
@@ -25,21 +25,12 @@ from aisle.jobs.view import (
     View,
     msg,
 )
-from aisle.late import LazyModule
 from aisle.safe_text import fit, fit_end, width, wrap
-from aisle.tui.layout import step_view
+from aisle.tui.layout import chart_view, detail_view, list_view, missing_data, step_view
 from aisle.tui.layout.commands import VerdictOverlap, excess_cells, progress_bar
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, left_and_right, line_width, pad_line
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
-
-if TYPE_CHECKING:
-    from aisle.tui.layout import chart_view, detail_view, list_view, missing_data
-else:
-    chart_view = LazyModule("aisle.tui.layout.chart_view")
-    detail_view = LazyModule("aisle.tui.layout.detail_view")
-    missing_data = LazyModule("aisle.tui.layout.missing_data")
-    list_view = LazyModule("aisle.tui.layout.list_view")
 
 MIN_MARGIN_COLUMNS = 60
 """Width from which text has a margin of one cell."""
@@ -148,6 +139,8 @@ def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> ScreenParts:
 
 def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
     """Return all parts. Blank lines separate them if there are enough rows."""
+    if isinstance(frame.view, Step) and step_view.is_goods_step(frame.view, box):
+        return _goods_screen(frame.view, bars, box)
     blank: list[StyledLine] = [[]] * _blank_rows(box)
     space = _body_rows(bars, box)
     body, right = _layout_body(frame.view, box._replace(rows=space), _verdict_overlap(bars, box))
@@ -160,6 +153,23 @@ def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
         [*bars.prompt, *(blank if box.rows >= 22 else [])],
         [bars.link],
     )
+
+
+MIN_TWO_VERDICT_ROWS = 12
+"""Rows of a screen from which two are kept for the verdict of a step with goods."""
+
+
+def _goods_screen(view: Step, bars: FrameBars, box: LayoutBox) -> ScreenParts:
+    """Return all parts of a step with goods. Location, product and quantity stay in their rows, whatever is said."""
+    verdict = bars.verdict
+    if box.rows >= MIN_TWO_VERDICT_ROWS and len(verdict) == 1:
+        role = verdict[0][0][1] if verdict[0] else ""
+        verdict = [*verdict, [(" " * box.cells, role)] if role else []]
+    space = max(0, box.rows - 1 - len(verdict) - len(bars.prompt) - 1)
+    body = step_view.goods_lines(view, box._replace(rows=space), box.rows)
+    filler: list[StyledLine] = [[] for _ in range(space - len(body))]
+    header = [step_view.goods_header(view, _progress_message(view), box)]
+    return ScreenParts(header, [*body, *filler], verdict, bars.prompt, [bars.link])
 
 
 def _header_rows(box: LayoutBox) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.jobs.view import Line, Msg, Step, UpcomingStop, msg
+from aisle.jobs.view import Line, Msg, Step, UpcomingStop, View, msg
 from aisle.safe_text import fit, shorten_distinctly, width, wrap
 from aisle.tui.layout.commands import (
     UNLIMITED_ROWS,
@@ -16,7 +16,7 @@ from aisle.tui.layout.commands import (
     labelled_value_lines,
 )
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, side_by_side
-from aisle.tui.message_text import MessageWriter
+from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
 _GLYPHS = {
     "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717", "6": "74757", "7": "71111",
@@ -128,6 +128,19 @@ UPCOMING_TITLE = Msg("upcoming.title")
 """Usual title of upcoming stops, for which a single line has a shorter text."""
 
 
+PRODUCT_ROWS = ((20, 4), (14, 3), (10, 2), (0, 1))
+"""Rows of the screen, and the rows that the product's name has then."""
+
+WIDE_PRODUCT_CELLS, WIDE_PRODUCT_ROWS = 30, 2
+"""Width from which a product's name needs at most so many rows."""
+
+MIN_LONG_PROGRESS_CELLS = 40
+"""Width from which the progress has its longest text."""
+
+MIN_STACKED_ROWS = 4
+"""Rows below product and quantity from which choices and commands have their own."""
+
+
 class LayoutBox(NamedTuple):
     """Space for a body."""
 
@@ -136,9 +149,9 @@ class LayoutBox(NamedTuple):
     writer: MessageWriter
 
 
-def step_lines(step: Step, box: LayoutBox) -> list[StyledLine]:
+def step_lines(step: Step, box: LayoutBox, max_hint_rows: int = 0) -> list[StyledLine]:
     """Return the step in at most `box.rows` lines; less important parts are left out."""
-    hint_rows = 2 if box.rows >= 9 else 1
+    hint_rows = max_hint_rows or (2 if box.rows >= 9 else 1)
     footer = hint_lines(step.key_hints, box.cells, box.writer, hint_rows)[:hint_rows] if box.rows >= 4 else []
     above = len({line.role for line in step.lines} & set(MAIN_ROLES))
     choices = len(choice_flow(step.choices, box.cells, box.writer, letters=step.choice_letters))
@@ -154,6 +167,60 @@ def step_lines(step: Step, box: LayoutBox) -> list[StyledLine]:
     else:
         lines = _one_column(step, box._replace(rows=space))
     return [*lines, *([] for _ in range(box.rows - len(footer) - len(lines))), *footer]
+
+
+def is_goods_step(view: View, box: LayoutBox) -> bool:
+    """Return True for a step with product and quantity on a handheld, whose rows have fixed places."""
+    if not isinstance(view, Step) or box.cells >= BIG_CELLS:
+        return False
+    return {"product", "quantity"} <= {line.role for line in view.lines}
+
+
+def goods_header(step: Step, progress: Msg | None, box: LayoutBox) -> StyledLine:
+    """Return the first row of a step with goods: the location, or the title if there is none, and the progress."""
+    place = next((line.text for line in step.lines if line.role == "location"), step.title)
+    right = box.writer.write(progress, MAX_LENGTH if box.cells >= MIN_LONG_PROGRESS_CELLS else 0) if progress else ""
+    space = box.cells - width(right) - (1 if right else 0)
+    text = fit(box.writer.fit_line(place, space), box.cells - width(right), pad=True)
+    return [(text + right, "place-bar")]
+
+
+def goods_lines(step: Step, box: LayoutBox, screen_rows: int) -> list[StyledLine]:
+    """Return the body of a step with goods in at most `box.rows` lines.
+
+    Product and quantity have fixed rows for each number of screen rows; notes, choices and hints share the others. Only
+    choices that would be hidden take rows from the product's name.
+    """
+    found = {line.role: line.text for line in reversed(step.lines)}
+    names = _product_rows(box, screen_rows)
+    names = max(1, min(names, box.rows - 1 - len(_footer(step, box, max(1, box.rows - 2)))))
+    product = _message_lines(found["product"], "product", box, names)
+    blank: list[StyledLine] = [[] for _ in range(names - len(product))]
+    quantity = fit(box.writer.fit_line(found["quantity"], box.cells), box.cells, pad=True)
+    below = _below_quantity(step, box._replace(rows=max(0, box.rows - names - 1)))
+    return [*product, *blank, [(quantity, "quantity-bar")], *below][: box.rows]
+
+
+def _product_rows(box: LayoutBox, screen_rows: int) -> int:
+    """Return the number of rows for the product's name."""
+    rows = next(rows for least, rows in PRODUCT_ROWS if screen_rows >= least)
+    return min(rows, WIDE_PRODUCT_ROWS) if box.cells >= WIDE_PRODUCT_CELLS else rows
+
+
+def _below_quantity(step: Step, box: LayoutBox) -> list[StyledLine]:
+    """Return notes, title, upcoming stops, choices and commands. With few rows, choices and commands share one."""
+    notes = tuple(line for line in step.lines if line.role not in MAIN_ROLES)
+    if any(line.role == "location" for line in step.lines):
+        notes = (*notes, Line("label", step.title))
+    rest = step._replace(lines=notes)
+    choices = choice_flow(step.choices, box.cells, box.writer, letters=step.choice_letters)
+    hints = hint_lines(step.key_hints, box.cells, box.writer, 2)
+    if box.rows >= MIN_STACKED_ROWS and len(choices) + len(hints) <= box.rows:
+        return step_lines(rest, box, max_hint_rows=2)
+    commands = _footer(step, box, box.rows if choices else 1)
+    bare = rest._replace(choices=(), choice_letters="", key_hints=())
+    lines = _one_column(bare, box._replace(rows=box.rows - len(commands)))
+    return [*lines, *([] for _ in range(box.rows - len(commands) - len(lines))), *commands]
 
 
 def _footer(step: Step, box: LayoutBox, rows: int) -> list[StyledLine]:
@@ -176,7 +243,9 @@ def _is_tight(step: Step, rows_above: int, footer_rows: int, box: LayoutBox) -> 
 
 
 def min_step_rows(step: Step, box: LayoutBox) -> int:
-    """Return the number of rows below which a choice would be hidden."""
+    """Return the number of rows below which a choice would be hidden, or would take a row from goods."""
+    if is_goods_step(step, box):
+        return _product_rows(box, box.rows) + 1 + len(_footer(step, box, box.rows if step.choices else 1))
     above = 2 if any(line.role == "product" for line in step.lines) else 1
     return above + len(_footer(step, box, 1))
 
@@ -283,7 +352,11 @@ def _message_lines(message: Msg, role: str, box: LayoutBox, rows: int) -> list[S
 
 
 def _wrap_lines(lines: Sequence[Line], box: LayoutBox, rows: int) -> list[StyledLine]:
-    return [drawn for line in lines for drawn in _message_lines(line.text, line.role, box, rows)]
+    return [
+        drawn
+        for line in lines
+        for drawn in _message_lines(line.text, line.role, box, 1 if line.role == "label" else rows)
+    ]
 
 
 def _upcoming_lines(step: Step, box: LayoutBox) -> tuple[list[StyledLine], ...]:

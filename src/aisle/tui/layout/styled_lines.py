@@ -14,11 +14,13 @@ StyledLine = list[StyledSpan]
 """Line that is at most as wide as the screen; cells right of it are empty."""
 
 ROLES = (
-    "title", "user", "rule", "bar", "location", "product", "quantity", "tote", "note", "label", "value",
+    "title", "user", "rule", "bar", "place-bar", "quantity-bar",
+    "location", "product", "quantity", "tote", "note", "label", "value",
     "head", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
     "block", "row", "row-dim", "row-key", "mark", "mark-here",
     "choice-key", "choice", "hint-key", "hint", "prompt", "typed", "caret",
     "verdict-good", "verdict-wrong", "verdict-info", "verdict-ask",
+    "chip", "chip-on", "chip-empty", "tone-late", "tone-warning", "tone-ready", "tone-quiet",
     "look-good", "look-wrong", "look-info", "look-ask",
     "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
 )  # fmt: skip

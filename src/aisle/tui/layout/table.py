@@ -91,10 +91,12 @@ def table_line(
     gutter: int,
     roles: tuple[str, str],
     writer: MessageWriter,
+    tones: Sequence[str] = (),
 ) -> StyledLine:
     """Return one row of the table: the first cell in the first role, the others in the second.
 
-    Each cell stays in its column, so that cells below each other belong together.
+    A cell with a tone has that as its role. Each cell stays in its column, so that cells below each other belong
+    together.
     """
     line: StyledLine = [(" " * gutter, "")]
     last = len(columns) - 1
@@ -102,5 +104,6 @@ def table_line(
         shown = fit_middle(text, cells, mark=writer.cut_mark)
         blank = " " * (cells - width(shown))
         end = " " * gap if index < last else ""
-        line.append((blank + shown + end if is_right else shown + blank + end, roles[min(index, 1)]))
+        role = (tones[index] if index < len(tones) else "") or roles[min(index, 1)]
+        line.append((blank + shown + end if is_right else shown + blank + end, role))
     return line
