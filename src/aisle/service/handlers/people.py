@@ -117,7 +117,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
             badges.pop(before.user, None)
         if badges.get(user, badge) != badge:
             advice = f"write that one, give {body['name']} another user name, or remove {user} first"
-            raise unprocessable(f"{user} has the badge {badges[user]} in this store; {advice}.", f"{field}.user")
+            raise unprocessable(f"{user} has another badge in this store, {badges[user]}; {advice}.", f"{field}.user")
         role: Role = body.get("role", ROLES[0])
         _check_role(ctx, before, body, role, field)
         if not body.get("is_active", True):
