@@ -468,3 +468,15 @@ def test_of_what_waits_only_what_changed_is_made_anew(
     assert anew() == ["111"]
     assert numbers(reads.query("order_board", {"status": ["finished"]})[0]) == ["111"]
     assert reads.query("order_board", {"status": ["partial"]})[1] == len(orders) - 1
+
+
+def test_counts_of_views_are_those_of_their_lists(reads: CacheReader, filled: list[Row]) -> None:
+    now = "2026-03-03T12:00:00+00:00"
+    to_pick: dict[str, Any] = {"status": ["open", "partial"]}
+    views: list[dict[str, Any]] = [{}, to_pick, {"status": ["picked"]}, {**to_pick, "late": True}, {"short": True}]
+    rows, total = reads.query("order_counts", {"views": views, "now": now})
+    assert total == len(views)
+    assert 0 < rows[1]["count"] < rows[0]["count"] <= len(filled)
+    assert rows[-1]["count"] is None
+    for view, row in zip(views[:-1], rows, strict=False):
+        assert row["count"] == reads.query("order_board", {**view, "now": now})[1], view

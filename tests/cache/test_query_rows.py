@@ -171,6 +171,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "log": {"location_code": "", "product_number": "", "since": ""},
     "unexpected_product": {"orders": [], "products": ["P2"]},
     "my_entries": {"product_number": ""},
+    "order_counts": {"views": [{"status": ["open"]}, {"status": ["open"], "short": True}]},
 }
 WITHOUT_ROWS = {"absent_order", "needing_person", "open_work", "today_terminals", "refused_operations"}
 """Queries without rows in this store; other tests have them."""
@@ -216,6 +217,7 @@ ASKED = re.compile(r"\bQuery\(\s*[^,()]+(?:\([^()]*\))?, \"(?P<name>[a-z_]+)\"")
 WIDE = {
     "assignments",
     "order_board",
+    "order_counts",
     "clearance_permission",
     "differences",
     "exceptions",

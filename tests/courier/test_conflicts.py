@@ -27,6 +27,7 @@ from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.outbox.operation_record import Operation
 from aisle.scan.meaning import Choice
 from aisle.service.factory import open_service
+from aisle.service.service_options import ServiceOptions
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.courier.document_host import LOG, MOVE, PUT
@@ -108,7 +109,7 @@ class Own(World):
 
     def __init__(self, root: Path) -> None:
         self.host = Host(root / "own")
-        self.service = open_service(root / "service.db", clock=self.host.time.clock)
+        self.service = open_service(root / "service.db", ServiceOptions(self.host.time.clock))
         self.token = self.service.ensure_admin_token(root / "token")
         self.host.connect = self.client  # type: ignore[method-assign]
 

@@ -24,6 +24,7 @@ from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
 from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.factory import Service, open_service
+from aisle.service.service_options import ServiceOptions
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import Fake, answer_lost
 from tests.courier.host import URL, Host
@@ -194,7 +195,7 @@ class Real(Host):
 async def own(aisle_home: Path) -> AsyncIterator[Two]:
     """Two hosts at our own service."""
     hosts = Real(aisle_home / "own_a"), Real(aisle_home / "own_b")
-    service = open_service(aisle_home / "service.db", clock=hosts[0].time.clock)
+    service = open_service(aisle_home / "service.db", ServiceOptions(hosts[0].time.clock))
     hosts[0].service = hosts[1].service = service
     token = service.ensure_admin_token(aisle_home / "embedded.token")
     api = "/api/v2/public"

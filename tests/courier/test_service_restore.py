@@ -23,6 +23,7 @@ from aisle.outbox.service_restore import list_restores
 from aisle.service.factory import open_service
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.retention import purge
+from aisle.service.service_options import ServiceOptions
 from tests.courier.document_host import MOVE, PUT, Shop, loss
 from tests.courier.fake_service import says
 from tests.courier.test_conflicts import Own, count
@@ -44,7 +45,7 @@ def put_back(world: Own, root: Path, copy: bytes) -> None:
     for part in ("", "-wal", "-shm"):
         (root / f"service.db{part}").unlink(missing_ok=True)
     (root / "service.db").write_bytes(copy)
-    world.service = open_service(root / "service.db", clock=world.host.time.clock)
+    world.service = open_service(root / "service.db", ServiceOptions(world.host.time.clock))
 
 
 async def test_operations_lost_by_restore_are_sent_again(aisle_home: Path) -> None:

@@ -51,6 +51,8 @@ ROW: StyledLine = [(" 2", "row-key"), (" ", ""), ("4104", "cell"), ("  ", ""), (
         (ROW, 16, ClickTarget("choice-key", "1")),
         ([(" 2›SUP-2   open", "cursor")], 9, ClickTarget("row-key", "2")),
         ([("  ›SUP-2   open", "cursor")], 9, ClickTarget("row", "", "  ›SUP-2   open")),
+        ([(" ", ""), (" all 42 ", "chip-on"), (" ", ""), (" late 7 ", "chip")], 4, ClickTarget("chip", "0")),
+        ([(" ", ""), (" all 42 ", "chip-on"), (" ", ""), (" late 7 ", "chip")], 12, ClickTarget("chip", "1")),
         ([("title", "title")], 1, None),
         ([("4104", "cell"), ("Tom", "cell-dim")], 5, ClickTarget("row", "", "4104Tom")),
         ([("Tom", "cell-dim")], 1, None),

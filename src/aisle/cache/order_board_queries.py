@@ -35,7 +35,14 @@ ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 """States of an order, in the words of our own service. interface: fulfillment_status."""
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import AbsentOrderRow, OrderBoardRow, OrderHeader, OrdersByNumberRow, SavedViewsRow
+    from aisle.jobs.row_types.orders import (
+        AbsentOrderRow,
+        OrderBoardRow,
+        OrderCountRow,
+        OrderHeader,
+        OrdersByNumberRow,
+        SavedViewsRow,
+    )
 
 SortKey = tuple[Any, ...]
 """Sort key of an order; the last part is its number."""
@@ -203,6 +210,20 @@ def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoa
     found: list[OrderBoardRow] = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
     _add_people(context, found)
     return found, total
+
+
+@declare_query("order_counts", "views now")
+def order_counts(context: QueryContext, args: Args) -> QueryResult[OrderCountRow]:
+    """Return the number of orders of each of `views` (arguments of `order_board`), if it is stored."""
+    board, now = context.keep(OrderBoard), str(args["now"])
+    late = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
+    rows: list[OrderCountRow] = []
+    for view in args["views"]:
+        board_filter = parse_filter({**view, "now": now})
+        is_late = board_filter._replace(sort=late.sort) == late
+        plain = board.filtered_list(context, board_filter).total if board_filter.is_plain else None
+        rows.append({"count": board.count_late(context, now) if is_late else plain})
+    return rows, len(rows)
 
 
 @declare_query("orders_by_number", "orders", topics_of_list("order", "orders"))

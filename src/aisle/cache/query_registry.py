@@ -30,7 +30,7 @@ _QUERIES_BY_MODULE = {
     "location_queries": ("location", "location_use", "locations", "locations_of_products"),
     "log_queries": ("log", "losses", "my_entries", "reasons"),
     "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed"),
-    "order_board_queries": ("absent_order", "order_board", "orders_by_number", "saved_views"),
+    "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_history_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product"),
     "people_queries": ("language", "people", "person", "user_token"),

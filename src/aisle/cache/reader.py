@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
+from aisle.cache import price
 from aisle.cache.cache_file import empty_cache, open_cache
 from aisle.cache.code_queries import find_candidates
 from aisle.cache.query_context import QueryContext
@@ -25,13 +26,7 @@ from aisle.host.file_system import FileId, file_id
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Json
 from aisle.jobs.view import LinkState
-from aisle.late import LazyModule
 from aisle.scan.meaning import PRODUCT, Candidate
-
-if TYPE_CHECKING:
-    from aisle.cache import price
-else:
-    price = LazyModule("aisle.cache.price")
 
 _CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
 """Errors of a reader while the courier replaces the cache."""

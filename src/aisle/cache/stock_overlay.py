@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aisle.cache.order_overlay import Overlay, Row, is_included
 from aisle.cache.overlay_index import LOCATION_FIELD, PRODUCT_FIELD, OverlayIndex
 from aisle.jobs.quantities import to_decimal
-from aisle.late import LazyModule
+from aisle.outbox import operation_record
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase_picks import has_base, picked_change
@@ -22,9 +22,6 @@ from aisle.outbox.rebase_picks import has_base, picked_change
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow
     from aisle.operation_bodies import LineUpdate
-    from aisle.outbox import operation_record
-else:
-    operation_record = LazyModule("aisle.outbox.operation_record")
 
 PendingByProduct = Mapping[str, Sequence[Operation]]
 """Pending operations by product, oldest first."""

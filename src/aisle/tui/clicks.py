@@ -8,7 +8,7 @@ from textual.errors import NoWidget
 from textual.screen import Screen
 
 from aisle.jobs.view import Frame, ListView
-from aisle.scan.inputs import ROW_KEY, DecodedInput, Key, typed_line
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, DecodedInput, Key, typed_line
 from aisle.tui.line_widgets import LinesWidget
 from aisle.tui.mouse import DOUBLE_CLICK_S, ClickTarget, MouseInput
 
@@ -43,6 +43,8 @@ class ClickTranslator:
         target = None if frame.typed else _target(mouse, screen)
         if target is None:
             return []
+        if target.kind == "chip":
+            return [] if is_double else [Key(f"{CHIP_KEY}{target.key}")]
         row = _clicked_row(target, frame.view) if isinstance(frame.view, ListView) else None
         if row is not None:
             select = Key(f"{ROW_KEY}{row}")

@@ -141,6 +141,7 @@ class Body(LinesWidget):
         "title", "rule", "bar", "quantity-bar", "location", "product", "quantity", "tote", "note", "label", "value",
         "head", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
         "block", "row", "row-dim", "row-key", "mark", "mark-here", "choice-key", "choice", "hint-key", "hint",
+        "chip", "chip-on", "chip-empty",
         "tone-late", "tone-warning", "tone-ready", "tone-quiet", "look-good", "look-wrong", "look-info", "look-ask",
     )  # fmt: skip
 

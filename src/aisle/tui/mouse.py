@@ -47,9 +47,9 @@ class ClickTarget(NamedTuple):
     """Key that a click stands for, or a row without a number."""
 
     kind: str
-    """`choice-key`, `hint-key` or `row-key`; `row` for a row without a number."""
+    """`choice-key`, `hint-key` or `row-key`; `row` for a row without a number; `chip`."""
     key: str
-    """Key to type; the number of rows above it for a row without a number."""
+    """Key to type; the number of rows above it for a row without a number; the index of a chip."""
     text: str = ""
     """Text of the line of a row without a number."""
 
@@ -69,6 +69,8 @@ def click_target(line: StyledLine, x: int) -> ClickTarget | None:
     end = 0
     for at, (text, role) in enumerate(line):
         end += width(text)
+        if x < end and role.startswith("chip"):
+            return ClickTarget("chip", str(sum(role.startswith("chip") for _, role in line[:at])))
         if x < end and role == "cursor":
             number = _CURSOR_ROW.match(text)
             return ClickTarget("row-key", number[1]) if number else ClickTarget("row", "", _text(line))

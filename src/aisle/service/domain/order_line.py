@@ -65,42 +65,11 @@ class OrderLine:
 
     @classmethod
     def from_row(cls, order_number: str, row: Row) -> OrderLine:
-        """Build a line from a row of `LINES_OF_ORDER` or `LINE_GET`."""
-        (
-            number,
-            seq,
-            product,
-            quantity,
-            picked,
-            moved,
-            delivered,
-            closed,
-            warehouse,
-            pool,
-            pools,
-            preferred,
-            picked_by,
-            *rest,
-        ) = row
-        item, rejected = rest
-        found = cls(
-            order_number,
-            number,
-            seq,
-            product,
-            quantity,
-            picked,
-            moved,
-            delivered,
-            bool(closed),
-            bool(warehouse),
-            pool,
-            json.loads(pools),
-            preferred,
-            picked_by,
-            json.loads(item),
-            bool(rejected),
-        )
+        """Build a line from a row of `LINES_OF_ORDER` or `LINE_GET`, whose columns are in the order of the fields."""
+        closed, warehouse, pool, pools, *texts, item, rejected = row[7:]
+        flags, json_values = (bool(closed), bool(warehouse)), (json.loads(pools), json.loads(item))
+        fields = [*row[:7], *flags, pool, json_values[0], *texts, json_values[1], bool(rejected)]
+        found = cls(order_number, *fields)
         found.stored_state = found.state
         found.stored_row = found.to_row()
         return found

@@ -22,42 +22,17 @@ from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIM
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
 from aisle.service.handlers.extensions import EXTENSIONS, Extension
 from aisle.service.handlers.list_response import MAX_COUNTED, SCROLL_PARAM
-from aisle.service.http.openapi.examples import EXAMPLES
-from aisle.service.http.openapi.links import LINKS
-from aisle.service.http.openapi.parameters import (
-    IF_MATCH_HEADER,
-    TERMINAL_HEADER,
+from aisle.service.http.openapi.texts import (
+    EXAMPLES,
+    LINKS,
+    PROBLEM_SCHEMA,
+    RESULT_SCHEMAS,
     TIME_SCHEMA,
+    UPDATE_HEADERS,
     WRITE_HEADERS,
     parameter_objects,
 )
 from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
-
-PROBLEM_SCHEMA: Schema = {
-    "type": "object",
-    "description": "The standard result with the members of RFC 9457. Assumed: the interface shows no errors.",
-    "x-assumed": True,
-    "required": ["success", "message", "type", "title", "status", "detail"],
-    "properties": {
-        "success": {"const": False},
-        "message": {"type": "string", "description": "What is wrong, and where."},
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "description": "The fields that are wrong.",
-            "items": {
-                "type": "object",
-                "required": ["field", "message"],
-                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
-            },
-        },
-        "line": {"type": "object", "description": "409: the order line as it is now."},
-        "order": {"type": "object", "description": "412: the order as it is now, with its lines."},
-    },
-}
 
 _COMMON_STATUSES = (400, 401, 403, 413, 414, 429, 431, 500, 503)
 _OF_CONNECTION = 408
@@ -113,83 +88,12 @@ def _refusal_response(status: int) -> Schema:
     }
 
 
-_TEXT_SCHEMA: Schema = {"type": "string"}
-_NUMBER_SCHEMA: Schema = {"type": "number"}
-
-
-def _object(required: dict[str, Schema]) -> Schema:
-    return {"type": "object", "required": list(required), "properties": required}
-
-
-def _list_of(name: str, row: Schema) -> Schema:
-    return _object({name: {"type": "array", "items": row}})
-
-
-_PRODUCT_QUANTITY = {"product_number": _TEXT_SCHEMA, "quantity": _NUMBER_SCHEMA}
-_PERSON_SCHEMA = {"badge": _TEXT_SCHEMA, "user": _TEXT_SCHEMA, "name": _TEXT_SCHEMA, "role": {"type": "string"}}
-_CHANGE_SCHEMA = {
-    "topic": {"type": "string", "description": "order, product, location, store and so on"},
-    "key": _TEXT_SCHEMA,
-    "chain": {"type": "boolean", "description": "whether the chain has changed it; of a product, its catalogue entry"},
-}
-_RECOUNT_SCHEMA = {
-    "id": _NUMBER_SCHEMA,
-    "product_number": _TEXT_SCHEMA,
-    "state": _TEXT_SCHEMA,
-    "ordered_by": _TEXT_SCHEMA,
-    "ordered_on": _TEXT_SCHEMA,
-}
-
-_AUDIT_ENTRY_SCHEMA = {
-    "number": _NUMBER_SCHEMA,
-    "at": _TEXT_SCHEMA,
-    "subject": _TEXT_SCHEMA,
-    "key": _TEXT_SCHEMA,
-    "token_name": _TEXT_SCHEMA,
-}
-_AUDIT_SCHEMA = _object(
-    {"audit": {"type": "array", "items": _object(_AUDIT_ENTRY_SCHEMA)}, "more": {"type": "boolean"}}
-)
-
-_RESULTS: dict[str, Schema] = {
-    "retrieve-log-entry": _object({"id": _NUMBER_SCHEMA, "product_number": _TEXT_SCHEMA, "aisle": {"type": "object"}}),
-    "retrieve-store": _object({"store_number": _TEXT_SCHEMA, "store_name": _TEXT_SCHEMA}),
-    "list-people": _list_of("people", _object(_PERSON_SCHEMA)),
-    "list-changes": _object(
-        {
-            "cursor": {"type": "integer"},
-            "mark": {"type": "string", "description": "the writes that made the last changes; to be said with since"},
-            "changes": {"type": "array", "items": _object(_CHANGE_SCHEMA)},
-            "more": {"type": "boolean"},
-            "restored": {"type": "boolean"},
-            "unknown": {"type": "array", "items": _TEXT_SCHEMA},
-            "forgotten": {"type": "boolean", "description": "changes behind the cursor are gone; read all lists"},
-        }
-    ),
-    "list-unknown-keys": _object({"unknown": {"type": "array", "items": _TEXT_SCHEMA}}),
-    "list-recounts": _object(
-        {"recounts": {"type": "array", "items": _object(_RECOUNT_SCHEMA)}, "more": {"type": "boolean"}}
-    ),
-    "write-recounts": _object({"success": {"const": True}, "data": {"type": "array", "items": _NUMBER_SCHEMA}}),
-    "list-named-orders": _object(
-        {
-            "list": {"type": "array", "items": {"type": "object", "description": "customer order"}},
-            "server_time": _TEXT_SCHEMA,
-        }
-    ),
-    "list-put-backs": _list_of("put_backs", _object(_PRODUCT_QUANTITY)),
-    "list-assignments": _list_of("assignments", _object(_PRODUCT_QUANTITY)),
-    "list-tokens": _list_of("tokens", _object({"token_id": _TEXT_SCHEMA, "name": _TEXT_SCHEMA, "role": _TEXT_SCHEMA})),
-    "create-token": _object({"token_id": _TEXT_SCHEMA, "token": _TEXT_SCHEMA}),
-    "list-audit": _AUDIT_SCHEMA,
-    "list-chain-audit": _AUDIT_SCHEMA,
-}
 _STANDARD_RESULT: Schema = {"$ref": "#/components/schemas/StandardResult"}
 
 
 def result_schema(extension: Extension) -> Schema:
     """Return the result of an extension: its own, or the standard result of a write."""
-    return _RESULTS.get(extension.name) or (_STANDARD_RESULT if extension.method != "GET" else {"type": "object"})
+    return RESULT_SCHEMAS.get(extension.name) or (_STANDARD_RESULT if extension.method != "GET" else {"type": "object"})
 
 
 HEALTH_PATH = "/aisle/v1/health"
@@ -349,11 +253,7 @@ def _summary(name: str) -> str:
 
 def _parameter_list(name: str, params: Iterable[Param], *, write: bool) -> list[Schema]:
     shown_ = parameter_objects(params, _ASSUMED["params"])
-    return [
-        *shown_,
-        *(WRITE_HEADERS if write else ()),
-        *((IF_MATCH_HEADER, TERMINAL_HEADER) if name == "update-customer-order" else ()),
-    ]
+    return [*shown_, *(WRITE_HEADERS if write else ()), *(UPDATE_HEADERS if name == "update-customer-order" else ())]
 
 
 def _request_body(name: str, schema: Any, adapter: TypeAdapter[Any], *, assumed: bool) -> Schema:

@@ -7,6 +7,7 @@ carry their own.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -19,7 +20,6 @@ from aisle.service.handlers import (
     locations,
     logs,
     movements,
-    order_clearance,
     order_create,
     order_list,
     order_update,
@@ -34,13 +34,8 @@ from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, O
 
 # A row that names a store belongs to it, other rows to the chain.
 _STORE_IN_EACH_ROW = frozenset(
-    {
-        "create-customer-orders-several-stores",
-        "create-multi-store-deliveries",
-        "create-prices",
-        "create-discount-prices",
-        "write-locations",
-    }
+    {"create-customer-orders-several-stores", "create-multi-store-deliveries", "create-prices"}
+    | {"create-discount-prices", "write-locations"}
 )
 # Operations whose body is one object of one store.
 _STORE_IN_BODY = frozenset({"sign-in"})
@@ -107,28 +102,25 @@ class Handler(NamedTuple):
 _INTEGRATION_ROLES: frozenset[Role] = frozenset({"integration", "admin"})
 _SUPERVISOR_ROLES: frozenset[Role] = frozenset({"supervisor", "integration", "admin"})
 
+_bulk_handler = partial(Handler, roles=_INTEGRATION_ROLES, body_limit=BULK_BODY_LIMIT)
+_catalogue_handler = partial(_bulk_handler, needs_all_stores=True)
+
 HANDLERS: dict[str, Handler] = {
     "list-customer-orders": Handler(order_list.list_customer_orders),
-    "create-customer-orders-one-store": Handler(
-        order_create.create_orders_in_store, _INTEGRATION_ROLES, BULK_BODY_LIMIT
-    ),
-    "create-customer-orders-several-stores": Handler(
-        order_create.create_orders_in_stores, _INTEGRATION_ROLES, BULK_BODY_LIMIT
-    ),
+    "create-customer-orders-one-store": _bulk_handler(order_create.create_orders_in_store),
+    "create-customer-orders-several-stores": _bulk_handler(order_create.create_orders_in_stores),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
-        order_clearance.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+        movements.create_customer_order_clearance, frozenset({"supervisor", "admin"})
     ),
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
     "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
     "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES, BULK_BODY_LIMIT),
-    "create-store-products": Handler(store_products.create_store_products, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
+    "create-store-products": _bulk_handler(store_products.create_store_products),
     "list-deliveries": Handler(deliveries.list_deliveries),
-    "create-store-deliveries": Handler(deliveries.create_store_deliveries, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
-    "create-multi-store-deliveries": Handler(
-        deliveries.create_multi_store_deliveries, _INTEGRATION_ROLES, BULK_BODY_LIMIT
-    ),
+    "create-store-deliveries": _bulk_handler(deliveries.create_store_deliveries),
+    "create-multi-store-deliveries": _bulk_handler(deliveries.create_multi_store_deliveries),
     "list-receipts": Handler(deliveries.list_receipts),
     "list-store-receipts": Handler(deliveries.list_store_receipts),
     "list-locations": Handler(locations.list_locations),
@@ -137,21 +129,13 @@ HANDLERS: dict[str, Handler] = {
     "create-store-product-logs": Handler(logs.create_store_product_logs, ALL_STORE_ROLES, BULK_BODY_LIMIT),
     "list-stores": Handler(stores.list_stores),
     "create-stores": Handler(stores.create_stores, frozenset({"admin"}), BULK_BODY_LIMIT, needs_all_stores=True),
-    "create-or-update-products": Handler(
-        products.create_or_update_products, _INTEGRATION_ROLES, BULK_BODY_LIMIT, needs_all_stores=True
-    ),
+    "create-or-update-products": _catalogue_handler(products.create_or_update_products),
     "list-products": Handler(products.list_products),
-    "delete-products": Handler(
-        product_updates.delete_products, _INTEGRATION_ROLES, BULK_BODY_LIMIT, needs_all_stores=True
-    ),
-    "update-product-attributes": Handler(
-        product_updates.update_product_attributes, _INTEGRATION_ROLES, BULK_BODY_LIMIT, needs_all_stores=True
-    ),
-    "create-prices": Handler(product_updates.create_prices, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
-    "create-discount-prices": Handler(product_updates.create_discount_prices, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
-    "create-product-free-fields": Handler(
-        product_updates.create_product_free_fields, _INTEGRATION_ROLES, BULK_BODY_LIMIT, needs_all_stores=True
-    ),
+    "delete-products": _catalogue_handler(product_updates.delete_products),
+    "update-product-attributes": _catalogue_handler(product_updates.update_product_attributes),
+    "create-prices": _bulk_handler(product_updates.create_prices),
+    "create-discount-prices": _bulk_handler(product_updates.create_discount_prices),
+    "create-product-free-fields": _catalogue_handler(product_updates.create_product_free_fields),
     "create-movement": Handler(movements.create_movement),
 }
 
