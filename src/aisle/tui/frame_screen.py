@@ -1,4 +1,4 @@
-"""Screen for handhelds and small windows: five widgets below each other."""
+"""Screen of every page: header, body, verdict, prompt and status below each other."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from aisle.tui.line_widgets import WIDGETS, LinesWidget
 from aisle.tui.themes import style_folder
 
 
-class HandheldScreen(Screen[None], inherit_bindings=False):
+class FrameScreen(Screen[None], inherit_bindings=False):
     """Screen that shows a frame as lines."""
 
-    CSS_PATH: ClassVar[str] = str(style_folder() / "handheld.tcss")
+    CSS_PATH: ClassVar[str] = str(style_folder() / "frame.tcss")
 
     def __init__(self, is_ascii: bool = False) -> None:
         """`is_ascii`: for a terminal without UTF-8."""
