@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import uvicorn
 
+from aisle.allocator import return_freed_memory
 from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.certificates import CertificateFiles, tls_context
@@ -120,6 +121,7 @@ def run_server(
     Raise UsageError for an unknown database, an unusable certificate, or plain HTTP to other machines without
     `allow_plain_http`. Raise StorageError if the database cannot be used; one that cannot be reached is awaited.
     """
+    return_freed_memory()
     named = parse_database_url(database_url)
     address = Address(
         named,
@@ -332,6 +334,7 @@ def _worker(
     follow: Callable[[Callable[[], None]], None],
 ) -> None:
     """Run one worker process."""
+    return_freed_memory()
     with log_as_json() if at.json_logs else nullcontext():
         commands = Commands()
         follow(partial(commands.give, LEAVE))
