@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.host.database import transaction
 from aisle.jobs.job import Write
+from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent
 
 STORE = "0001"
@@ -36,6 +38,12 @@ def movement(order: str, product: str, quantity: int = 1) -> Write:
 def intents(*writes: Write) -> list[Intent]:
     """Writes as the journal hands them in."""
     return [Intent(write, "JOB", seq, "2026-03-02T08:00:00Z") for seq, write in enumerate(writes, 1)]
+
+
+def enqueue(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
+    """Queue writes of Anna in one transaction. Return their ids."""
+    with transaction(outbox._db):
+        return outbox.enqueue(intents(*writes), ANNA)
 
 
 def picked(body: Any) -> dict[int, Decimal]:

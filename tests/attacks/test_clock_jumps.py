@@ -19,13 +19,13 @@ SIGN_IN = "/aisle/v1/sign-in"
 @pytest.fixture
 def jumping(world: World) -> World:
     """A world whose clock is set by `set_clock`."""
-    world.service.rate_limits = RateLimits(0, 0, 0)
+    world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0))
     set_clock(world, START)
     return world
 
 
 def set_clock(world: World, now: float) -> None:
-    world.service.clock = lambda: now
+    world.service.options = world.service.options._replace(clock=lambda: now)
     del world.service.app
     world.client = world.open_client(world.secret)
 

@@ -15,8 +15,7 @@ import pytest
 
 from aisle.cli import main
 from aisle.safe_text import clean
-from aisle.service.domain.timestamps import HOST_TIME_ZONE
-from aisle.service.http.server import Address
+from aisle.service.http.server import ServerOptions
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202eevil\u2028\x7f"
 
@@ -120,7 +119,7 @@ async def test_only_named_proxies_may_forward_addresses(proxies: tuple[str, ...]
         seen.append(scope["client"][0])
 
     service: Any = SimpleNamespace(app=app)
-    at = Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST_TIME_ZONE, False, 30, proxies, 0, None)
+    at = ServerOptions("", port=0, proxies=proxies)
     config = at.config(service)
     config.load()
     headers = [(b"x-forwarded-for", b"9.9.9.9"), (b"x-forwarded-proto", b"https")]

@@ -18,7 +18,7 @@ from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
 from aisle.courier.pull.sync_progress import StagePosition
 from tests.client.recording_service import Service, reply
-from tests.courier.test_change_feed import Service as Changing
+from tests.courier.test_request_counts import Service as Changing
 
 PIECE = b" " * (1 << 20)
 Reply = Callable[[asyncio.StreamWriter], Any]

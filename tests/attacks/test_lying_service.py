@@ -11,7 +11,7 @@ from aisle.cache.writer import CacheWriter
 from aisle.client.errors import InvalidResponse
 from aisle.courier.service_features import DEFAULT_KEY_LIFETIME_S, parse_features
 from aisle.courier.topics_to_reread import Topic
-from tests.courier.test_change_feed import Service
+from tests.courier.test_request_counts import Service
 from tests.writes import STORE
 
 FIRST_DAY = ["0001-01-01T00:00:00Z", "0001-01-01T12:00:00+14:00", "0001-01-01", "0001-01-02T00:00:00-00:01"]

@@ -18,7 +18,7 @@ ANN: dict[str, Any] = {"badge": "B1", "user": "ann", "name": "Ann", "role": "sup
 
 @pytest.mark.parametrize("locked", ["", WEB_CHANNEL])
 async def test_the_lock_of_one_door_is_not_that_of_another(world: World, locked: str) -> None:
-    world.service.rate_limits = RateLimits(0, 0, 0)
+    world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0))
     del world.service.app
     await world.post(PEOPLE, {"people": [ANN]})
     other = "" if locked else WEB_CHANNEL
@@ -41,7 +41,7 @@ async def test_the_lock_of_one_door_is_not_that_of_another(world: World, locked:
 
 
 async def test_unknown_sign_in_channel_gets_no_own_limit(world: World) -> None:
-    world.service.rate_limits = RateLimits(0, 0, 0)
+    world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0))
     del world.service.app
     await world.post(PEOPLE, {"people": [ANN]})
     async with world.open_client(world.token("staff", ["S1"])) as client:
@@ -55,7 +55,7 @@ async def test_unknown_sign_in_channel_gets_no_own_limit(world: World) -> None:
 
 
 async def test_pins_at_once_are_hashed_one_after_the_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    world.service.rate_limits = RateLimits(0, 0, 0)
+    world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0))
     del world.service.app
     threads, rehash = set[int](), pins.rehash
 

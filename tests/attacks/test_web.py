@@ -395,7 +395,7 @@ async def test_a_screen_whose_app_takes_nothing_ends_for_the_next_one(
 
 
 async def test_guesses_at_the_web_door_use_up_no_attempts_in_the_store(world: World) -> None:
-    world.service.rate_limits = RateLimits(0, 0)
+    world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0))
     del world.service.app
     await world.post(PEOPLE, {"people": [ANN]})
     token = world.token("staff", ["S1"])

@@ -28,6 +28,7 @@ from aisle.service.factory import Service, open_service
 from aisle.service.http import request_parsing
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.rate_limits import RateLimits
+from aisle.service.service_options import ServiceOptions
 from aisle.session.session import Session
 from aisle.session.terminal_settings import Profile, StoreAccess
 from aisle.tui.layout.screen import layout_screen
@@ -148,7 +149,9 @@ def _clocked(clocks: Clocks) -> None:
 @contextmanager
 def _opened(folder: Path) -> Iterator[tuple[Service, str]]:
     """The service over that folder's database, and the token of somebody who works in one store."""
-    with closing(open_service(folder / "service.db", rate_limits=RateLimits(token=0, unauthenticated=0))) as service:
+    with closing(
+        open_service(folder / "service.db", ServiceOptions(rate_limits=RateLimits(token=0, unauthenticated=0)))
+    ) as service:
         now = format_timestamp(time.time())
         made = create_token(service.database, name="bench", role="staff", store_numbers=[STORE], now=now)
         yield service, made.secret

@@ -17,6 +17,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.service.db import open_database
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.factory import Service
+from aisle.service.service_options import ServiceOptions
 from aisle.session.session import open_store
 from aisle.session.store_connection import close_store
 from tests.bench import generated_store, grown_cache
@@ -141,7 +142,7 @@ def _founded(folder: Path, stores: int, products: int) -> Path:
                 await ranged(client, goods)
                 await filled(client, goods, min(200, products), 7)
 
-    with closing(Service(open_database(folder / "service.db"), lambda: START)) as service:
+    with closing(Service(open_database(folder / "service.db"), ServiceOptions(lambda: START))) as service:
         asyncio.run(fill())
     (folder / "made").touch()
     return folder

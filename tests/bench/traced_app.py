@@ -25,7 +25,7 @@ from aisle.session.frame import FrameBuilder  # noqa: E402
 from aisle.session.job_stack import JobStack  # noqa: E402
 from aisle.session.meaning_resolver import MeaningResolver  # noqa: E402
 from aisle.session.unit_of_work import UnitOfWork  # noqa: E402
-from aisle.tui import handheld_screen  # noqa: E402
+from aisle.tui import frame_screen  # noqa: E402
 from aisle.tui.app import AisleApp  # noqa: E402
 from aisle.tui.driver import AisleDriver, TerminalWriter  # noqa: E402
 from aisle.tui.line_widgets import LinesWidget  # noqa: E402
@@ -43,7 +43,7 @@ STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
     ("courier's bell", ((SessionSocket, "wake_courier"),)),
     ("view", ((FrameBuilder, "build"),)),
     ("rest of the session", ((sessions.Session, "take"),)),
-    ("layout", ((handheld_screen, "layout_parts"),)),
+    ("layout", ((frame_screen, "layout_parts"),)),
     ("widgets", ((AisleApp, "show"), (LinesWidget, "render_line"))),
     ("changed cells", ((TerminalDiff, "reduce"),)),
     ("driver write", ((TerminalWriter, "_put"),)),

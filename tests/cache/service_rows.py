@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from aisle.cache.writer import CacheWriter, WriteResult
 from tests.writes import STORE
 
 
@@ -89,3 +90,8 @@ def person(user: str, name: str, role: str = "staff") -> dict[str, Any]:
 def store(number: str, name: str, **fields: Any) -> dict[str, Any]:
     """interface: Store (list item)."""
     return {"storeNo": number, "storeName": name, "isWarhouse": False, **fields}
+
+
+def put_orders(cache: CacheWriter, *orders: Any) -> WriteResult:
+    """Write orders with their lines, read at second 1."""
+    return cache.write_orders(orders, lines_known=True, read_began=1.0)

@@ -10,7 +10,6 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache import catalogue_queries as reads_catalogue
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
@@ -133,20 +132,20 @@ def test_variants_and_parts_have_names(reads: CacheReader, cache: CacheWriter) -
     assert numbers(reads, category="C1") == ["P01"]
 
 
-def test_no_filter_reads_the_whole_catalogue(cache: CacheWriter, reads: CacheReader, aisle_home: Path) -> None:
+def test_no_filter_reads_the_whole_catalogue(cache: CacheWriter, reads: CacheReader) -> None:
     asked: list[str] = []
-    with closing(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=False)) as db:
-        db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-        for args in ({"category": "C1"}, {"supplier": "S1", "show": "set"}, {"show": "ended"}):
-            reads_catalogue.list_catalogue(db, args)
-        reads_catalogue.list_facets(db, {"kind": "category"})
-        reads_catalogue.list_facets(db, {"kind": "supplier"})
-        db.trace_v2(0, None)
-        assert len(asked) > 8
-        assert sum("FROM facet" in sql for sql in asked) == 2, "what has how many is summed at the write"
-        for sql in asked:
-            plan = " ".join(str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", ("x",) * sql.count("?")))
-            assert ("SEARCH facet USING PRIMARY KEY" if "FROM facet" in sql else "INDEX product_") in plan, (sql, plan)
+    db = reads.context.cache
+    db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    for args in ({"category": "C1"}, {"supplier": "S1", "show": "set"}, {"show": "ended"}):
+        reads.query("catalogue", args)
+    for kind in ("category", "supplier"):
+        reads.query("facets", {"kind": kind})
+    db.trace_v2(0, None)
+    assert len(asked) > 8
+    assert sum("FROM facet" in sql for sql in asked) == 2, "what has how many is summed at the write"
+    for sql in asked:
+        plan = " ".join(str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", ("x",) * sql.count("?")))
+        assert ("SEARCH facet USING PRIMARY KEY" if "FROM facet" in sql else "INDEX product_") in plan, (sql, plan)
 
 
 def test_category_search_is_complete_despite_matches_elsewhere(reads: CacheReader, cache: CacheWriter) -> None:

@@ -12,9 +12,8 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.store_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
-from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
@@ -23,8 +22,9 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
 from aisle.outbox.reason_messages import store_text
 from tests.cache import service_rows
+from tests.cache.service_rows import put_orders
 from tests.clock import Clock
-from tests.writes import ANNA, STORE, intents
+from tests.writes import STORE, enqueue
 
 Row = dict[str, Any]
 
@@ -52,8 +52,7 @@ class Store(NamedTuple):
         item = {"product_number": "P1", "quantity": Decimal(quantity), "from_location": end}
         item["to_location"] = {"location_code": "A-01"}
         write = Write("create-movement", ("product/P1",), {"store_number": STORE}, {}, [item])
-        with transaction(self.outbox._db):
-            (op_id,) = self.outbox.enqueue(intents(write), ANNA)
+        (op_id,) = enqueue(self.outbox, write)
         return op_id
 
 
@@ -92,7 +91,7 @@ def test_tags_and_the_categories_of_what_is_held_there(store: Store) -> None:
         return service_rows.line(number, product, quantity, quantity, **moved)
 
     lines = (line(1, "P1", "BR-01", 2), line(2, "P1", "BR-02", 3), line(3, "P2", "BR-02", 4), line(4, "P1", "A-01", 5))
-    store.cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
+    put_orders(store.cache, service_rows.order("4101", *lines))
     assert store.ask("held_by_category", tag="backroom") == [
         {"category_code": "", "lines": 1, "quantity": 4},
         {"category_code": "110", "lines": 2, "quantity": 5},

@@ -13,7 +13,6 @@ import pytest
 
 from aisle.cache.log_queries import is_undone, undone_entries
 from aisle.cache.log_writer import difference_of_count, entry_price
-from aisle.cache.order_overlay import to_decimal
 from aisle.cache.price import prices_of
 from aisle.cache.product_writer import negative_stock
 from aisle.cache.reader import CacheReader
@@ -21,11 +20,13 @@ from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
+from aisle.jobs.quantities import to_decimal
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Intent
 from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
+from tests.cache.service_rows import put_orders
 from tests.writes import ANNA, update
 
 Row = dict[str, Any]
@@ -143,7 +144,7 @@ def test_late_orders_are_counted_as_they_are_listed(
         service_rows.order(f"{number}", service_rows.line(1, "P1", 3, number % 3), pickup_date=days[number % 7])
         for number in range(1, 40)
     ]
-    cache.write_orders(orders, lines_known=True, read_began=1.0)
+    put_orders(cache, *orders)
     moved = [{**order, "pickup_date": "2026-03-01"} for order in orders[:5]]
     cache.write_orders([*moved, {**orders[7], "is_picked": True}], lines_known=True, read_began=2.0)
     cache.delete_absent_orders(["9"], read_began=3.0)

@@ -407,7 +407,7 @@ def test_losses_are_those_of_all_entries_in_the_weeks_of_this_host(
     for _ in range(4):
         cache.write_logs([made(chance.randrange(1000, 1100)) for _ in range(60)], oldest.isoformat())
         cache.write_logs([{**made(each), "id": each} for each in chance.sample(range(100), 20)], oldest.isoformat())
-        gone = undone_entries(cache._db, reads._outbox, "2020-01-01T00:00:00.000Z")
+        gone = undone_entries(cache._db, reads.context.outbox, "2020-01-01T00:00:00.000Z")
         found: dict[str, list[Decimal]] = {}
         for key, at, raw in fetch(cache._db, "SELECT key, at, raw FROM log WHERE raw ->> 'reason_code' IS NOT NULL"):
             row = log_row(str(key), str(at), parse_row(str(raw)))

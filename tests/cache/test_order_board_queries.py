@@ -10,8 +10,9 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.exception_queries import open_differences, open_recounts
 from aisle.cache.order_board_queries import BoardFilter, BoardList
+from aisle.cache.overlaid_order import load_order_header
+from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
@@ -23,6 +24,7 @@ from aisle.outbox.operation_record import Author, Intent, author_of
 from aisle.outbox.reason_messages import store_text
 from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
+from tests.cache.service_rows import put_orders
 from tests.run_length import tries
 from tests.writes import ANNA, update
 
@@ -163,7 +165,7 @@ def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
     cache.write_people([service_rows.person("U2", "Ben Okafor")])
     said = {"is_claimed": True, "claimed_by": "U2", "claimed_on": "2026-03-05T09:00:00Z"}
     short = service_rows.line(2, "P2", 3, 1, is_picked=True)
-    cache.write_orders([service_rows.order("1", service_rows.line(1), short, **said)], lines_known=True, read_began=1.0)
+    put_orders(cache, service_rows.order("1", service_rows.line(1), short, **said))
     (row,), _ = reads.query("orders_by_number", {"orders": ["1", "unknown"]})
     assert (row["claimed_name"], row["short"], row["status"]) == ("Ben Okafor", 1, "partial")
     assert row["idle_since"] == "2026-03-05T09:00:00.000Z"
@@ -194,9 +196,7 @@ def test_event_in_order_and_log_is_shown_once(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     """The order's own history says what became of it, and where."""
-    cache.write_orders(
-        [service_rows.order("1", service_rows.line(1), service_rows.line(2))], lines_known=True, read_began=1.0
-    )
+    put_orders(cache, service_rows.order("1", service_rows.line(1), service_rows.line(2)))
     cache.write_products([service_rows.product("P1", "Cola")])
     why = {"rejection_reason_code": "2", "rejection_reason_code_description": "Place is empty"}
     closing = update("1", {1: 1})
@@ -237,7 +237,7 @@ def test_event_in_order_and_log_is_shown_once(
 def test_a_claim_for_somebody_has_his_name_here_and_is_sent_in_it(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
-    cache.write_orders([service_rows.order("1", is_claimed=True)], lines_known=True, read_began=1.0)
+    put_orders(cache, service_rows.order("1", is_claimed=True))
     with transaction(outbox_db):
         save_note(outbox_db, LocalNote("claim", "1", "U2"), "U1", 1000.0)
     (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
@@ -313,17 +313,17 @@ def test_a_count_that_was_taken_back_waits_for_nobody(
 
 
 def test_counts_are_found_without_a_look_at_the_whole_log(
-    cache_db: apsw.Connection, cache: CacheWriter, outbox_db: apsw.Connection
+    cache_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
     asked: list[str] = []
     count = {"id": 1, "store_number": "0001", "product_number": "P1", "app_user_name": "U2", "counted_quantity": 4}
     cache.write_logs([{**count, "expected_quantity": 3, "created_on": "2026-03-05T08:00:00Z"}], "2026-01-01")
     with transaction(outbox_db):
         save_note(outbox_db, LocalNote("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
-    cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    open_differences(cache_db, outbox_db, {})
-    open_recounts(cache_db, outbox_db)
-    cache_db.trace_v2(0, None)
+    reads.context.cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    reads.query("differences", {})
+    reads.query("recounts", {})
+    reads.context.cache.trace_v2(0, None)
     looks = [sql for sql in asked if "FROM log" in sql or "FROM difference WHERE" in sql]
     assert len(looks) == 3, asked
     plans = [
@@ -401,7 +401,7 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
     kept = [{"location_code": "PU-1", "quantity": 1, "customer_order_number": "1", "location_order": 1}]
     lines = (service_rows.line(1, "P1", 3, 4), service_rows.line(2, "P2", 3, 2, moved_quantity=2, store_locations=kept))
     fine = service_rows.line(3, "P3", 3, 1, moved_quantity=1, store_locations=kept)
-    cache.write_orders([service_rows.order("1", *lines, fine)], lines_known=True, read_began=1.0)
+    put_orders(cache, service_rows.order("1", *lines, fine))
     rows, _ = reads.query("negative_stock", {})
     found = [(row["kind"], row["product_number"], row["location_code"], int(row["quantity"])) for row in rows]
     assert found == [
@@ -429,3 +429,54 @@ def test_a_list_of_states_is_read_from_an_index_in_its_order(
         plan = [str(step[3]) for step in cache_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
         assert any("COVERING INDEX orders_" in step for step in plan), plan
         assert not any("TEMP B-TREE" in step for step in plan), plan
+
+
+# The order board with pending operations: one scan costs the work of one order
+
+
+def test_of_what_waits_only_what_changed_is_made_anew(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = [str(number) for number in range(100, 130)]
+    lines = [service_rows.line(1), service_rows.line(2)]
+    put_orders(cache, *(service_rows.order(each, *lines) for each in orders))
+    outbox = OperationQueue(outbox_db)
+    made: list[str] = []
+
+    def noted(context: QueryContext, number: str) -> Any:
+        made.append(number)
+        return load_order_header(context, number)
+
+    def pick(number: str, lines: dict[int, int]) -> None:
+        with transaction(outbox_db):
+            outbox.enqueue([Intent(update(number, lines), occurred_at=NOW)], ANNA)
+
+    def anew() -> list[str]:
+        made.clear()
+        reads.query("order_board", {"size": 0})
+        return sorted(made)
+
+    monkeypatch.setattr("aisle.cache.order_board_queries.load_order_header", noted)
+    for number in orders:
+        pick(number, {1: 1})
+    assert anew() == orders
+    assert anew() == []
+    pick("107", {2: 3})
+    assert anew() == ["107"]
+    gone = service_rows.order("111", *lines, is_active=False)
+    cache.write_orders([gone, service_rows.order("999")], lines_known=True, read_began=2.0)
+    assert anew() == ["111"]
+    assert numbers(reads.query("order_board", {"status": ["finished"]})[0]) == ["111"]
+    assert reads.query("order_board", {"status": ["partial"]})[1] == len(orders) - 1
+
+
+def test_counts_of_views_are_those_of_their_lists(reads: CacheReader, filled: list[Row]) -> None:
+    now = "2026-03-03T12:00:00+00:00"
+    to_pick: dict[str, Any] = {"status": ["open", "partial"]}
+    views: list[dict[str, Any]] = [{}, to_pick, {"status": ["picked"]}, {**to_pick, "late": True}, {"short": True}]
+    rows, total = reads.query("order_counts", {"views": views, "now": now})
+    assert total == len(views)
+    assert 0 < rows[1]["count"] < rows[0]["count"] <= len(filled)
+    assert rows[-1]["count"] is None
+    for view, row in zip(views[:-1], rows, strict=False):
+        assert row["count"] == reads.query("order_board", {**view, "now": now})[1], view

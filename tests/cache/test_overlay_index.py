@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -21,11 +22,13 @@ from aisle.cache.overlay_index import (
     OperationStatus,
     OverlayIndex,
     PendingOperation,
+    RecentCache,
 )
 from aisle.cache.stock_overlay import StockOverlay, locations_of_operation, products_of_operation
 from aisle.host.database import fetch, transaction
+from aisle.host.store_folder import StoreFolder
 from aisle.json_codec import to_text
-from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -34,7 +37,8 @@ from aisle.outbox.operation_record import (
     Operation,
     operation_from_row,
 )
-from tests.writes import ANNA, intents, movement, update
+from aisle.outbox.reason_messages import NO_MESSAGE
+from tests.writes import ANNA, enqueue, intents, movement, update
 
 NAMES = st.one_of(
     st.text(max_size=6),
@@ -102,10 +106,7 @@ def test_whatever_it_touches_it_is_found_by(said: tuple[str, Any]) -> None:
 
 
 def test_only_what_is_asked_for_is_read(outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    with transaction(outbox_db):
-        OperationQueue(outbox_db).enqueue(
-            intents(update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P1")), ANNA
-        )
+    enqueue(OperationQueue(outbox_db), update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P1"))
     read: list[str] = []
 
     def note(row: Any) -> Operation:
@@ -153,8 +154,7 @@ def test_what_makes_no_sense_hides_nothing_of_what_others_do(
 
 def test_what_moves_on_before_it_is_read_is_there_as_it_was_seen(outbox_db: apsw.Connection) -> None:
     outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
-    with transaction(outbox_db):
-        (sent, gone) = outbox.enqueue(intents(update("4101", {1: 1}), update("4102", {1: 1})), ANNA)
+    (sent, gone) = enqueue(outbox, update("4101", {1: 1}), update("4102", {1: 1}))
     pending = overlay.by_order()
     outbox.begin_sending(sent, b"{}")
     with transaction(outbox_db):
@@ -167,8 +167,7 @@ def test_what_moves_on_before_it_is_read_is_there_as_it_was_seen(outbox_db: apsw
 
 
 def test_of_much_that_waits_the_names_are_kept_alone(outbox_db: apsw.Connection) -> None:
-    with transaction(outbox_db):
-        OperationQueue(outbox_db).enqueue(intents(*(update(str(4000 + n), {1: 1}) for n in range(20))), ANNA)
+    enqueue(OperationQueue(outbox_db), *(update(str(4000 + n), {1: 1}) for n in range(20)))
     overlay = Overlay(outbox_db)
     overlay.by_order()
     StockOverlay(overlay).by_product()
@@ -183,8 +182,7 @@ def test_however_much_is_looked_at_little_of_it_is_kept(
     for room, name in ((overlays, "MAX_LOADED"), (overlays, "LOAD_BATCH"), (overlay_index, "MAX_KEPT_OPERATIONS")):
         monkeypatch.setattr(room, name, 3)
     outbox = OperationQueue(outbox_db)
-    with transaction(outbox_db):
-        ids = outbox.enqueue(intents(*(update(str(4000 + n), {1: 1}) for n in range(20))), ANNA)
+    ids = enqueue(outbox, *(update(str(4000 + n), {1: 1}) for n in range(20)))
     overlay = Overlay(outbox_db)
     for _ in range(2):
         assert len(overlay.by_order()) == 20
@@ -207,8 +205,7 @@ def test_what_is_asked_for_is_whole_whatever_was_read_before(
     outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
 
     def pick(number: int, picked: int = 1) -> str:
-        with transaction(outbox_db):
-            (op_id,) = outbox.enqueue(intents(update(str(4000 + number), {1: picked}, merge=False)), ANNA)
+        (op_id,) = enqueue(outbox, update(str(4000 + number), {1: picked}, merge=False))
         return str(op_id)
 
     first = [pick(number) for number in range(12)]
@@ -232,11 +229,9 @@ def test_a_read_that_breaks_off_hides_nothing_of_what_waits(
     outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
+    enqueue(outbox, update("4101", {1: 1}))
     assert list(overlay.by_order()) == ["4101"]
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+    enqueue(outbox, update("4102", {1: 1}))
 
     def broken(*_args: object) -> None:
         raise apsw.IOError
@@ -246,6 +241,125 @@ def test_a_read_that_breaks_off_hides_nothing_of_what_waits(
         with pytest.raises(apsw.IOError):
             overlay.by_order()
     assert list(overlay.by_order()) == ["4101", "4102"]
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4103", {1: 1})), ANNA)
+    enqueue(outbox, update("4103", {1: 1}))
     assert list(overlay.by_order()) == ["4101", "4102", "4103"]
+
+
+# The cache of recently read values is bounded
+
+
+MOST = 10
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 14), st.booleans())))
+def test_what_was_put_in_last_is_kept_as_far_as_there_is_room(steps: list[tuple[int, int, bool]]) -> None:
+    recent: RecentCache[int, object] = RecentCache(MOST)
+    kept: dict[int, tuple[object, int]] = {}
+    for key, weight, stays in steps:
+        kept.pop(key, None)
+        if stays:
+            value = object()
+            recent.put(key, value, weight)
+            kept[key] = value, weight
+        else:
+            recent.remove(key)
+        while sum(each for _, each in kept.values()) > MOST and len(kept) > 1:
+            del kept[next(iter(kept))]
+        assert [recent.get(each) for each in range(7)] == [kept.get(each, (None,))[0] for each in range(7)]
+        assert len(recent) == len(kept)
+
+
+# The overlay reads only operations written since the last read, or all when it cannot tell
+
+
+def pick(outbox: OperationQueue, *orders: str) -> list[str]:
+    """Something is picked for each of these orders; the ids of the operations."""
+    with transaction(outbox._db):
+        return list(outbox.enqueue(intents(*(update(number, {1: 1}) for number in orders)), ANNA))
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the operations that an overlay has read."""
+    found: list[int] = []
+
+    def note(*row: object) -> OperationStatus:
+        found.append(int(str(row[0])))
+        return OperationStatus(*row)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(overlays, "OperationStatus", note)
+    return found
+
+
+def test_of_much_that_waits_what_was_written_is_read_alone(outbox_db: apsw.Connection, read: list[int]) -> None:
+    outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
+    ids = pick(outbox, *(str(4000 + each) for each in range(50)))
+    assert len(overlay.by_order()) == len(read) == len(ids)
+    read.clear()
+    pick(outbox, "4100")
+    outbox.begin_sending(ids[7], b"{}")
+    assert overlay.by_order()["4007"][0].state == "sending"
+    assert sorted(overlay.by_order()) == sorted([*(str(4000 + each) for each in range(50)), "4100"])
+    assert len(read) == 2
+    outbox.confirm(ids[7])
+    outbox.mark_read_back(ids[7])
+    outbox.refuse(ids[8], NO_MESSAGE)
+    assert {"4007", "4008"}.isdisjoint(overlay.by_order())
+
+
+def test_who_was_away_for_too_long_reads_all_of_it(outbox_db: apsw.Connection) -> None:
+    outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
+    (gone, _) = pick(outbox, "4101", "4102")
+    assert set(overlay.by_order()) == {"4101", "4102"}
+    outbox.refuse(gone, NO_MESSAGE)
+    pick(outbox, "4103")
+    outbox_db.execute("DELETE FROM operation_change WHERE seq < (SELECT max(seq) FROM operation_change)")
+    assert set(overlay.by_order()) == {"4102", "4103"}
+
+
+def test_what_is_undone_gives_its_turn_to_another(outbox_db: apsw.Connection) -> None:
+    outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
+    pick(outbox, "4101")
+    assert set(overlay.by_order()) == {"4101"}
+    with suppress(ZeroDivisionError), transaction(outbox_db):
+        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+        assert set(overlay.by_order()) == {"4101", "4102"}
+        raise ZeroDivisionError
+    assert set(overlay.by_order()) == {"4101"}
+    pick(outbox, "4103")
+    assert set(overlay.by_order()) == {"4101", "4103"}
+
+
+def test_turns_do_not_pile_up(outbox_db: apsw.Connection, home: StoreFolder) -> None:
+    (op_id,) = pick(OperationQueue(outbox_db), "4101")
+    other = open_outbox(home.folder)
+    with transaction(other):
+        for _ in range(13_000):
+            other.execute("UPDATE operation SET evidence = '' WHERE op_id = ?", (op_id,))
+    (kept,) = other.execute("SELECT count(*) FROM operation_change").fetchone() or (0,)
+    other.close()
+    assert 10_000 <= kept < 11_001
+
+
+def test_what_moves_on_in_the_middle_of_a_look_is_there_still(
+    outbox_db: apsw.Connection, home: StoreFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = open_outbox(home.folder)
+    outbox, overlay = OperationQueue(other), Overlay(outbox_db)
+    (op_id,) = pick(outbox, "4101")
+    assert set(overlay.by_order()) == {"4101"}
+    pick(outbox, "4102")
+    asked: list[str] = []
+
+    def fetched(connection: apsw.Connection, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        asked.append(sql)
+        rows = fetch(connection, sql, *values)
+        if len(asked) == 2:
+            outbox.begin_sending(op_id, b"{}")
+        return rows
+
+    monkeypatch.setattr(overlays, "fetch", fetched)
+    assert set(overlay.by_order()) == {"4101", "4102"}
+    assert len(asked) > 2
+    assert overlay.by_order()["4101"][0].state == "sending"
+    other.close()

@@ -1,6 +1,11 @@
 """Queries made at every scan use indexes and read no whole table of the outbox."""
 
+from __future__ import annotations
+
+import random
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -8,14 +13,17 @@ import pytest
 
 from aisle.cache.order_overlay import Overlay
 from aisle.cache.reader import CacheReader
-from aisle.cache.writer import CacheWriter
-from aisle.host.database import transaction
+from aisle.cache.row_values import SortKey, read_merged_window
+from aisle.cache.store_queries import LISTS_SHOWN
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull.sync_progress import StagePosition, SyncProgress, save_progress
+from aisle.host.store_folder import StoreFolder
 from aisle.outbox import archive
 from aisle.outbox.journal import Journal, JournalBatch, NewJob
-from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.reason_messages import NO_MESSAGE
-from tests.cache.service_rows import order, product, store
-from tests.writes import ANNA, intents, movement, update
+from tests.cache.service_rows import order, product, put_orders, store
+from tests.writes import ANNA, STORE, enqueue, movement, update
 
 
 def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
@@ -41,10 +49,8 @@ def test_no_write_reads_what_was_sent_before(outbox_db: apsw.Connection) -> None
     asked: set[str] = set()
     outbox = OperationQueue(outbox_db)
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.add(told["sql"]))
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P9")), ANNA)
-    with transaction(outbox_db):
-        (merged,) = outbox.enqueue(intents(update("4102", {1: 2})), ANNA)
+    enqueue(outbox, update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P9"))
+    (merged,) = enqueue(outbox, update("4102", {1: 2}))
     outbox.begin_sending(merged, b"{}")
     outbox.confirm(merged)
     outbox.mark_read_back(merged)
@@ -94,7 +100,7 @@ def test_nobody_looks_through_all_sessions_or_all_that_waits(
     cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
     """Five weeks of sessions stay, and where the link is down much waits."""
-    cache.write_orders([order("1", is_claimed=True, claimed_by="U1", claimed_terminal="elsewhere")], True, 1.0)
+    put_orders(cache, order("1", is_claimed=True, claimed_by="U1", claimed_terminal="elsewhere"))
     asked: list[str] = []
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
     reads.query("orders", {})
@@ -139,3 +145,56 @@ def test_who_opens_an_order_or_leaves_looks_through_no_month_of_them(
         plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
         assert any("INDEX order_in_work_since" in step for step in plan), plan
         assert not [step for step in plan if re.match(r"SCAN (hold|h)\b", step)], plan
+
+
+# Windows along an index, merged with pending rows
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_window_is_that_of_the_whole_list_and_no_more_is_read(seed: int) -> None:
+    chance = random.Random(seed)
+    numbers = chance.sample(range(60), 30)
+    kept = sorted((number,) for number in numbers[: chance.randrange(31)])
+    extra = sorted((number,) for number in numbers[len(kept) :][: chance.randrange(6)])
+    read: list[int] = []
+
+    def along(from_end: bool, count: int, skip: int) -> Sequence[SortKey]:
+        read.append(count)
+        return (kept[::-1] if from_end else kept)[skip : skip + count]
+
+    whole = sorted([*kept, *extra])
+    for first in range(len(whole) + 3):
+        for size in (0, 1, 7, 40):
+            assert read_merged_window(along, len(kept), extra, first, size) == whole[first : first + size]
+            assert all(count <= size + len(extra) for count in read)
+            read.clear()
+
+
+# Which lists were never read completely, from the sync progress
+
+
+@pytest.mark.parametrize(
+    ("progress", "left"),
+    [
+        (None, LISTS_SHOWN),
+        (SyncProgress(("lines", "products"), StagePosition("headers", 1), full=True), ("headers", "lines", "products")),
+        (SyncProgress(("products",), full=True, missing=("deliveries",)), ("deliveries", "products")),
+        (SyncProgress(("deliveries", "receipts")), LISTS_SHOWN),
+        (SyncProgress(("headers",), full=True, completed=5.0), ()),
+    ],
+)
+def test_what_the_first_sync_has_not_reached_is_unread(aisle_home: Path, progress: Any, left: tuple[str, ...]) -> None:
+    home = StoreFolder(aisle_home, "embedded", STORE)
+    db, outbox = open_cache(home.folder, writer=True), open_outbox(home.folder)
+    cache, reads = CacheWriter(db, STORE), CacheReader(home, outbox)
+    try:
+        if progress:
+            save_progress(cache, progress)
+        assert reads.link(0.0).unread_lists == (*left, "logs")
+        assert [row["list"] for row in reads.query("unread_lists", {})[0]] == [*left, "logs"]
+        cache.set_cursor("logs_span", {"since": "2026-11-13", "asked": 0.0})
+        assert reads.link(0.0).unread_lists == left
+    finally:
+        reads.close()
+        outbox.close()
+        db.close()

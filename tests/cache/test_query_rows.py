@@ -16,18 +16,18 @@ import apsw
 import pytest
 from typing_extensions import is_typeddict
 
+import aisle.jobs
 import aisle.jobs.row_types
-from aisle.cache import query_registry, supervisor_queries
-from aisle.cache.order_overlay import Overlay
-from aisle.cache.query_registry import QUERIES
+from aisle.cache.location_queries import MAX_KEYED_PRODUCTS
+from aisle.cache.query_registry import MODULE_BY_QUERY, find_query, topics_of_query
 from aisle.cache.reader import CacheReader
-from aisle.cache.supervisor_queries import SupervisorQueries
 from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.contract.models.orders import CustomerOrder, CustomerOrderLine
 from aisle.contract.models.products import Product
 from aisle.contract.models.stock import StoreProductStock
 from aisle.contract.models.stores import Store, StoreCreate
 from aisle.host.database import transaction
+from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.count.count_state import log_write
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
 from aisle.jobs.row_types import service
@@ -36,11 +36,12 @@ from aisle.outbox import session_requests
 from aisle.outbox.local_notes import SAVED_VIEW, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache import test_unusable_rows as good
-from tests.cache.service_rows import line, location, order, person, product, stock, store
+from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.writes import ANNA, STORE, intents, movement, update
 
 NOW = good.NOW
-DECLARED = re.compile(r'"(\w+)": (?:QueryDeclaration|SupervisorQuery)\["\w+\.(\w+)"\]')
+QUERIES = {name: find_query(name) for name in MODULE_BY_QUERY}
+ROW_TYPE = re.compile(r"(?:QueryResult|WindowRows)\[(\w+)\]")
 INTERFACE_MODELS = {
     service.ServiceOrder: (CustomerOrder,),
     service.ServiceLine: (CustomerOrderLine,),
@@ -50,12 +51,12 @@ INTERFACE_MODELS = {
 
 
 def row_types() -> dict[str, Any]:
-    """All row types by query name, as the two registries declare them."""
+    """All row types by query name, as the queries declare them."""
     names = [each.name for each in pkgutil.iter_modules(aisle.jobs.row_types.__path__)]
     modules = [importlib.import_module(f"aisle.jobs.row_types.{name}") for name in names]
     by_name = {name: value for module in modules for name, value in vars(module).items()}
-    sources = (Path(str(each.__file__)).read_text("utf-8") for each in (query_registry, supervisor_queries))
-    return {query: by_name[row] for source in sources for query, row in DECLARED.findall(source)}
+    found = {name: ROW_TYPE.search(query.read.__annotations__["return"]) for name, query in QUERIES.items()}
+    return {name: by_name[match[1]] for name, match in found.items() if match}
 
 
 def interface_fields(kind: Any) -> set[str]:
@@ -122,7 +123,7 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     cache.write_locations([location("A", 1, tags=["t"]), location("B", 2, tags=["pickup"])])
     lines = [line(1, "P1", 3, 1, picked_username="U2"), line(2, "P2", 1, rejection_reason_code="1", description="Oat")]
     reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "Broken"}
-    cache.write_orders([good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason)], True, 1.0)
+    put_orders(cache, good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason))
     cache.write_orders([order("O4")], False, 1.0)
     cache.write_deliveries([good.a_delivery("D1")], 1.0)
     cache.write_receipts([good.a_receipt("D1")])
@@ -170,17 +171,17 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "log": {"location_code": "", "product_number": "", "since": ""},
     "unexpected_product": {"orders": [], "products": ["P2"]},
     "my_entries": {"product_number": ""},
+    "order_counts": {"views": [{"status": ["open"]}, {"status": ["open"], "short": True}]},
 }
 WITHOUT_ROWS = {"absent_order", "needing_person", "open_work", "today_terminals", "refused_operations"}
 """Queries without rows in this store; other tests have them."""
 
 
-def test_rows_have_the_declared_fields(reads: CacheReader, stocked: CacheWriter, outbox_db: apsw.Connection) -> None:
-    declared: dict[str, Any] = {**QUERIES, **SupervisorQueries(outbox_db, Overlay(outbox_db)).queries}
+def test_rows_have_the_declared_fields(reads: CacheReader, stocked: CacheWriter) -> None:
     kinds = row_types()
-    assert kinds.keys() == declared.keys()
+    assert kinds.keys() == QUERIES.keys()
     found, empty = [], set()
-    for query, declaration in declared.items():
+    for query, declaration in QUERIES.items():
         given = {**ARGUMENTS, **OWN_ARGUMENTS.get(query, {})}
         rows, _ = reads.query(query, {name: given[name] for name in declaration.arguments.split() if name in given})
         empty |= {query} if not rows else set()
@@ -204,7 +205,76 @@ CALLS = ("Query", "query_window")
 OF_THE_SESSION = {"file": {"file"}, "terminal": set[str](), "message_texts": {"messages"}}
 
 
-def test_jobs_pass_declared_arguments(outbox_db: apsw.Connection) -> None:
-    declared: dict[str, Any] = {**QUERIES, **SupervisorQueries(outbox_db, Overlay(outbox_db)).queries}
-    known = {name: set(each.arguments.split()) for name, each in declared.items()} | OF_THE_SESSION
+def test_jobs_pass_declared_arguments() -> None:
+    known = {name: set(each.arguments.split()) for name, each in QUERIES.items()} | OF_THE_SESSION
     assert [(name, keys - known[name]) for name, keys in queries_of_jobs() if keys - known[name]] == []
+
+
+# Topics of a page, derived from its queries
+
+
+ASKED = re.compile(r"\bQuery\(\s*[^,()]+(?:\([^()]*\))?, \"(?P<name>[a-z_]+)\"")
+WIDE = {
+    "assignments",
+    "order_board",
+    "order_counts",
+    "clearance_permission",
+    "differences",
+    "exceptions",
+    "order_history",
+    "held_by_category",
+    "tags",
+} | {f"today{part}" for part in ("", "_hours", "_locations", "_terminals")}
+"""Reads of a supervisor's pages that are made of so much that anything may change them."""
+
+
+def asked() -> set[str]:
+    """The names of all reads that jobs ask for."""
+    folder = Path(aisle.jobs.__file__).parent
+    return {found["name"] for file in folder.rglob("*.py") for found in ASKED.finditer(file.read_text("utf-8"))}
+
+
+def test_every_read_that_a_job_asks_for_says_what_it_shows() -> None:
+    names = asked()
+    assert {"order", "product", "location", "orders", "order_board"} <= names
+    assert {name for name in names if topics_of_query(name, {}, ()) == {ANYTHING}} == WIDE & names
+
+
+def test_reads_that_nobody_knows_may_show_anything() -> None:
+    assert topics_of_query("something new", {}, ()) == {ANYTHING}
+    assert MODULE_BY_QUERY.keys() >= WIDE
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "rows", "shown"),
+    [
+        ("order", {"order_number": "4101"}, [], {"order/4101"}),
+        ("order", {}, [], {"order"}),
+        ("order", {"order_number": "a\nb"}, [], {"order"}),
+        ("orders", {"search": ""}, [{"order_number": "1"}], {"order"}),
+        ("orders_by_number", {"orders": ["1", "2"]}, [], {"order/1", "order/2"}),
+        ("product", {"product_number": "P/1"}, [], {"product/P/1"}),
+        ("search", {}, [{"product_number": "P1"}, {"product_number": "P2"}], {"product/P1", "product/P2"}),
+        ("search", {}, [], {"product"}),
+        (
+            "location",
+            {"location_code": "A-1"},
+            [{"location_code": "A-1", "products": [{"product_number": "P1"}]}],
+            {"location/A-1", "product/P1"},
+        ),
+        ("locations_of_products", {"product_numbers": ["P1"]}, [], {"product/P1"}),
+        ("refused_operations", {}, [], {"refusal"}),
+        ("assigned_orders", {"user": "U1"}, [], set()),
+    ],
+)
+def test_what_an_answer_shows(
+    name: str, args: dict[str, object], rows: list[dict[str, object]], shown: set[str]
+) -> None:
+    assert topics_of_query(name, args, rows) == shown
+
+
+def test_a_page_of_very_many_products_is_rung_for_any_of_them() -> None:
+    products = [{"product_number": f"P{number}"} for number in range(MAX_KEYED_PRODUCTS + 1)]
+    place = {"location_code": "A-1"}
+    assert topics_of_query("location", place, [{"products": products[:-1]}]) >= {"location/A-1", "product/P0"}
+    assert topics_of_query("location", place, [{"products": products}]) == {"location/A-1", "product"}

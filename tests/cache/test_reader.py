@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
-from aisle.host.database import fetch, transaction
-from aisle.jobs.job import Write
+from aisle.host.database import fetch
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.reason_messages import store_text
-from tests.cache.service_rows import line, location, order, person, product, stock, store
+from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.clock import Clock
 from tests.run_length import tries
-from tests.writes import ANNA, intents, movement, update
+from tests.writes import enqueue, movement, update
 
 
 @pytest.fixture
@@ -30,11 +29,6 @@ def clock() -> Clock:
 @pytest.fixture
 def outbox(outbox_db: apsw.Connection, clock: Clock) -> OperationQueue:
     return OperationQueue(outbox_db, clock=clock)
-
-
-def write(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
-    with transaction(outbox._db):
-        return outbox.enqueue(intents(*writes), ANNA)
 
 
 def send(outbox: OperationQueue, op_id: str) -> None:
@@ -61,19 +55,16 @@ def quantities(row: dict[str, Any], name: str = "picked_quantity") -> list[int]:
 
 
 def test_open_orders_by_pickup_date_then_number(cache: CacheWriter, reads: CacheReader) -> None:
-    cache.write_orders(
-        [
-            order("10", pickup_date="2026-03-02"),
-            order("9", pickup_date="2026-03-02"),
-            order("1", pickup_date="2026-03-03"),
-            {**order("5", line(1, pickup_date="2026-03-01"), line(2)), "pickup_date": None},
-            {**order("4"), "pickup_date": None},
-            order("2", is_active=False),
-            order("3", is_rejected=True),
-            order("6", is_picked=True),
-        ],
-        lines_known=True,
-        read_began=1,
+    put_orders(
+        cache,
+        order("10", pickup_date="2026-03-02"),
+        order("9", pickup_date="2026-03-02"),
+        order("1", pickup_date="2026-03-03"),
+        {**order("5", line(1, pickup_date="2026-03-01"), line(2)), "pickup_date": None},
+        {**order("4"), "pickup_date": None},
+        order("2", is_active=False),
+        order("3", is_rejected=True),
+        order("6", is_picked=True),
     )
     assert numbers(reads) == ["5", "9", "10", "1", "4"]
     assert reads.query("orders", {"first": 1, "size": 2})[1] == 5
@@ -85,10 +76,8 @@ def test_open_orders_by_pickup_date_then_number(cache: CacheWriter, reads: Cache
 
 
 def test_a_row_of_the_list_tells_progress(cache: CacheWriter, reads: CacheReader) -> None:
-    cache.write_orders(
-        [order("1", line(1, picked=2), line(2, quantity=0.5, picked=0.25), customer_name="Ada", is_claimed=True)],
-        lines_known=True,
-        read_began=1,
+    put_orders(
+        cache, order("1", line(1, picked=2), line(2, quantity=0.5, picked=0.25), customer_name="Ada", is_claimed=True)
     )
     cache.write_orders([order("2", line(1), total_delivery_quantity=1), order("3")], lines_known=False, read_began=1)
     first, second, third = reads.query("orders", {})[0]
@@ -106,7 +95,7 @@ def test_what_is_measured_counts_as_one_piece_beside_pieces(
     cache.write_products([product("P1", "Cheese", allow_decimal=True), product("P2", "Tea")])
     lines = line(1, "P1", 1.5), line(2, "P2", 3, picked=2), line(3, "P1", 2, picked=1)
     short = line(4, "P1", 2, picked=1, is_picked=True), line(5, "UNKNOWN", 2)
-    cache.write_orders([order("1", *lines, *short), order("2", line(1, "P2", 4))], lines_known=True, read_began=1)
+    put_orders(cache, order("1", *lines, *short), order("2", line(1, "P2", 4)))
 
     def far() -> tuple[Any, ...]:
         rows, _ = reads.query(read, {"order_number": "1", "orders": ["1"]})
@@ -114,7 +103,7 @@ def test_what_is_measured_counts_as_one_piece_beside_pieces(
         return row["picked_pieces"], row["pieces"], row["picked_quantity"]
 
     assert far() == (3, 8, 4)
-    write(outbox, update("1", {1: Decimal("1.5")}))
+    enqueue(outbox, update("1", {1: Decimal("1.5")}))
     assert far() == (4, 8, Decimal("5.5")), "what is on its way counts"
     (other,), _ = reads.query("order", {"order_number": "2"})
     assert "pieces" not in other
@@ -163,19 +152,16 @@ def test_words_that_few_or_many_orders_have_are_found_alike(cache: CacheWriter, 
 
 
 def test_orders_that_still_want_a_product(cache: CacheWriter, reads: CacheReader, outbox: OperationQueue) -> None:
-    cache.write_orders(
-        [
-            order("1", line(1, "P"), line(2, "P", picked=3)),
-            order("2", line(1, "P", picked=3)),
-            order("3", line(1, "Q")),
-            order("4", line(1, "P", picked=1, is_picked=True)),
-            order("5", line(1, "P"), is_active=False),
-        ],
-        lines_known=True,
-        read_began=1,
+    put_orders(
+        cache,
+        order("1", line(1, "P"), line(2, "P", picked=3)),
+        order("2", line(1, "P", picked=3)),
+        order("3", line(1, "Q")),
+        order("4", line(1, "P", picked=1, is_picked=True)),
+        order("5", line(1, "P"), is_active=False),
     )
     assert numbers(reads, product_number="P") == ["1"]
-    write(outbox, update("1", {1: 3}))
+    enqueue(outbox, update("1", {1: 3}))
     assert numbers(reads, product_number="P") == []
     assert numbers(reads, product_number="Q", search="3") == ["3"]
     assert numbers(reads, product_number="Q", search="4") == []
@@ -184,12 +170,12 @@ def test_orders_that_still_want_a_product(cache: CacheWriter, reads: CacheReader
 def test_an_order_that_is_picked_here_leaves_the_list_at_once(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:
-    cache.write_orders([order(str(n), line(1), line(2)) for n in range(1, 6)], lines_known=True, read_began=1)
-    write(outbox, update("2", {1: 3}), update("4", {1: 3, 2: 3}), update("5", {}, is_rejected=True))
+    put_orders(cache, *(order(str(n), line(1), line(2)) for n in range(1, 6)))
+    enqueue(outbox, update("2", {1: 3}), update("4", {1: 3, 2: 3}), update("5", {}, is_rejected=True))
     rows, total = reads.query("orders", {})
     assert [(row["order_number"], int(row["picked_quantity"])) for row in rows] == [("1", 0), ("2", 3), ("3", 0)]
     assert total == 3
-    write(outbox, update("2", {}, is_picked=True))
+    enqueue(outbox, update("2", {}, is_picked=True))
     assert numbers(reads, first=1, size=1) == ["3"]
 
 
@@ -197,18 +183,17 @@ def test_an_order_that_is_opened_again_here_comes_back_in_its_place(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:
     picked = {"is_picked": True}
-    cache.write_orders(
-        [
+    put_orders(
+        cache,
+        *(
             order(str(n), line(1, picked=3 if n in (2, 4, 9) else 0), **(picked if n in (2, 4, 9) else {}))
             for n in range(1, 10)
-        ],
-        lines_known=True,
-        read_began=1,
+        ),
     )
     undo = update("2", {1: 2}, is_picked=False), update("9", {1: 2}, is_picked=False)
     for change in undo:
         change.body["orders"]["order_lines"][0]["is_picked"] = False
-    write(outbox, *undo, update("3", {1: 3}))
+    enqueue(outbox, *undo, update("3", {1: 3}))
     everything = ["1", "2", "5", "6", "7", "8", "9"]
     assert numbers(reads) == everything
     for first in range(8):
@@ -240,8 +225,8 @@ def test_every_window_is_a_piece_of_the_whole_list(
         order(f"{n}", is_picked=state == "picked", is_active=state != "closed", pickup_date=f"2026-03-{n % 3 + 1:02d}")
         for n, state in enumerate(states)
     ]
-    cache.write_orders(rows, lines_known=True, read_began=1)
-    write(outbox, *[update(f"{n}", {}, is_picked=flag) for n, flag in changes])
+    put_orders(cache, *rows)
+    enqueue(outbox, *[update(f"{n}", {}, is_picked=flag) for n, flag in changes])
     flags = {n: state == "picked" for n, state in enumerate(states)} | dict(changes)
     expected = sorted(
         (n for n, state in enumerate(states) if state != "closed" and not flags[n]), key=lambda n: (n % 3, n)
@@ -285,18 +270,15 @@ def test_an_order_with_all_that_picking_needs(cache: CacheWriter, reads: CacheRe
     cache.write_locations([location("B-2", 5), location("A-9", 30), location("A-10", 30), location("Z", 1)])
     own = {"location_code": "D-1", "location_order": 7, "quantity": 2, "most_likely_pool_3": 2}
     held = {**own, "location_code": "PU-1", "customer_order_number": "9"}
-    cache.write_orders(
-        [
-            order(
-                "1",
-                line(2, "P2", description="", store_locations=[own, held]),
-                line(1, "P1", 0.75, picked=0.25, description="Oat bar 50 g", picking_stock_pool_array=["1", "2"]),
-                line(3, "UNKNOWN"),
-                customer_name="Ada",
-            )
-        ],
-        lines_known=True,
-        read_began=1,
+    put_orders(
+        cache,
+        order(
+            "1",
+            line(2, "P2", description="", store_locations=[own, held]),
+            line(1, "P1", 0.75, picked=0.25, description="Oat bar 50 g", picking_stock_pool_array=["1", "2"]),
+            line(3, "UNKNOWN"),
+            customer_name="Ada",
+        ),
     )
     row = one(reads)
     first, second, third = row["lines"]
@@ -325,7 +307,7 @@ def test_an_order_of_which_only_the_header_is_here(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:
     cache.write_orders([order("1", line(1))], lines_known=False, read_began=1)
-    write(outbox, update("1", {1: 2}, is_claimed=True))
+    enqueue(outbox, update("1", {1: 2}, is_claimed=True))
     row = one(reads)
     assert (row["lines"], row["lines_known"], row["is_claimed"]) == ([], False, True)
     assert reads.query("order", {"order_number": "none"}) == ([], 0)
@@ -333,7 +315,7 @@ def test_an_order_of_which_only_the_header_is_here(
 
 def test_a_bare_order_is_enough(cache: CacheWriter, reads: CacheReader) -> None:
     bare = {"order_number": "1", "lines": [{"line_number": 1, "quantity": "2"}]}
-    cache.write_orders([bare], lines_known=True, read_began=1)
+    put_orders(cache, bare)
     row = one(reads)
     assert (row["is_active"], row["is_picked"], row["pickup_date"]) == (True, False, "")
     assert quantities(row, "quantity") == [2]
@@ -346,12 +328,12 @@ def test_a_bare_order_is_enough(cache: CacheWriter, reads: CacheReader) -> None:
 def test_pending_picks_lie_over_the_cached_lines(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:
-    cache.write_orders([order("1", line(1), line(2, picked=1)), order("2", line(1))], lines_known=True, read_began=1)
-    write(outbox, update("1", {1: 2}), update("1", {2: 3}, merge=False))
+    put_orders(cache, order("1", line(1), line(2, picked=1)), order("2", line(1)))
+    enqueue(outbox, update("1", {1: 2}), update("1", {2: 3}, merge=False))
     row = one(reads)
     assert (quantities(row), row["picked_quantity"], row["is_picked"]) == ([2, 3], 5, False)
     assert quantities(one(reads, "2")) == [0]
-    write(outbox, update("1", {1: 3}, merge=False))
+    enqueue(outbox, update("1", {1: 3}, merge=False))
     assert one(reads)["is_picked"] is True
 
 
@@ -359,7 +341,7 @@ def test_an_effect_stays_until_a_later_read_is_in_the_cache(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, clock: Clock
 ) -> None:
     cache.write_orders([order("1", line(1))], lines_known=True, read_began=900)
-    (op_id,) = write(outbox, update("1", {1: 2}))
+    (op_id,) = enqueue(outbox, update("1", {1: 2}))
     send(outbox, op_id)
     assert quantities(one(reads)) == [2]
     outbox.confirm(op_id)
@@ -375,8 +357,8 @@ def test_an_effect_stays_until_a_later_read_is_in_the_cache(
 def test_a_rejected_operation_disappears_from_the_screens(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:
-    cache.write_orders([order("1", line(1, picked=1))], lines_known=True, read_began=1)
-    (op_id,) = write(outbox, update("1", {1: 3}))
+    put_orders(cache, order("1", line(1, picked=1)))
+    (op_id,) = enqueue(outbox, update("1", {1: 3}))
     assert (quantities(one(reads)), numbers(reads)) == ([3], [])
     send(outbox, op_id)
     outbox.refuse(op_id, store_text("no"))
@@ -387,8 +369,8 @@ def test_a_rejected_operation_disappears_from_the_screens(
 def test_a_doubtful_operation_stays_in_sight(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, settle: str
 ) -> None:
-    cache.write_orders([order("1", line(1))], lines_known=True, read_began=1)
-    (op_id,) = write(outbox, update("1", {1: 2}))
+    put_orders(cache, order("1", line(1)))
+    (op_id,) = enqueue(outbox, update("1", {1: 2}))
     send(outbox, op_id)
     outbox.mark_in_doubt(op_id, store_text("timeout"))
     if settle == "ask":
@@ -399,12 +381,12 @@ def test_a_doubtful_operation_stays_in_sight(
 def test_goods_that_are_brought_to_a_place_count_as_moved(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, clock: Clock
 ) -> None:
-    cache.write_orders([order("1", line(1, picked=1, moved_quantity=0))], lines_known=True, read_began=1)
-    write(outbox, update("1", {1: 2}), movement("1", "P1", 2), movement("2", "P1", 5))
+    put_orders(cache, order("1", line(1, picked=1, moved_quantity=0)))
+    enqueue(outbox, update("1", {1: 2}), movement("1", "P1", 2), movement("2", "P1", 5))
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([2], [2])
     shelf = movement("1", "P1", 1)
     shelf.body[0]["from_location"] = {"location_code": "A-1"}
-    (more,) = write(outbox, shelf)
+    (more,) = enqueue(outbox, shelf)
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([3], [3])
     for row in outbox.sendable():
         send(outbox, row.op_id)
@@ -422,7 +404,7 @@ def test_goods_that_are_brought_to_a_place_count_as_moved(
 def test_own_put_down_read_back_early_counts_once(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, clock: Clock
 ) -> None:
-    (op_id,) = write(outbox, movement("1", "P1", 1))
+    (op_id,) = enqueue(outbox, movement("1", "P1", 1))
     send(outbox, op_id)
     outbox.mark_in_doubt(op_id, store_text("timeout"))
     done = line(1, picked=1, moved_quantity=1)
@@ -431,17 +413,17 @@ def test_own_put_down_read_back_early_counts_once(
     back = movement("1", "P1", 2)
     item = back.body[0]
     item["from_location"], item["to_location"] = item["to_location"], item["from_location"]
-    write(outbox, back)
+    enqueue(outbox, back)
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([1], [0])
 
 
 def test_another_process_is_heard(home: Any, cache: CacheWriter, reads: CacheReader, outbox: OperationQueue) -> None:
-    cache.write_orders([order("1", line(1))], lines_known=True, read_began=1)
+    put_orders(cache, order("1", line(1)))
     before = reads.data_version()
     assert quantities(one(reads)) == [0]
     assert reads.data_version() == before
     other = open_outbox(home.folder)
-    write(OperationQueue(other), update("1", {1: 2}))
+    enqueue(OperationQueue(other), update("1", {1: 2}))
     assert reads.data_version() != before
     assert quantities(one(reads)) == [2]
     before = reads.data_version()
@@ -492,15 +474,12 @@ def test_a_product_with_its_stock(cache: CacheWriter, reads: CacheReader) -> Non
 def test_what_of_a_product_is_in_hand_for_open_orders(cache: CacheWriter, reads: CacheReader) -> None:
     cache.write_products([product("P", "Oat", "123456")])
     assert reads.query("product", {"product_number": "P"})[0][0]["in_hand"] == 0
-    cache.write_orders(
-        [
-            order("1", line(1, "P", picked=3, moved_quantity=1), line(2, "Q", picked=3)),
-            order("2", line(1, "P", picked=2)),
-            order("3", line(1, "P", picked=2, moved_quantity=2)),
-            order("4", line(1, "P", picked=3), is_active=False),
-        ],
-        lines_known=True,
-        read_began=1,
+    put_orders(
+        cache,
+        order("1", line(1, "P", picked=3, moved_quantity=1), line(2, "Q", picked=3)),
+        order("2", line(1, "P", picked=2)),
+        order("3", line(1, "P", picked=2, moved_quantity=2)),
+        order("4", line(1, "P", picked=3), is_active=False),
     )
     assert reads.query("product", {"product_number": "P"})[0][0]["in_hand"] == 2 + 2
 
@@ -648,9 +627,5 @@ def test_a_line_says_whether_stock_is_kept_of_its_product(cache: CacheWriter, re
         [product("BAG", is_stock=False), product("TEA", is_stock=False), product("JAM", is_stock=True)]
     )
     cache.write_stock([stock("FEE", is_stock=False), stock("TEA")])
-    cache.write_orders(
-        [order("1", *(line(n, number) for n, number in enumerate(("BAG", "TEA", "FEE", "JAM", "NEW"), 1)))],
-        lines_known=True,
-        read_began=1.0,
-    )
+    put_orders(cache, order("1", *(line(n, number) for n, number in enumerate(("BAG", "TEA", "FEE", "JAM", "NEW"), 1))))
     assert [each["is_stock"] for each in one(reads)["lines"]] == [False, True, False, True, True]

@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache import pending_order_states
-from aisle.cache.order_overlay import Overlay
+from aisle.cache import overlaid_order, pending_order_states
+from aisle.cache.order_overlay import Overlay, Row, apply_to_order
 from aisle.cache.reader import CacheReader
 from aisle.cache.stock_overlay import StockOverlay
 from aisle.cache.writer import CacheWriter
@@ -20,12 +20,14 @@ from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.json_codec import to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Intent, Operation
 from aisle.outbox.operation_state import CLOSE, CONFIRM, LOSE_ANSWER, REFUSE, RETRY, SEND, TRANSITIONS
 from aisle.outbox.reason_messages import store_text
-from tests.cache.service_rows import line, location, order, product, stock
+from tests.cache import service_rows
+from tests.cache.service_rows import line, location, order, product, put_orders, stock
+from tests.cache.test_order_board_queries import NOW
 from tests.clock import Clock
-from tests.writes import ANNA, intents, movement, update
+from tests.writes import ANNA, enqueue, intents, movement, update
 
 ORDERS, PRODUCTS = ("4101", "4102", "4103"), ("P1", "P2", "P3")
 PLACE = "PU-01"
@@ -57,13 +59,7 @@ def write(outbox: OperationQueue, random: Random) -> None:
     if random.random() < 0.7:
         brought.body[0]["from_location"] = {"location_code": "B-1"}
         brought.body[0]["to_location"]["customer_order_line_number"] = random.randint(1, 3)
-    wrote = random.choice(
-        (
-            picks,
-            update(number, {}, is_rejected=random.random() < 0.5),
-            brought,
-        )
-    )
+    wrote = random.choice((picks, update(number, {}, is_rejected=random.random() < 0.5), brought))
     outbox.enqueue(intents(wrote), ANNA)
 
 
@@ -187,11 +183,9 @@ def test_a_place_and_what_is_summed_of_it_say_the_same(
 def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock: Clock) -> None:
     """Others write all the time: the operations of an order that nobody touches stay the very same objects."""
     outbox, overlay = OperationQueue(outbox_db, clock=clock), Overlay(outbox_db)
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
+    enqueue(outbox, update("4101", {1: 1}))
     before = overlay.by_order()["4101"]
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+    enqueue(outbox, update("4102", {1: 1}))
     assert set(overlay.by_order()) == {"4101", "4102"}
     assert overlay.by_order()["4101"] is before
 
@@ -207,7 +201,7 @@ def test_however_much_waits_an_order_is_reckoned_once(
     for number in numbers:
         held = [{"location_code": PLACE, "quantity": 1, "customer_order_number": number}] if number < "4102" else []
         lines = [line(1, "P1", 5, 1, store_locations=held), line(2, "P2", 5)]
-        cache.write_orders([order(number, *lines)], True, 1.0)
+        put_orders(cache, order(number, *lines))
     outbox = OperationQueue(outbox_db)
     reckoned: list[str] = []
     base = pending_order_states._load_base
@@ -219,8 +213,7 @@ def test_however_much_waits_an_order_is_reckoned_once(
     monkeypatch.setattr(pending_order_states, "_load_base", note)
     for picked in (1, 2, 3):
         for number in numbers:
-            with transaction(outbox_db):
-                outbox.enqueue(intents(update(number, {2: picked}, merge=False)), ANNA)
+            enqueue(outbox, update(number, {2: picked}, merge=False))
             assert len(reads.query("location", {"location_code": PLACE})[0][0]["products"][0]["held"]) == 2
             reads.query("orders", {})
     assert sorted(reckoned) == numbers
@@ -229,7 +222,7 @@ def test_however_much_waits_an_order_is_reckoned_once(
 def test_read_interrupted_between_two_orders_leaves_no_stale_state(
     cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache.write_orders([order(number, line(1, "P1", 3)) for number in ("4101", "4102")], True, 1.0)
+    put_orders(cache, *(order(number, line(1, "P1", 3)) for number in ("4101", "4102")))
     outbox, overlay, standings = (
         OperationQueue(outbox_db),
         Overlay(outbox_db),
@@ -242,12 +235,10 @@ def test_read_interrupted_between_two_orders_leaves_no_stale_state(
     def broken(*_: Any) -> None:
         raise apsw.BusyError("somebody writes")
 
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4101", {1: 1}, merge=False)), ANNA)
+    enqueue(outbox, update("4101", {1: 1}, merge=False))
     assert is_open("4101") == [True]
     filled = update("4101", {1: 3}, merge=False, is_picked=True)
-    with transaction(outbox_db):
-        outbox.enqueue(intents(filled, update("4102", {1: 1}, merge=False)), ANNA)
+    enqueue(outbox, filled, update("4102", {1: 1}, merge=False))
     with monkeypatch.context() as patch:
         patch.setattr(pending_order_states, "_load_base", broken)  # nobody has asked for that of the second one yet
         with pytest.raises(apsw.BusyError):
@@ -260,16 +251,15 @@ def test_what_is_over_is_remembered_no_more(
 ) -> None:
     monkeypatch.setattr(pending_order_states, "MAX_KEPT_STATES", 5)
     outbox = OperationQueue(outbox_db)
-    cache.write_orders([order(str(number), line(1, "P1")) for number in range(30)], True, 1.0)
+    put_orders(cache, *(order(str(number), line(1, "P1")) for number in range(30)))
     for number in range(30):
-        with transaction(outbox_db):
-            outbox.enqueue(intents(update(str(number), {1: 1}, merge=False)), ANNA)
-        assert not reads._closed_orders([str(number)])
+        enqueue(outbox, update(str(number), {1: 1}, merge=False))
+        assert not reads.context.closed_orders([str(number)])
         (op,) = outbox.live_operations()
         outbox.begin_sending(op.op_id, b"")
         outbox.confirm(op.op_id)
         outbox.mark_read_back(op.op_id)
-    assert len(reads._order_states._states) <= pending_order_states.MAX_KEPT_STATES
+    assert len(reads.context._order_states._states) <= pending_order_states.MAX_KEPT_STATES
 
 
 @pytest.mark.parametrize("sent", [True, False])
@@ -279,8 +269,7 @@ def test_what_is_told_again_in_other_words_is_seen_by_those_who_stay(
 ) -> None:
     """Also by one who did not look while nobody knew whether it had arrived, or looks when it is on its way already."""
     outbox, after = OperationQueue(outbox_db, clock=clock), update("4101", {1: 3}).body
-    with transaction(outbox_db):
-        (op_id,) = outbox.enqueue(intents(update("4101", {1: 3, 2: 1})), ANNA)
+    (op_id,) = enqueue(outbox, update("4101", {1: 3, 2: 1}))
     with closing(open_outbox(home.folder)) as connection:
         overlay = Overlay(connection)
         overlay.refresh()
@@ -301,8 +290,7 @@ def test_an_order_is_in_the_list_as_soon_as_what_fills_it_may_be_there(
     cache.write_orders([order("4101", line(1, "P1", 5, 3))], True, clock())
     outbox, picks = OperationQueue(outbox_db, clock=clock), update("4101", {1: 2})
     picks.body["orders"]["order_lines"][0]["base_picked_quantity"] = Decimal(0)
-    with transaction(outbox_db):
-        (op_id,) = outbox.enqueue(intents(picks), ANNA)
+    (op_id,) = enqueue(outbox, picks)
     assert reads.query("orders", {})[1] == 0
     outbox.begin_sending(op_id, b"{}")
     assert reads.query("orders", {})[1] == 1
@@ -317,8 +305,7 @@ def test_what_is_brought_for_a_line_fills_that_line(
     brought = movement("4101", f"P{line_number}", 5)
     brought.body[0]["from_location"] = {"location_code": "B-1"}
     brought.body[0]["to_location"]["customer_order_line_number"] = line_number
-    with transaction(outbox_db):
-        OperationQueue(outbox_db, clock=clock).enqueue(intents(brought), ANNA)
+    enqueue(OperationQueue(outbox_db, clock=clock), brought)
     assert reads.query("orders", {})[1] == listed
 
 
@@ -328,6 +315,87 @@ def test_what_was_rolled_back_leaves_its_number_to_another(outbox_db: apsw.Conne
     outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
     assert set(overlay.by_order()) == {"4101"}
     outbox_db.execute("ROLLBACK")
-    with transaction(outbox_db):
-        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+    enqueue(outbox, update("4102", {1: 1}))
     assert set(overlay.by_order()) == {"4102"}
+
+
+# The list of open orders with pending operations: each order is overlaid once, and again when it changes
+
+
+ORDERS_OPEN = [str(number) for number in range(100, 110)]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The orders that were laid over, by their numbers."""
+    found: list[str] = []
+
+    def noted(header: Row, lines: list[Row], operations: Iterable[Operation], began: float | None) -> None:
+        found.append(str(header["order_number"]))
+        apply_to_order(header, lines, operations, began)
+
+    monkeypatch.setattr(overlaid_order, "apply_to_order", noted)
+    return found
+
+
+def _pick(outbox_db: apsw.Connection, number: str, lines: dict[int, int]) -> None:
+    with transaction(outbox_db):
+        OperationQueue(outbox_db).enqueue([Intent(update(number, lines), occurred_at=NOW)], ANNA)
+
+
+def test_a_colleagues_scan_lays_one_order_over(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str]
+) -> None:
+    lines = [service_rows.line(1), service_rows.line(2)]
+    put_orders(cache, *(service_rows.order(each, *lines) for each in ORDERS_OPEN))
+
+    def picked() -> tuple[list[str], dict[str, int]]:
+        """Which were laid over for the list, and how much of each is picked."""
+        made.clear()
+        rows, _ = reads.query("orders", {"size": len(ORDERS_OPEN)})
+        return sorted(set(made)), {row["order_number"]: int(row["picked_quantity"]) for row in rows}
+
+    for number in ORDERS_OPEN:
+        _pick(outbox_db, number, {1: 1})
+    said = dict.fromkeys(ORDERS_OPEN, 1)
+    assert picked() == (ORDERS_OPEN, said)
+    assert picked() == ([], said)
+    _pick(outbox_db, "107", {2: 2})
+    assert picked() == (["107"], said | {"107": 3})
+    assert picked() == ([], said | {"107": 3})
+
+
+def test_what_was_read_of_an_order_in_the_meantime_is_laid_over_anew(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str]
+) -> None:
+    put_orders(cache, service_rows.order("100", service_rows.line(1), service_rows.line(2)))
+    _pick(outbox_db, "100", {1: 1})
+    assert reads.query("orders", {})[0][0]["picked_quantity"] == 1
+    made.clear()
+    put_orders(cache, service_rows.order("100", service_rows.line(1), service_rows.line(2, picked_quantity=2)))
+    assert reads.query("orders", {})[0][0]["picked_quantity"] == 3
+    assert made == ["100"]
+
+
+def test_who_changes_a_row_changes_it_for_nobody_else(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
+) -> None:
+    put_orders(cache, service_rows.order("100", service_rows.line(1)))
+    _pick(outbox_db, "100", {1: 0})
+    row = reads.query("orders", {})[0][0]
+    row["customer_name"] = "Somebody else"
+    assert reads.query("orders", {})[0][0].get("customer_name") != "Somebody else"
+
+
+def test_authorization_cache_is_bounded(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overlaid_order, "MAX_KEPT_ORDERS", 3)
+    put_orders(cache, *(service_rows.order(each, service_rows.line(1)) for each in ORDERS_OPEN))
+    for number in ORDERS_OPEN:
+        _pick(outbox_db, number, {1: 0})
+    for _ in range(2):
+        rows, total = reads.query("orders", {"size": len(ORDERS_OPEN)})
+        assert total == len(ORDERS_OPEN)
+        assert [row["order_number"] for row in rows] == ORDERS_OPEN
+    assert len(reads.context.keep(overlaid_order.OverlaidOrders)) <= 3

@@ -15,9 +15,9 @@ from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_state import SEND
 from aisle.outbox.reason_messages import store_text
-from tests.cache.service_rows import line, location, order, product, stock
+from tests.cache.service_rows import line, location, order, product, put_orders, stock
 from tests.clock import Clock
-from tests.writes import ANNA, STORE, intents
+from tests.writes import STORE, enqueue
 
 
 @pytest.fixture
@@ -29,13 +29,8 @@ def outbox(outbox_db: apsw.Connection, cache: CacheWriter, clock: Clock) -> Oper
     first = stock("P1", 10, most_likely_pool_1=8, most_likely_pool_2=2)
     cache.write_stock([{**first, "store_locations": [entry]}, stock("P2", 4, places={"PU": 4})])
     held = {"location_code": "PU", "quantity": 4, "customer_order_number": "4101", "customer_order_line_number": 1}
-    cache.write_orders([order("4101", line(1, "P2", 5, 4, store_locations=[held]))], True, 1.0)
+    put_orders(cache, order("4101", line(1, "P2", 5, 4, store_locations=[held])))
     return OperationQueue(outbox_db, clock=clock)
-
-
-def enqueue(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
-    with transaction(outbox._db):
-        return outbox.enqueue(intents(*writes), ANNA)
 
 
 def send(outbox: OperationQueue, op_id: str) -> None:
@@ -224,7 +219,7 @@ def test_goods_go_where_they_lie_or_else_where_orders_would_have_them(cache: Cac
         order(number, line(1, "P1", preferred_location_code=first), line(2, "P2", preferred_location_code=second))
         for number, first, second in (("1", "B-1", "A-1"), ("2", "A-1", "B-1"), ("3", "A-1", "B-1"), ("4", "", None))
     ]
-    cache.write_orders(wanted, True, 1.0)
+    put_orders(cache, *wanted)
     rows, total = reads.query("locations_of_products", {"product_numbers": ["P1", "P2"]})
     assert [(row["product_number"], row["location_code"], row["quantity"]) for row in rows] == [
         ("P1", "B-1", 2),

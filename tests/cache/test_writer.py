@@ -19,7 +19,7 @@ from aisle.errors import StorageError
 from aisle.host.database import empty_database, fetch, schema_version
 from aisle.host.store_folder import StoreFolder
 from aisle.search_text import find_measures, index_text, natural_key, normalise_text, search_variants
-from tests.cache.service_rows import line, location, order, person, product, stock, store
+from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.run_length import tries
 
 CASE = {"unit_quantity": 12, "unit_barcode": "14006381333938", "unit_name": "case"}
@@ -179,7 +179,7 @@ def test_rows_that_make_no_sense_are_handed_back(cache: CacheWriter) -> None:
 
 def test_half_characters_do_not_keep_a_page_out(cache: CacheWriter, reads: CacheReader) -> None:
     cache.write_products([product("1", "Oat \ud83d bar"), product("2", "Tea", free_fields=[{"value": "\udc00"}])])
-    cache.write_orders([order("7", line(1, description="x\ud800"), comment="y\udfff")], lines_known=True, read_began=1)
+    put_orders(cache, order("7", line(1, description="x\ud800"), comment="y\udfff"))
     assert [hit.label for hit in reads.find(["1", "2"])] == ["Oat \ufffd bar", "Tea"]
     (row,), _ = reads.query("order", {"order_number": "7"})
     assert (row["comment"], row["lines"][0]["description"]) == ("y\ufffd", "x\ufffd")
@@ -258,7 +258,7 @@ def test_headers_tell_which_lines_to_read(cache: CacheWriter) -> None:
 
 def test_an_order_whose_lines_make_no_sense_is_handed_back(cache: CacheWriter) -> None:
     bad = [order("1", line(1), line(1)), {**order("2"), "lines": "none"}, order("3", {**line(1), "line_number": None})]
-    result = cache.write_orders([*bad, order("4")], lines_known=True, read_began=1)
+    result = put_orders(cache, *bad, order("4"))
     assert result.keys == ("4",)
     assert [skipped.reason for skipped in result.skipped] == [
         "a line_number stands there twice",
@@ -528,7 +528,7 @@ def test_no_row_does_more_than_be_refused(fields: dict[str, Any]) -> None:
     for put in (cache.write_products, cache.write_stock, cache.write_locations, cache.write_stores, cache.write_people):
         result = put([{**fields, **NAMED}])
         assert len(result.keys) + len(result.skipped) == 1
-    orders = cache.write_orders([{**fields, **NAMED}], lines_known=True, read_began=1)
+    orders = put_orders(cache, {**fields, **NAMED})
     assert len(orders.keys) + len(orders.skipped) == 1
     connection.close()
 

@@ -14,8 +14,7 @@ from aisle.cli import main
 from aisle.client import Response
 from aisle.client.errors import status_error
 from aisle.contract.wire import OPERATIONS, encode_json
-from aisle.service.http.openapi.examples import EXAMPLES
-from aisle.service.http.openapi.parameters import PARAMETER_TEXTS
+from aisle.service.http.openapi.texts import EXAMPLES, PARAMETER_TEXTS
 from tests.service.world import prepare
 
 

@@ -10,10 +10,11 @@ import pytest
 from aisle.cli import main
 from aisle.cli import serve as door
 from aisle.service.db import Database
-from aisle.service.domain.timestamps import Clock
 from aisle.service.factory import Service
 from aisle.service.http import server
+from aisle.service.http.server import ServerOptions
 from aisle.service.rate_limits import RateLimits
+from aisle.service.service_options import ServiceOptions
 
 NEW = ("--database", "sqlite:///{folder}/new.db")
 
@@ -70,9 +71,9 @@ def test_the_budget_of_bytes_is_said_in_bytes_a_second(
     told: list[float] = []
     kept: list[int] = []
 
-    def run_server(*_: Any, rate_bytes: float, keys_days: int, **__: Any) -> None:
-        told.append(rate_bytes)
-        kept.append(keys_days)
+    def run_server(options: ServerOptions, **_: Any) -> None:
+        told.append(options.rate_limits.token_bytes)
+        kept.append(options.keys_days)
 
     monkeypatch.setattr(door, "run_server", run_server)
     for said in ((), ("--rate-bytes", "1000"), ("--rate-bytes", "0")):
@@ -90,11 +91,13 @@ def test_the_budgets_reach_who_answers(tmp_path: Path, monkeypatch: pytest.Monke
     told: list[RateLimits] = []
 
     class Told(Service):
-        def __init__(self, storage: Database, clock: Clock, rates: RateLimits, *_: Any, **__: Any) -> None:
-            told.append(rates)
+        def __init__(self, database: Database, options: ServiceOptions) -> None:
+            told.append(options.rate_limits)
             raise KeyboardInterrupt
 
     monkeypatch.setattr(server, "Service", Told)
     with pytest.raises(KeyboardInterrupt):
-        server.run_server(f"sqlite:///{tmp_path / 'service.db'}", port=0, rate=7, rate_bytes=1000)
+        server.run_server(
+            ServerOptions(f"sqlite:///{tmp_path / 'service.db'}", port=0, rate_limits=RateLimits(7, token_bytes=1000))
+        )
     assert told == [RateLimits(7, token_bytes=1000)]

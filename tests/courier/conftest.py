@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.courier.document_host import Shop
 from tests.courier.host import Host
 
 
@@ -18,3 +19,11 @@ def host(aisle_home: Path) -> Iterator[Host]:
         host.fake.add_order(f"O{n}")
     yield host
     host.close()
+
+
+@pytest.fixture
+def shop(aisle_home: Path) -> Iterator[Shop]:
+    """A host at a service of the document alone."""
+    shop = Shop(aisle_home)
+    yield shop
+    shop.close()

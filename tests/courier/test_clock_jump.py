@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime
+from email.utils import formatdate
 from typing import Any
 
+import httpx
 import pytest
 
 from aisle.cache.row_values import iso_time
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.clock import MIN_JUMP_S, SteadyClock, apply_clock_jump, has_jumped, to_steady_clock
+from aisle.courier.clock import (
+    MIN_JUMP_S,
+    MIN_SKEW_S,
+    SKEW_WINDOW_S,
+    ClockSkew,
+    SteadyClock,
+    apply_clock_jump,
+    has_jumped,
+    to_steady_clock,
+)
 from aisle.courier.courier import Courier, Runtime
 from aisle.courier.leader import LeaderOptions, Leadership, run_courier
+from aisle.courier.push.request import request_headers
+from aisle.courier.service_features import parse_features
 from aisle.host.database import fetch
 from aisle.outbox.reason_messages import store_message
 from aisle.outbox.session_requests import request_read
-from tests.courier.fake_service import lost_before, not_applied, says
+from tests.courier.fake_service import lost_before, name_of, not_applied, says
 from tests.courier.host import Host
 from tests.courier.simulated_time import START
+from tests.courier.test_rebase import based, operation
 from tests.courier.writes import STORE, movement, update
 
 HOUR = 3600.0
@@ -61,7 +76,7 @@ class Incumbent:
     @property
     def courier(self) -> Courier:
         """The one that works now."""
-        return self.offices[-1]._courier
+        return self.offices[-1].courier
 
 
 @asynccontextmanager
@@ -239,3 +254,167 @@ def test_clock_jump_is_applied_once_despite_courier_kill(
         assert apply_clock_jump(*files, clock.steady()) == pytest.approx(jump)
         assert settles_in() == pytest.approx(before)
         assert apply_clock_jump(*files, clock.steady()) == 0
+
+
+# The offset between the clocks of host and service, from answers that may come late
+
+
+class Two:
+    """The clocks of a host and of its service, and what the one hears of the other."""
+
+    def __init__(self, ahead: float) -> None:
+        self.time, self.ahead = 1_780_000_000.25, ahead
+        self.compared = ClockSkew(lambda: self.time + self.ahead)
+
+    def answers(self, after_s: float, late_s: float = 0.05) -> float:
+        """An answer is written after so long, and heard so much later; how far the host's clock is ahead by that."""
+        self.time += after_s
+        date = formatdate(self.time // 1, usegmt=True)
+        self.time += late_s
+        self.compared.record_response({"date": date})
+        return self.compared.skew_s
+
+
+@pytest.mark.parametrize("ahead", [-1e9, -86_400.0, -20.0, 20.0, 86_400.0])
+def test_a_clock_that_is_off_is_known_to_a_second_at_once_and_soon_better(ahead: float) -> None:
+    two = Two(ahead)
+    assert two.answers(1.0, late_s=0.2) == pytest.approx(ahead + 0.6, abs=0.6)
+    for _ in range(40):
+        two.answers(2.07, late_s=1.5)  # most come late
+        found = two.answers(1.3)
+    assert found == pytest.approx(ahead + 0.1, abs=0.1)
+
+
+@pytest.mark.parametrize("ahead", [-0.9, 0.0, 0.9])
+def test_a_clock_that_is_right_is_none_to_reckon_with(ahead: float) -> None:
+    two = Two(ahead)
+    assert [two.answers(1.9) for _ in range(20)] == [0.0] * 20
+
+
+def test_a_clock_that_drifts_is_followed() -> None:
+    two = Two(0.0)
+    for _ in range(300):
+        two.ahead += 0.1
+        two.answers(SKEW_WINDOW_S / 20)
+    assert two.compared.skew_s == pytest.approx(30.0, abs=2 * 20 * 0.1 + MIN_SKEW_S)
+
+
+def test_what_says_no_time_says_nothing() -> None:
+    compared = ClockSkew(lambda: 0.0)
+    for headers in ({}, {"date": ""}, {"date": "today"}, {"date": "Thu, 99 Jan 1970 00:16:40 GMT"}):
+        compared.record_response(headers)
+    assert compared.skew_s == 0.0
+
+
+def test_clock_skew_header_is_sent_where_announced() -> None:
+    features = parse_features("idempotency=30d, occurred-at, clock-ahead")
+    op = operation(based("O1", 0, 1), occurred_at="2026-05-28T20:10:00Z")
+    assert request_headers(op, features, -20.26)["Aisle-Clock-Ahead"] == "-20.3"
+    assert "Aisle-Clock-Ahead" not in request_headers(op, features)
+    assert "Aisle-Clock-Ahead" not in request_headers(op, features._replace(clock_skew=False), -20.0)
+
+
+# Services with wrong clocks or day filters: movements are seen all the same
+
+
+SLOW_S = 1000.0
+"""A little more than the slow round takes."""
+
+Filter = Callable[[float, float], bool]
+"""Whether something that changed at the one moment has changed since the other."""
+
+
+def by_the_second(changed: float, since: float) -> bool:
+    """As it should be."""
+    return changed >= since
+
+
+def by_the_day(changed: float, since: float) -> bool:
+    """The time of day is ignored, and today is not after today."""
+    return int(changed // 86400) > int(since // 86400)
+
+
+def from_the_day(changed: float, since: float) -> bool:
+    """The time of day is ignored."""
+    return int(changed // 86400) >= int(since // 86400)
+
+
+FOREIGN: dict[str, tuple[float, Filter, bool]] = {
+    "3 h ahead": (3 * HOUR, by_the_second, False),
+    "3 h behind": (-3 * HOUR, by_the_second, False),
+    "25 h behind": (-25 * HOUR, by_the_second, False),
+    "3 h behind, and says so": (-3 * HOUR, by_the_second, True),
+    "a year behind, and says so": (-366 * 24 * HOUR, by_the_second, True),
+    "a year ahead": (366 * 24 * HOUR, by_the_second, False),
+    "by the day": (0.0, by_the_day, False),
+    "from the day": (0.0, from_the_day, True),
+}
+
+
+class Foreign:
+    """A service that announces nothing, with a clock and a filter of its own."""
+
+    def __init__(self, host: Host, off: float, matches: Filter, says: bool) -> None:
+        host.fake.features = ""
+        self.host, self.off, self.matches, self.says = host, off, matches, says
+        self.changed: dict[str, float] = {}
+        self.real = host.fake._list_store_products_stock
+        host.fake._list_store_products_stock = self.stock  # type: ignore[method-assign]
+
+    @property
+    def now(self) -> float:
+        """What its clock says."""
+        return self.host.time.now + self.off
+
+    def move(self, product: str, quantity: int) -> None:
+        """Somebody takes or brings something."""
+        self.host.fake.stock[product]["most_likely_quantity"] = quantity
+        self.changed[product] = self.now
+
+    def stock(self, request: httpx.Request) -> tuple[int, Any]:
+        """The list, filtered as this service understands it."""
+        status, body = self.real(request)
+        since = request.url.params.get("last_stock_modified_datetime")
+        if since:
+            asked = datetime.fromisoformat(since).astimezone(UTC).timestamp()
+            body["list"] = [
+                row for row in body["list"] if self.matches(self.changed.get(row["product_number"], 0.0), asked)
+            ]
+        if self.says:
+            body["server_time"] = datetime.fromtimestamp(self.now, UTC).isoformat()
+        return status, body
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(how, id=name, marks=() if name in ("3 h behind", "by the day") else pytest.mark.full)
+        for name, how in FOREIGN.items()
+    ],
+)
+async def test_movements_are_seen_within_one_slow_interval(host: Host, how: tuple[float, Filter, bool]) -> None:
+    foreign = Foreign(host, *how)
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
+        for quantity in (3, 8, 1):
+            await host.time.pass_(700)
+            foreign.move("P1", quantity)
+            await host.time.until(lambda: host.quantity("P1") == quantity, SLOW_S)  # noqa: B023 - used at once
+        assert host.state() == "live"
+        assert not courier.operator_log.recent
+
+
+async def test_the_usual_look_asks_for_little(host: Host) -> None:
+    Foreign(host, 0.0, by_the_second, False)
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
+        host.fake.requests.clear()
+        await host.time.pass_(3600)
+    looks = [
+        host.time.now - datetime.fromisoformat(request.url.params["last_stock_modified_datetime"]).timestamp()
+        for request in host.fake.requests
+        if name_of(request) == "list-store-products-stock" and request.url.params.get("last_stock_modified_datetime")
+    ]
+    far = [back for back in looks if back > 7200]
+    assert len(looks) - len(far) >= 50
+    assert 3 <= len(far) <= 5

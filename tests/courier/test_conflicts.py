@@ -27,6 +27,7 @@ from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.outbox.operation_record import Operation
 from aisle.scan.meaning import Choice
 from aisle.service.factory import open_service
+from aisle.service.service_options import ServiceOptions
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.courier.document_host import LOG, MOVE, PUT
@@ -108,7 +109,7 @@ class Own(World):
 
     def __init__(self, root: Path) -> None:
         self.host = Host(root / "own")
-        self.service = open_service(root / "service.db", clock=self.host.time.clock)
+        self.service = open_service(root / "service.db", ServiceOptions(self.host.time.clock))
         self.token = self.service.ensure_admin_token(root / "token")
         self.host.connect = self.client  # type: ignore[method-assign]
 
@@ -377,14 +378,7 @@ CASES = (
     Case("D own", Own, _too_many, why="10", sides=_moved(20, "B-1"), ways=GOODS, after=ANYWAY),
     Case("D document", Document, _too_many, why="20 are", sides=_moved(20, "B-1", "10", "0"), ways=GOODS, after=ANYWAY),
     Case("E own", Own, _no_such_place, why="X-9", sides=_moved(2, "X-9"), ways=GOODS[1:]),
-    Case(
-        "E document",
-        Document,
-        _no_such_place,
-        why="X-9",
-        sides=_moved(2, "X-9", "10", "0"),
-        ways=GOODS[1:],
-    ),
+    Case("E document", Document, _no_such_place, why="X-9", sides=_moved(2, "X-9", "10", "0"), ways=GOODS[1:]),
 )
 
 

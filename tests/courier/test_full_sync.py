@@ -3,7 +3,8 @@
 import asyncio
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -18,8 +19,10 @@ from aisle.courier.pull.sync_stages import paged_stage
 from aisle.errors import StorageError
 from aisle.host.database import fetch, transaction
 from aisle.outbox.reason_messages import DUPLICATE_KEY, UnusableRows
+from aisle.outbox.session_requests import request_read
 from tests.courier.fake_service import OWN, Fake, Fault, lost_before, name_of, says
-from tests.courier.host import Host
+from tests.courier.host import Host, quiet
+from tests.courier.writes import movement
 
 
 async def once(host: Host, **options: Any) -> Courier:
@@ -475,3 +478,80 @@ async def test_a_store_is_read_though_its_change_feed_makes_no_sense(host: Host)
     courier = await once(host)
     assert host.numbers() == ["O1", "O2", "O3", "O4", "O5"]
     assert courier.full_sync.progress.missing == ("changes",)
+
+
+# A stock read during a write is never counted twice and never lost
+
+
+@pytest.fixture
+def shelf_host(aisle_home: Path) -> Iterator[Host]:
+    """A host whose service has ten of P1 at A-1."""
+    with closing(Host(aisle_home)) as host:
+        host.fake.add_products(["P1"])
+        host.fake.add_locations("A-1", "B-1")
+        yield host
+
+
+def lying(shelf_host: Host) -> dict[str, Any]:
+    """What a session sees of P1 at each place."""
+    rows, _ = shelf_host.reads.query("product", {"product_number": "P1"})
+    return {place["location_code"]: int(place["quantity"]) for row in rows for place in row["locations"]}
+
+
+async def test_a_shelf_never_shows_goods_that_came_back_twice(shelf_host: Host) -> None:
+    """A move is taken back while its read-back is due: what is read between has both, or is not taken for an answer."""
+    seen = []
+    async with shelf_host.running(shelf_host.courier(intervals=quiet())) as courier:
+        await shelf_host.time.until(lambda: shelf_host.knows("P1"))
+        (there,) = shelf_host.desk.write(movement("P1", 3, "A-1", "B-1"))
+        courier.push_loop.wake_event.set()
+        await shelf_host.time.until(lambda: shelf_host.desk.is_read_back(there))
+        assert lying(shelf_host) == {"A-1": 7, "B-1": 3}
+        shelf_host.fake.hold = asyncio.Event()
+        (back,) = shelf_host.desk.write(movement("P1", 3, "B-1", "A-1"))
+        courier.push_loop.wake_event.set()
+        await shelf_host.time.until(lambda: len(shelf_host.fake.applied) == 2)
+        calls = shelf_host.fake.calls["list-store-products-stock"]
+        request_read(shelf_host.desk.db, "product", "P1", shelf_host.time.now)
+        courier.incremental_sync.wake_event.set()
+        await shelf_host.time.until(lambda: shelf_host.fake.calls["list-store-products-stock"] > calls)
+        await shelf_host.time.pass_(3)
+        seen.append(lying(shelf_host))
+        shelf_host.fake.hold.set()
+        await shelf_host.time.until(lambda: shelf_host.desk.state(back) == "done")
+        seen.append(lying(shelf_host))
+        await shelf_host.time.until(lambda: shelf_host.desk.is_read_back(back))
+        seen.append(lying(shelf_host))
+    assert seen == [{"A-1": 10, "B-1": 0}] * 3
+
+
+async def test_data_read_during_write_is_read_again_after_failure(shelf_host: Host) -> None:
+    shelf_host.fake.gate = asyncio.Event()
+    async with shelf_host.running(shelf_host.courier(intervals=quiet())) as courier:
+        await shelf_host.time.until(lambda: shelf_host.knows("P1"))
+        shelf_host.desk.write(movement("P1", 3, "A-1", "B-1"))
+        courier.push_loop.wake_event.set()
+        await shelf_host.time.until(lambda: shelf_host.fake.waiting)
+        shelf_host.fake.stock["P1"]["most_likely_quantity"] = 12
+        request_read(shelf_host.desk.db, "product", "P1", shelf_host.time.now)
+        courier.incremental_sync.wake_event.set()
+        await shelf_host.time.pass_(2)
+        assert shelf_host.quantity("P1") == 10
+        shelf_host.fake.fail("create-movement", says(409, body={"success": False, "message": "No."}))
+        shelf_host.fake.gate.set()
+        await shelf_host.time.until(lambda: shelf_host.quantity("P1") == 12)
+
+
+async def test_read_begun_after_confirmation_removes_overlay_effect(shelf_host: Host) -> None:
+    """The order's half of it is still to be read back: the shelf shows the goods once all the same."""
+    async with shelf_host.courier(intervals=quiet()) as courier:
+        await courier.sync_once()
+        (op_id,) = shelf_host.desk.write(movement("P1", 3, "A-1", "B-1"))
+        await courier.push_loop.push_all()
+        assert shelf_host.desk.state(op_id) == "done"
+        assert not shelf_host.desk.is_read_back(op_id)
+        assert lying(shelf_host) == {"A-1": 7, "B-1": 3}
+        shelf_host.time.now += 1
+        await courier.single_reads.read_product("P1")
+        assert not shelf_host.desk.is_read_back(op_id)
+        assert lying(shelf_host) == {"A-1": 7, "B-1": 3}

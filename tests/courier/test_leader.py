@@ -149,7 +149,7 @@ async def test_courier_with_refused_token_gives_way(
     await host.time.until(lambda: host.state() == "live")
     assert first.office is not None
     if refused:
-        first.office._courier.link.record_refusal(store_text("no such token"))
+        first.office.courier.link.record_refusal(store_text("no such token"))
     second = Incumbent(host, version=version, token_file=token_file)
     await host.time.until(lambda: first.over or second.over)
     assert (first.over, second.over) == (leaves, not leaves)
@@ -400,7 +400,7 @@ async def test_long_courier_log_is_rotated_and_deleted_one_recreated(host: Host)
     term = Incumbent(host)
     await term.begun()
     assert term.office is not None
-    log, notices = host.home.courier_log, term.office._courier.operator_log
+    log, notices = host.home.courier_log, term.office.courier.operator_log
     os.truncate(log, MAX_LOG_BYTES + 1)
     notices.add("first")
     assert log.read_text().endswith("first\n")

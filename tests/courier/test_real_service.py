@@ -17,6 +17,7 @@ from aisle.courier.courier import Courier, Runtime
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.service.factory import Service, open_service
+from aisle.service.service_options import ServiceOptions
 from tests.courier.host import URL
 from tests.courier.session_outbox import Desk
 from tests.courier.simulated_time import Time
@@ -57,7 +58,7 @@ class Shop:
         self.time = Time()
         self.home = StoreFolder(root, URL, STORE)
         prepare(self.home.service_db, demo=True, now=self.time.now)
-        self.service: Service = open_service(self.home.service_db, demo=True, clock=self.time.clock)
+        self.service: Service = open_service(self.home.service_db, ServiceOptions(self.time.clock), demo=True)
         self.line = Flaky(self.service.app)
         self.time.busy = lambda: self.line.in_flight
         self.desk = Desk(self.home.folder, self.time.clock)

@@ -16,14 +16,17 @@ import pytest
 from aisle.cli.reason_texts import reason_text
 from aisle.client import Client, Response, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier
-from aisle.courier.push.pre_push_checks import adapt_to_lines, excess_of_response, needs_adapting
+from aisle.courier.push.pre_push_checks import adapt_to_lines, needs_adapting
 from aisle.courier.push.request import request_body, request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
-from aisle.jobs.job import CLOSED_BY_HAND, Resolve, Write
+from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
+from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.factory import Service, open_service
-from tests.courier.fake_service import Fake
+from aisle.service.service_options import ServiceOptions
+from tests.courier.document_host import PUT, Shop
+from tests.courier.fake_service import Fake, answer_lost
 from tests.courier.host import URL, Host
 from tests.courier.writes import STORE, update
 
@@ -71,14 +74,7 @@ def test_a_base_and_a_terminal_go_only_where_they_are_understood() -> None:
 
 @pytest.mark.parametrize(
     ("base", "picked", "stands", "comes", "left"),
-    [
-        (0, 1, 0, 1, 0),
-        (0, 1, 1, 2, 0),
-        (0, 2, 2, 3, 1),
-        (0, 3, 3, 3, 3),
-        (2, 1, 3, 2, 0),
-        (1, 0, 0, 0, -1),
-    ],
+    [(0, 1, 0, 1, 0), (0, 1, 1, 2, 0), (0, 2, 2, 3, 1), (0, 3, 3, 3, 3), (2, 1, 3, 2, 0), (1, 0, 0, 0, -1)],
 )
 def test_an_update_is_fitted_to_what_was_read(base: int, picked: int, stands: int, comes: int, left: int) -> None:
     fit = adapt_to_lines(operation(based("O1", base, picked)), [there(stands, picked_username="ben")])
@@ -116,7 +112,7 @@ SILENT = [
 
 @pytest.mark.parametrize("body", SILENT)
 def test_an_answer_that_says_nothing_leaves_nothing(body: bytes) -> None:
-    assert excess_of_response(Response(200, httpx.Headers(), body)) == ()
+    assert parse_excess(body) == ()
 
 
 # Two hosts
@@ -199,7 +195,7 @@ class Real(Host):
 async def own(aisle_home: Path) -> AsyncIterator[Two]:
     """Two hosts at our own service."""
     hosts = Real(aisle_home / "own_a"), Real(aisle_home / "own_b")
-    service = open_service(aisle_home / "service.db", clock=hosts[0].time.clock)
+    service = open_service(aisle_home / "service.db", ServiceOptions(hosts[0].time.clock))
     hosts[0].service = hosts[1].service = service
     token = service.ensure_admin_token(aisle_home / "embedded.token")
     api = "/api/v2/public"
@@ -321,3 +317,77 @@ async def test_rebase_excess_is_described_and_stays_until_resolved(own: Two) -> 
     with transaction(desk.db):
         assert desk.outbox.resolve(Resolve(row["op_id"], CLOSED_BY_HAND, "put back"), "U1")
     assert own.hosts[1].reads.query("refused_operations", REFUSALS)[1] == 0
+
+
+# A rebased update in doubt: no share of it is done twice or lost
+
+
+async def test_arrived_update_with_ignored_field_adds_nothing_twice(shop: Shop) -> None:
+    """The fake service keeps the quantities of an update and ignores its `is_claimed`."""
+    async with shop.working() as courier:
+        shop.fake.fail(PUT, answer_lost)
+        (op_id,) = shop.desk.write(based("O1", 0, 1, is_claimed=True))
+        courier.wake()
+        op = await shop.until(op_id, "done")
+        assert (op.attempts, shop.fake.calls[PUT]) == (2, 2)
+        assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 1
+
+
+async def test_excess_survives_reconciliation(shop: Shop) -> None:
+    async with shop.working() as courier:
+        shop.fake.orders["O1"]["lines"][0]["picked_quantity"] = 2
+        shop.fake.fail(PUT, answer_lost)
+        (op_id,) = shop.desk.write(based("O1", 0, 2, is_claimed=True))
+        courier.wake()
+        await shop.until(op_id, "done")
+        assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 3
+        assert [Decimal(op.evidence[EXCESS][0]["left"]) for op in shop.desk.all() if op.op_id == op_id] == [1]
+        assert shop.desk.states() == ["done", "rejected"]
+
+
+async def test_excess_under_key_belongs_to_sent_bytes(aisle_home: Path) -> None:
+    """Sent again, they are not fitted again: what stands there may be what they have done."""
+    host = Host(aisle_home, Fake("idempotency=30d"))
+    try:
+        host.fake.add_products(["P1", "P2"])
+        host.fake.add_order("O1")
+        async with host.running(host.courier()) as courier:
+            await host.time.until(lambda: host.state() == "live", 60)
+            host.fake.fail(PUT, answer_lost)
+            (op_id,) = host.desk.write(based("O1", 0, 2))
+            courier.wake()
+            await host.time.until(lambda: host.desk.state(op_id) == "done", 60)
+            assert host.fake.calls[PUT] == 2
+            assert host.desk.states() == ["done"]
+    finally:
+        host.close()
+
+
+async def test_resend_by_person_adds_nothing_to_arrived_line(shop: Shop) -> None:
+    """Somebody else wrote on the second line meanwhile: what is seen of it fits neither what stood there nor ours."""
+    write = based("O1", 0, 1)
+    other = {
+        "line_number": 2,
+        "base_picked_quantity": Decimal(0),
+        "picked_quantity": Decimal(2),
+        "product_number": "P2",
+    }
+    write.body["orders"]["order_lines"].append({**write.body["orders"]["order_lines"][0], **other})
+
+    def beside(fake: Fake, request: httpx.Request) -> None:
+        lines = fake.orders["O1"]["lines"]
+        lines[0]["picked_quantity"], lines[1]["picked_quantity"] = 1, 1
+        raise httpx.ReadTimeout("no answer", request=request)
+
+    async with shop.working() as courier:
+        lines = shop.fake.orders["O1"]["lines"]
+        lines[1] |= {"quantity": 5}
+        shop.fake.fail(PUT, beside)
+        (op_id,) = shop.desk.write(write)
+        courier.wake()
+        op = await shop.until(op_id, "needs_person")
+        assert op.evidence["verdict"] == "changed"
+        assert shop.settle(op_id, RESEND)
+        courier.wake()
+        await shop.until(op_id, "done")
+        assert [line["picked_quantity"] for line in lines] == [1, 3]

@@ -4,8 +4,6 @@ import asyncio
 import itertools
 import json
 import random
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -35,13 +33,6 @@ from tests.courier.test_rebase import based
 from tests.courier.writes import movement, update
 
 SETTLE = 120.0
-
-
-@pytest.fixture
-def shop(aisle_home: Path) -> Iterator[Shop]:
-    shop = Shop(aisle_home)
-    yield shop
-    shop.close()
 
 
 WRITES = {"movement": movement("P1", 2, "A-1", "B-1"), "loss": loss("P1"), "order": update("O1", {1: 2})}

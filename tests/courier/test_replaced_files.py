@@ -44,7 +44,7 @@ class Incumbent:
     async def begun(self, terms: int = 1) -> None:
         """Waits until so many terms have begun, and the last has read everything."""
         await self.host.time.until(
-            lambda: len(self.offices) == terms and self.offices[-1]._courier.full_sync.progress.completed
+            lambda: len(self.offices) == terms and self.offices[-1].courier.full_sync.progress.completed
         )
 
     async def leave(self) -> None:
@@ -146,7 +146,7 @@ def no_room(connection: apsw.Connection) -> Callable[[], object]:
 async def test_unrecorded_operation_is_not_sent(host: Host) -> None:
     term = Incumbent(host)
     await term.begun()
-    courier = term.offices[-1]._courier
+    courier = term.offices[-1].courier
     ids = host.desk.write(*(update(f"O{n}", {1: 1}, place="A" * 3000) for n in range(1, 4)))
     grow = no_room(courier._outbox_db)
     courier.wake()
@@ -162,7 +162,7 @@ async def test_unrecorded_operation_is_not_sent(host: Host) -> None:
 async def test_a_cache_without_room_stops_no_delivery(host: Host) -> None:
     term = Incumbent(host)
     await term.begun()
-    courier = term.offices[-1]._courier
+    courier = term.offices[-1].courier
     grow = no_room(courier._cache_db)
     host.fake.add_products(f"N{n}" for n in range(400))
     (op_id,) = host.desk.write(update("O1", {1: 2}))

@@ -5,7 +5,7 @@ document alone; what is doubtful is looked for in the stock list, and nobody is 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,9 @@ def setting(changes: dict[str, Json], **base: str) -> Write:
 
 
 @pytest.fixture
-def shop(aisle_home: Path) -> Iterator[Shop]:
-    shop = Shop(aisle_home)
+def shop(shop: Shop) -> Shop:
     shop.fake.stock["P1"].update(min=4, max=10, order_level=5, history_array='{"W1":3,"W2":4}')
-    yield shop
-    shop.close()
+    return shop
 
 
 def seen(host: Host | OwnShop, product: str = "P1") -> dict[str, Any]:

@@ -21,7 +21,7 @@ def resent_without_looking() -> Iterator[None]:
     """What nobody answered is sent again, as to a service that keeps keys."""
 
     def again(self: PushLoop, op: Operation, why: str) -> None:
-        self._outbox.retry_later(op.op_id, store_text(why), self._clock() + 1)
+        self.outbox.retry_later(op.op_id, store_text(why), self.clock() + 1)
 
     with patch.object(PushLoop, "_mark_in_doubt", again):
         yield
@@ -40,10 +40,10 @@ def found_and_told_nobody() -> Iterator[None]:
     found = Reconciler._confirm_found
 
     def quietly(self: Reconciler, *args: Any) -> None:
-        heard = self._events
-        self._events = heard._replace(on_sendable=lambda: None)
+        heard = self.events
+        self.events = heard._replace(on_sendable=lambda: None)
         found(self, *args)
-        self._events = heard
+        self.events = heard
 
     with patch.object(Reconciler, "_confirm_found", quietly):
         yield

@@ -30,6 +30,7 @@ from aisle.service.db import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
 from aisle.service.rate_limits import RateLimits
+from aisle.service.service_options import ServiceOptions
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 from tests.faults import checker
@@ -57,7 +58,7 @@ class World(Shop):
         self.storage = cast(Inline, lent) if lent else Inline(folder / "service.db")  # only a file's crashes
         # how often one may ask is counted in real seconds, and here a day passes in one of them
         unlimited = RateLimits(token=0, unauthenticated=0)
-        self.service = Service(self.storage, self.time.clock, unlimited)
+        self.service = Service(self.storage, ServiceOptions(self.time.clock, unlimited))
         self.transport = asgi_transport(self.service.app)
         made = create_token(
             self.storage,

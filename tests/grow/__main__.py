@@ -23,6 +23,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
+from aisle.service.service_options import ServiceOptions
 from tests.bench.generated_store import Product, products
 from tests.grow.chain import address_beside, copied, make_beside
 from tests.grow.lists import LISTS, MOST, POLLS, Cost, Side, Walk, side, told, walked, weighed
@@ -58,8 +59,8 @@ async def grow(asked: argparse.Namespace) -> Grown:
     if not asked.again:
         await make_beside(asked.database)
     with (
-        closing(Service(open_database(await address_beside(asked.database)), lambda: now[0])) as one,
-        closing(Service(open_database(asked.database), lambda: START)) as chain,
+        closing(Service(open_database(await address_beside(asked.database)), ServiceOptions(lambda: now[0]))) as one,
+        closing(Service(open_database(asked.database), ServiceOptions(lambda: START))) as chain,
     ):
         if not asked.again:
             await _fill(asked, goods, one, chain, now)

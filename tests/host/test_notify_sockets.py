@@ -14,7 +14,14 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.host.leader_lock import Leader, LeaderLock
-from aisle.host.notify_sockets import CourierSocket, SessionSocket, ask_to_step_down, matching_topics, socket_folder
+from aisle.host.notify_sockets import (
+    STEP_DOWN_PREFIX,
+    CourierSocket,
+    SessionSocket,
+    matching_topics,
+    send_to_courier,
+    socket_folder,
+)
 from aisle.host.store_folder import StoreFolder
 
 ME = Leader(os.getpid(), "1", 0.0)
@@ -62,7 +69,7 @@ def test_a_session_leaves_the_couriers_doorbell_alone(home: StoreFolder) -> None
     bell, dead = SessionSocket(home), CourierSocket(home)
     dead._socket.close()
     bell.wake_courier()
-    ask_to_step_down(home, "9")
+    send_to_courier(home, STEP_DOWN_PREFIX + "9")
     assert not bell.is_courier_listening()
     assert (socket_folder(home) / "courier.sock").is_socket(), "it may be the next courier's by now"
     with closing(CourierSocket(home)) as courier:

@@ -293,6 +293,8 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
             {"price": 2, "special_price": Decimal("1.8"), "promotion_price": 1, "discount_price": Decimal("1.2")},
             {"label.price": "2", "product.special_price": "1.8", "product.discount_price": "1.2"},
         ),
+        *(({"price": Decimal("1.95"), "old_price": old}, {"label.price": "1.95"}) for old in (0, 1, Decimal("1.95"))),
+        ({"price": 2, "discount_price": 1, "is_promotion": False, "promotion_price": 1}, {"label.price": "2"}),
     ],
 )
 def test_each_price_is_shown_with_its_label(prices: dict[str, Any], shown: dict[str, str]) -> None:

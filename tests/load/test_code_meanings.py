@@ -139,3 +139,45 @@ async def test_preferred_location_that_the_store_does_not_have_is_refused(code: 
 @pytest.mark.parametrize("row", ["1,O,1,S01,1,P1,", "1,O,1,S01,1,,", "2,O,1,S01,1,P9,"])
 async def test_preferred_location_that_is_there_is_loaded(row: str, world: World) -> None:
     assert await load(world, STORE | {"orders.csv": [row]}) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("1,S01", "S01 of store 1 is also product S01"),
+        ("1,s01", "s01 of store 1 is also product S01"),
+        ("2,0300", "0300 of store 2 is also product 0300"),
+        (f"2,{CODE}", f"{CODE} of store 2 is also a code of product S01"),
+        (f"1,0{CODE}", f"0{CODE} of store 1 is also a code of product S01"),
+        ("1,SO-7", "SO-7 of store 1 is also order SO-7"),
+        ("1,so-7", "so-7 of store 1 is also order SO-7"),
+    ],
+)
+async def test_place_that_is_another_code_of_the_store_is_warned_of(place: str, value: str, world: World) -> None:
+    await load(world, STORE | {"orders.csv": ["1,SO-7,1,S01,1,,"]})
+    bad, notes = await load(world, {"locations.csv": [place]})
+    assert bad == []
+    assert notes == [f"locations.csv:2: warning: location_code is {ALSO}: {value}."]
+
+
+@pytest.mark.parametrize("place", ["2,P1", "2,SO-7", "1,A-01-2", "1,A-01-3", "1,S0", "1,AB"])
+async def test_place_of_its_own_is_not_warned_of(place: str, world: World) -> None:
+    await load(world, STORE | {"orders.csv": ["1,SO-7,1,S01,1,,"]})
+    assert await load(world, {"locations.csv": [place]}) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("rows", "value"),
+    [
+        (["1,A-O1-2"], "A-O1-2 beside A-01-2"),
+        (["1,A-0I-2"], "A-0I-2 beside A-01-2"),
+        (["1,PI"], "PI beside P1"),
+        (["1,Pl"], "Pl beside P1"),
+        (["2,B0", "2,BO"], "BO beside B0"),
+    ],
+)
+async def test_place_that_looks_like_another_is_warned_of(rows: list[str], value: str, world: World) -> None:
+    await load(world, STORE)
+    bad, notes = await load(world, {"locations.csv": rows})
+    what = "location_code looks like another, as O and 0 or I and 1 do; if it is the same, write it in one way"
+    assert (bad, notes) == ([], [f"locations.csv:{len(rows) + 1}: warning: {what}: {value}."])

@@ -265,3 +265,54 @@ async def test_pool_that_was_emptied_after_load_of_another_stays_empty(world: Wo
     report = await loaded(world)
     assert await world.stock("P") == 13
     assert len(noted(report, CHANGED)) == 1
+
+
+AT_NO_PLACE = "the goods are counted at no place"
+OTHER_POOL = "goods of the product lie in a pool for which the file has no row at their place, and stay there: "
+
+
+@pytest.mark.parametrize(
+    ("row", "booked"),
+    [
+        ("1,P,,1,30", "+9 of P, which was at A (21)."),
+        ("1,P,,,30", "+9 of P, which was at A (21)."),
+        ("1,P,,1,21", ""),
+        ("1,P,,,21", ""),
+    ],
+)
+async def test_goods_that_stay_at_places_are_not_said_to_be_at_none(row: str, booked: str, world: World) -> None:
+    stocked(world, "1,P,A,1,21")
+    await loaded(world)
+    stocked(world, row, "1,Q,A,,3")
+    report = await loaded(world, recount=True)
+    assert noted(report, f"{AT_NO_PLACE}: ") == []
+    assert noted(report, "as goods that are counted at no place: ") == ([booked] if booked else [])
+    assert await world.stock("P") == int(row.rpartition(",")[2])
+
+
+async def test_goods_of_a_pool_without_places_are_said_to_be_at_none(world: World) -> None:
+    stocked(world, "1,P,A,1,21")
+    await loaded(world)
+    stocked(world, "1,P,,2,4", "1,Q,A,,3")
+    assert noted(await loaded(world, recount=True), f"{AT_NO_PLACE}: ") == ["4 of P."]
+
+
+@pytest.mark.parametrize("row", ["1,P,A,1,9", "1,P,A,3,9"])
+async def test_goods_of_another_pool_at_a_place_of_the_file_are_named_with_it(row: str, world: World) -> None:
+    stocked(world, "1,P,A,2,5", "1,P,B,1,1")
+    await loaded(world)
+    stocked(world, row, "1,P,B,1,1")
+    report = await loaded(world, recount=True)
+    assert noted(report, BESIDE) == []
+    assert noted(report, OTHER_POOL) == ["P also lies at A in pool 2 (5); its total is now 15."]
+
+
+async def test_goods_of_another_pool_at_another_place_of_the_file_are_named_with_it(world: World) -> None:
+    stocked(world, "1,P,A,2,5")
+    await loaded(world)
+    stocked(world, "1,P,B,1,1", "1,P,A,1,0")
+    report = await loaded(world, recount=True)
+    assert (noted(report, BESIDE), noted(report, OTHER_POOL)) == (
+        [],
+        ["P also lies at A in pool 2 (5); its total is now 6."],
+    )

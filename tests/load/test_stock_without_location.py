@@ -102,3 +102,21 @@ async def test_a_total_is_compared_with_rows_that_are_loaded(
     else:
         assert not any(TOTAL in one for one in report.lines())
     assert await world.stock("P") == stock
+
+
+@pytest.mark.parametrize("bad", ["1,P,C,,1", "1,P,A,,x", "1,P,A,99,1", "1,P,A,,3\n1,P,A,,4"])
+@pytest.mark.parametrize("quantity", [0, 7, 9])
+@pytest.mark.parametrize("recount", [False, True])
+async def test_a_row_whose_reading_only_refused_rows_show_is_held_back(
+    bad: str, quantity: int, recount: bool, world: World
+) -> None:
+    stocked(world, "1,P,,,5")
+    await loaded(world)
+    rows = bad.split("\n")
+    stocked(world, *rows, f"1,P,,,{quantity}", "1,Q,A,,3")
+    report = await loaded(world, recount=recount)
+    reasons = {row.line: row.reason for row in report.bad}
+    assert list(reasons) == [2, 3, 4][: len(rows) + 1]
+    assert " not loaded; correct what is wrong there" in reasons[len(rows) + 2]
+    assert (await world.stock("P"), await world.stock("Q")) == (5, 3)
+    assert not any("P;" in line and "warning" in line for line in report.lines())

@@ -200,7 +200,7 @@ NEXT = "store_number,product_number,next_delivery_date"
             "datetime_expected is more than a",
         ),
         ("deliveries.csv", [f"{DELIVERY},datetime_expected", "1,D,1,1,P,1,,{-9}"], ""),
-        ("orders.csv", [ORDER, "1,O,1,P,1,{-300}"], ""),
+        ("orders.csv", [ORDER, "1,O,1,P,1,{-300}"], "pickup_date is more than a month ago"),
         ("orders.csv", [ORDER, "1,O,1,P,1,{9}"], ""),
     ],
 )

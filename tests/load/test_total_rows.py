@@ -107,12 +107,16 @@ async def test_total_below_stock_leaves_other_rows_loaded(world: World) -> None:
 @pytest.mark.parametrize(
     ("file", "header", "words"),
     [
-        ("products.csv", "product_number,price", "price is 0, and becomes the price"),
-        ("prices.csv", "product_number,price", "price is 0, and becomes the price"),
-        ("discount_prices.csv", "product_number,discount_price", "discount_price is 0, and becomes the discount price"),
-        ("products.csv", "product_number,promotion_price", "promotion_price is 0, and becomes the promotion price"),
-        ("products.csv", "product_number,special_price", "special_price is 0, and becomes the special price"),
-        ("prices.csv", "product_number,special_price,price", "special_price is 0, and becomes the special price"),
+        ("products.csv", "product_number,price", "price is 0, and becomes the price of the product"),
+        ("prices.csv", "product_number,price", "price is 0, and becomes the price of the product"),
+        (
+            "discount_prices.csv",
+            "product_number,discount_price",
+            "discount_price is 0, and takes away the discount price",
+        ),
+        ("products.csv", "product_number,promotion_price", "promotion_price is 0, and takes away the promotion price"),
+        ("products.csv", "product_number,special_price", "special_price is 0, and takes away the special price"),
+        ("prices.csv", "product_number,special_price,price", "special_price is 0, and takes away the special price"),
     ],
 )
 def test_price_of_nothing_is_named_by_row(
@@ -121,4 +125,4 @@ def test_price_of_nothing_is_named_by_row(
     write(file, header, f"P,{cell}" + ",1" * (header.count(",") - 1))
     found = Found(tmp_path)
     assert len(found.bodies) == 1
-    assert f"{file}:2: warning: {words} of the product: P." in found.notes
+    assert f"{file}:2: warning: {words}: P." in found.notes

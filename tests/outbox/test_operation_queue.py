@@ -1,7 +1,12 @@
 """The operation queue: lanes, merging, sent bytes, and invariants on every path."""
 
+from __future__ import annotations
+
+import itertools
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import apsw
 import pytest
@@ -25,12 +30,28 @@ from aisle.outbox.operation_record import (
     sha256_hex,
     write_of_operation,
 )
-from aisle.outbox.operation_state import UNFINISHED, IllegalTransition
+from aisle.outbox.operation_state import (
+    CLOSED,
+    CONFIRMED,
+    FIND_ABSENT,
+    LOSE_BY_RESTORE,
+    QUEUED,
+    REFUSED,
+    REPLAY_AFTER_RESTORE,
+    SEND,
+    SENDING,
+    STATES,
+    TRANSITIONS,
+    UNFINISHED,
+    IllegalTransition,
+    next_state,
+)
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import store_text
+from aisle.outbox.service_restore import DETECTED, RestoreReplay, list_restores
 from tests.clock import Clock, seeded
 from tests.run_length import tries
-from tests.writes import ANNA, BEN, intents, movement, picked, update
+from tests.writes import ANNA, BEN, enqueue, intents, movement, picked, update
 
 
 @pytest.fixture
@@ -406,3 +427,101 @@ class Machine(RuleBasedStateMachine):
 
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(max_examples=tries(12, 100), stateful_step_count=30, deadline=None)
+
+
+# The transition table of operations is complete, without dead ends
+
+
+EVENTS = sorted({event for _, event in TRANSITIONS})
+FINISHED = (CONFIRMED, REFUSED, CLOSED)
+
+
+def reachable(start: str) -> set[str]:
+    found, new = {start}, {start}
+    while new:
+        new = {to for (state, _), to in TRANSITIONS.items() if state in new} - found
+        found |= new
+    return found
+
+
+@pytest.mark.parametrize(("state", "event"), list(itertools.product(STATES, EVENTS)))
+def test_transitions_outside_the_table_raise(state: str, event: str) -> None:
+    if (state, event) in TRANSITIONS:
+        assert next_state(state, event) in STATES
+    else:
+        with pytest.raises(IllegalTransition, match=f"{event} cannot happen to an operation that is {state}"):
+            next_state(state, event)
+
+
+def test_all_states_are_reachable_and_unfinished_ones_can_end() -> None:
+    assert reachable(QUEUED) == set(STATES)
+    for state in (*UNFINISHED, REFUSED):
+        assert reachable(state) & {CONFIRMED, CLOSED}
+
+
+def test_nothing_comes_back_from_the_end() -> None:
+    assert [event for state, event in TRANSITIONS if state == CONFIRMED] == [
+        FIND_ABSENT,
+        LOSE_BY_RESTORE,
+        REPLAY_AFTER_RESTORE,
+    ]
+    assert reachable(CLOSED) == {CLOSED}
+    assert set(FINISHED) | set(UNFINISHED) == set(STATES)
+    assert not set(FINISHED) & set(UNFINISHED)
+
+
+def test_bytes_leave_only_from_sending() -> None:
+    assert [to for (_, event), to in TRANSITIONS.items() if event == SEND] == [SENDING]
+    assert {state for (state, _), to in TRANSITIONS.items() if to == SENDING} == {QUEUED}
+
+
+# Replay of confirmed operations after a restore: which keys are named, and what is recorded
+
+
+@pytest.fixture
+def outbox_service(aisle_home: Path, clock: Clock) -> OperationQueue:
+    """An empty one."""
+    return OperationQueue(open_outbox(aisle_home), clock=clock, random=seeded())
+
+
+def sent(outbox_service: OperationQueue, count: int) -> list[str]:
+    """So many updates of different orders, on their way under their keys."""
+    ids = enqueue(outbox_service, *(update(f"O{n}", {1: 1}) for n in range(count)))
+    for op_id in ids:
+        outbox_service.begin_sending(op_id, b"{}", has_key=True)
+    return list(ids)
+
+
+def test_newest_key_is_named_despite_later_confirmed_older_ones(outbox_service: OperationQueue, clock: Clock) -> None:
+    *older, youngest = sent(outbox_service, 30)
+    for op_id in (youngest, *older):
+        clock.now += 1
+        outbox_service.confirm(op_id, "{}")
+    known = outbox_service.newest_keys(0.0, 4)
+    assert set(older[-4:]) | {youngest} <= set(known)
+    assert len(known) == len(set(known)) <= 8
+
+
+def test_what_goes_again_is_noted_with_it(outbox_service: OperationQueue) -> None:
+    ids = sent(outbox_service, 150)
+    for op_id in ids:
+        outbox_service.confirm(op_id, "{}")
+    begin_again, begun = RestoreReplay._reset_operation, []
+
+    def ends(self: RestoreReplay, *args: object, **more: object) -> None:
+        begun.append(args)
+        if len(begun) == 120:
+            raise KeyboardInterrupt
+        begin_again(self, *args, **more)  # type: ignore[arg-type]
+
+    with patch.object(RestoreReplay, "_reset_operation", ends), pytest.raises(KeyboardInterrupt):
+        outbox_service.replay(ids, DETECTED)
+    assert len(outbox_service.unfinished()) == 100
+    assert [note.again for note in list_restores(outbox_service._db)] == [100]
+    assert outbox_service.replay(ids, DETECTED) == 50
+    assert [note.again for note in list_restores(outbox_service._db)] == [50, 100]
+
+
+def test_a_restore_that_has_lost_nothing_is_noted_too(outbox_service: OperationQueue) -> None:
+    assert outbox_service.replay([], DETECTED) == 0
+    assert [(note.again, note.looked_for) for note in list_restores(outbox_service._db)] == [(0, 0)]

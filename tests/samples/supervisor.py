@@ -195,11 +195,17 @@ def _order_state(text: str, **fields: object) -> OrderState:
     return page._replace(**fields)  # type: ignore[arg-type]
 
 
+COUNTS = (412, 7, None, None, 31, None, 1, 0)
+"""Orders of each built-in view."""
+
+
 def order_board_pane(text: str) -> Frame:
     """Show the board with the order at the cursor beside it, which wide screens have room for."""
     rows = _order_rows(text)
     pane = _order_state(text)._replace(number=rows[1].number, order=rows[1])
-    return _frame(OrdersJob().view(OrdersState(rows=rows, total=412, cursor=1, is_loaded=True, pane=pane)))
+    return _frame(
+        OrdersJob().view(OrdersState(rows=rows, total=412, cursor=1, is_loaded=True, pane=pane, counts=COUNTS))
+    )
 
 
 def order(text: str) -> Frame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.service.world import LOGS, START, World, line_end
+from tests.service.world import LOGS, START, World, line_end, store_body
 
 DAY = 86400.0
 RECEIPT = {"is_from_receipt": True}
@@ -40,8 +40,7 @@ async def _catalogue(world: World) -> None:
         {"product_number": "P3", "is_active": False},
     ]
     await world.post("/products", {"products": products})
-    store = {"store_number": "S2", "store_name": "Second", "is_active": True, "is_active_data_exchange": True}
-    await world.post("/stores", {"stores": [store | {"is_warehouse": False, "store_gln": "871"}]})
+    await world.post("/stores", {"stores": [store_body("S2", "Second", store_gln="871")]})
 
 
 async def _orders(world: World) -> None:

@@ -36,7 +36,6 @@ BOTH = frozenset(
         "test_restores",
         "test_retention",
         "test_round_trips",
-        "test_round_trips_goods",
         "test_scope",
         "test_multi_item_requests",
     }

@@ -6,9 +6,11 @@ A SQLite file by SQLite's own backup, as `aisle restore` does it; a PostgreSQL s
 from __future__ import annotations
 
 import tempfile
+from abc import ABC, abstractmethod
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from random import Random
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import apsw
 
@@ -16,6 +18,7 @@ from aisle.service.db import Database, Transaction
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.postgres_transaction import PostgresTransaction
 from tests.service.postgres import who_refers_first
+from tests.service.world import World
 
 Copy = bytes | dict[str, list[Any]]
 
@@ -60,3 +63,68 @@ def _put_back_file(path: Path, copy: bytes) -> None:
             target.set_busy_timeout(5000)
             with target.backup("main", source, "main") as backup:
                 backup.step(-1)
+
+
+class Write(Protocol):
+    """A write that was confirmed to a host."""
+
+    key: str
+
+
+W = TypeVar("W", bound=Write)
+
+
+class RestoredLife(ABC, Generic[W]):
+    """Three hosts at a service that is put back to any copy again and again, and hears what it lost in any order."""
+
+    steps = 30
+    share_of_work = 0.7
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.dice = Random(seed)
+        self.hosts: list[list[W]] = [[], [], []]
+        self.known: set[str] = set()
+        """The keys that the database has."""
+        self.copies: list[tuple[Copy, frozenset[str]]] = []
+
+    @abstractmethod
+    async def work(self) -> None:
+        """A new write of a host."""
+
+    @abstractmethod
+    async def repeat(self, write: W) -> None:
+        """A write that was lost is sent again."""
+
+    async def go(self) -> None:
+        self.copy()
+        for _ in range(self.steps):
+            if self.dice.random() < self.share_of_work:
+                await self.work()
+                if self.dice.random() < 0.4:
+                    self.copy()
+            else:
+                await self.restore()
+
+    def copy(self) -> None:
+        self.copies.append((copy_of(self.world.path), frozenset(self.known)))
+
+    def confirm(self, write: W) -> None:
+        """A host has heard that it was done."""
+        self.dice.choice(self.hosts).append(write)
+        self.known.add(write.key)
+
+    async def restore(self) -> None:
+        at = self.dice.randrange(len(self.copies))
+        put_back(self.world.path, self.copies[at][0])
+        self.known = set(self.copies[at][1])
+        if self.dice.random() < 0.7:
+            del self.copies[at + 1 :]
+        self.world.now += self.dice.randint(60, 4000)
+        lost = [[write for write in host if write.key not in self.known] for host in self.hosts]
+        while waiting := [host for host in lost if host]:
+            write = self.dice.choice(waiting).pop(0)
+            await self.repeat(write)
+            self.known.add(write.key)
+            if self.dice.random() < 0.2:
+                self.copy()

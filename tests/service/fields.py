@@ -1,8 +1,7 @@
-"""The fields of the contract's bodies, and where the values of a body that was sent are found again."""
+"""The fields of the contract's bodies, and those of a body that is sent."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, get_args, get_type_hints
 
@@ -10,8 +9,6 @@ from typing_extensions import is_typeddict
 
 from aisle.contract.models import body_type
 from aisle.contract.wire import OPERATIONS
-from aisle.service.db import Transaction
-from tests.service.world import World
 
 
 def object_type_of(annotation: Any) -> Any:
@@ -45,20 +42,3 @@ def given(body: Any, where: str = "") -> set[str]:
     if isinstance(body, dict):
         return {path for name, value in body.items() for path in given(value, f"{where}{name}.")}
     return {where.rstrip(".")}
-
-
-def in_it(part: dict[str, Any], whole: dict[str, Any]) -> None:
-    """Every member of a part is in the whole, and the same."""
-    assert {name: whole.get(name) for name in part} == part
-
-
-async def data_of(world: World, statement: str, *args: object) -> dict[str, Any]:
-    """The text of a column of the database, which no list shows."""
-
-    async def work(tx: Transaction) -> str:
-        row = await tx.one(statement, *args)
-        assert row is not None
-        return str(row[0])
-
-    found: dict[str, Any] = json.loads(world.service.database.read_now(work))
-    return found

@@ -40,6 +40,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
 from aisle.service.operation_context import Role
 from aisle.service.rate_limits import RateLimits
+from aisle.service.service_options import ServiceOptions
 from tests.service.world import START, assert_books
 
 AnyCase = Case[Any]
@@ -283,7 +284,7 @@ def main(arguments: list[str]) -> int:
     cases, first = asked.cases, asked.seed
     with tempfile.TemporaryDirectory() as folder:
         where = asked.database or Path(folder) / "service.db"
-        service = open_service(where, demo=True, clock=lambda: START, rate_limits=RateLimits(0, 0))
+        service = open_service(where, ServiceOptions(lambda: START, rate_limits=RateLimits(0, 0)), demo=True)
         try:
             fuzz = Fuzz(service, _secret(service, asked.role))
             before = fuzz.elsewhere()

@@ -13,7 +13,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.operation_context import Role
-from tests.service.world import World
+from tests.service.world import World, store_body
 
 ROLES: tuple[Role, ...] = ("staff", "supervisor", "integration", "admin", "metrics")
 
@@ -55,24 +55,12 @@ IN_QUERY = {
 IN_PATH = {name for name, row in OPERATIONS.items() if "{store_number}" in row.path}
 IN_BODY: dict[str, dict[str, Any]] = {
     "create-customer-orders-several-stores": {"orders": [{"order_number": "X"}]},
-    "create-multi-store-deliveries": {
-        "orders": [{"order_number": "X", "no_of_containers": 1, "supplier_name": "S"}],
-    },
+    "create-multi-store-deliveries": {"orders": [{"order_number": "X", "no_of_containers": 1, "supplier_name": "S"}]},
     "create-prices": {"products": [{"product_number": "P1", "price": 1}]},
     "create-discount-prices": {"products": [{"product_number": "P1", "discount_price": 1}]},
 }
 BODIES: dict[str, Any] = {
-    "create-stores": {
-        "stores": [
-            {
-                "store_number": "S1",
-                "store_name": "First",
-                "is_active": True,
-                "is_active_data_exchange": True,
-                "is_warehouse": False,
-            }
-        ]
-    },
+    "create-stores": {"stores": [store_body("S1", "First")]},
     "create-or-update-products": {"products": [{"product_number": "P1"}]},
     "update-product-attributes": {"products": [{"product_number": "P1"}]},
     "create-product-free-fields": {"products": [{"product_number": "P1", "free_fields": []}]},

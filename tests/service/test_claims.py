@@ -51,12 +51,7 @@ async def test_a_claim_tells_who_since_when_and_where(world: World, order: None)
     await claim(world, "anna", "handheld-2")
     first = await claimed(world)
     assert first.pop("claimed_on").startswith("2026-05-28T")
-    assert first == {
-        "is_claimed": True,
-        "claimed_by": "anna",
-        "claimed_name": "Änna",
-        "claimed_terminal": "handheld-2",
-    }
+    assert first == {"is_claimed": True, "claimed_by": "anna", "claimed_name": "Änna", "claimed_terminal": "handheld-2"}
     await claim(world, "nobody", "")
     assert set(await claimed(world)) == {"is_claimed", "claimed_by", "claimed_on"}
 
@@ -219,10 +214,7 @@ async def test_pick_under_one_key_adds_once_with_same_answer(world: World, order
     assert await stands(world) == 3
 
 
-@pytest.mark.parametrize(
-    ("base", "picked", "more"),
-    [(-1, 0, {}), (0, -1, {}), (Decimal("0.5"), 1, {}), (0, None, {})],
-)
+@pytest.mark.parametrize(("base", "picked", "more"), [(-1, 0, {}), (0, -1, {}), (Decimal("0.5"), 1, {}), (0, None, {})])
 async def test_a_base_that_cannot_be_is_refused(
     world: World, order: None, base: Any, picked: Any, more: dict[str, Any]
 ) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from aisle.service.http.middleware import normalize_path
 from tests.run_length import tries
-from tests.service.world import API, LOGS, World, line_end
+from tests.service.world import API, LOGS, World, line_end, store_body
 
 _ALWAYS = (
     "A/12",
@@ -159,17 +159,7 @@ async def test_of_orders_and_deliveries(world: World) -> None:
 
 
 async def test_of_stores_and_people(world: World) -> None:
-    bodies: list[dict[str, Any]] = [
-        {
-            "store_number": code,
-            "store_name": code,
-            "is_active": True,
-            "is_active_data_exchange": True,
-            "is_warehouse": False,
-        }
-        for code in CODES
-        if code != "*"
-    ]
+    bodies: list[dict[str, Any]] = [store_body(code) for code in CODES if code != "*"]
     await world.post("/stores", {"stores": bodies})
     for code in [body["store_number"] for body in bodies]:
         place = {"store_number": code, "location_code": code}

@@ -22,6 +22,7 @@ import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
 from aisle.service.http.middleware import RequestMiddleware
+from aisle.service.service_options import ServiceOptions
 
 SECONDS = 60
 LONGEST = 20_000
@@ -424,7 +425,7 @@ def test_ambiguous_request_framing_is_refused_and_connection_closed(head: bytes)
     bodies = Bodies()
     said = head + posted()
     with (
-        serving(ConnectionLimits(), app=RequestMiddleware(bodies)) as (port, _),
+        serving(ConnectionLimits(), app=RequestMiddleware(bodies, ServiceOptions())) as (port, _),
         closing(connected(port, said)) as caller,
     ):
         heard = ended(caller)

@@ -46,12 +46,7 @@ async def test_only_named_pools_are_counted_and_total_goes_to_default_pool(world
     await world.count("P1", "BACK", counted_quantity=9)
     await world.count("P1", "BACK", counted_quantity=7, pool_location=4)
     await world.count("P1", "A1", counted_quantity=5)
-    assert world.books() == {
-        ("P1", "BACK", 1): 1,
-        ("P1", "BACK", 2): 9,
-        ("P1", "BACK", 4): 7,
-        ("P1", "A1", 1): 5,
-    }
+    assert world.books() == {("P1", "BACK", 1): 1, ("P1", "BACK", 2): 9, ("P1", "BACK", 4): 7, ("P1", "A1", 1): 5}
 
 
 async def test_a_count_without_a_place_is_the_store_s_total(world: World) -> None:

@@ -406,11 +406,7 @@ UPDATED = {
 }
 UPDATED |= {
     f"{name}_{part}": At("StoreProductStock", f"{name}_array", text)
-    for name, text in (
-        ("average", '{"a1":1,"a2":2.5}'),
-        ("forecast", '{"f1":33.5,"f2":4}'),
-        ("history", '{"h1":5.5}'),
-    )
+    for name, text in (("average", '{"a1":1,"a2":2.5}'), ("forecast", '{"f1":33.5,"f2":4}'), ("history", '{"h1":5.5}'))
     for part in ("array", "keys")
 }
 
@@ -499,12 +495,7 @@ BODIES: dict[str, Body] = {
         STORE["store_printers"][0], "the store", {n: f"store_printers.0.{n}" for n in STORE["store_printers"][0]}
     ),
     "MovementItem": Body(
-        MOVED,
-        "there",
-        {
-            "allow_overage": At("overage", "refused", 409),
-            "reason_code": At("there", "reason_code", 13),
-        },
+        MOVED, "there", {"allow_overage": At("overage", "refused", 409), "reason_code": At("there", "reason_code", 13)}
     ),
     "MovementEnd": Body(
         MOVED["to_location"],

@@ -25,7 +25,8 @@ from aisle.service.db import Busy, SqliteDatabase, Transaction, Work, parse_data
 from aisle.service.demo.store import SUPERVISOR_PIN
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import open_service
-from aisle.service.http.server import run_server
+from aisle.service.http.server import ServerOptions, run_server
+from aisle.service.service_options import ServiceOptions
 from tests.service.world import API, START, assert_books
 
 T = TypeVar("T")
@@ -34,8 +35,9 @@ ROOT = Path(__file__).parents[2]
 SERVE = """
 import sys
 from pathlib import Path
-from aisle.service.http.server import run_server
-run_server(sys.argv[1], port=0, demo=True, token_file=Path(sys.argv[2]), ready=lambda url: print(url, flush=True))
+from aisle.service.http.server import ServerOptions, run_server
+options = ServerOptions(sys.argv[1], port=0)
+run_server(options, demo=True, token_file=Path(sys.argv[2]), ready=lambda url: print(url, flush=True))
 print("ended", flush=True)
 """
 
@@ -54,11 +56,11 @@ def test_opening_costs_no_web_framework(tmp_path: Path) -> None:
 
 async def test_the_demo_store_is_made_once_and_whole(tmp_path: Path) -> None:
     path = tmp_path / "service.db"
-    service = open_service(path, demo=True, clock=lambda: START)
+    service = open_service(path, ServiceOptions(lambda: START), demo=True)
     assert_books(service)
     secret = service.ensure_admin_token(tmp_path / "token")
     service.close()
-    service = open_service(path, demo=True, clock=lambda: START + 86400)
+    service = open_service(path, ServiceOptions(lambda: START + 86400), demo=True)
     assert service.ensure_admin_token(tmp_path / "token") == secret
     names = [(token.name, token.revoked_on is None) for token in list_tokens(service.database)]
     assert sorted(names) == [("demo", False), ("embedded", True)]
@@ -240,7 +242,7 @@ def test_database_urls(tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.test"])
 def test_plain_http_for_others_has_to_be_asked_for(tmp_path: Path, host: str) -> None:
     with pytest.raises(UsageError, match="plain HTTP"):
-        run_server(f"sqlite:///{tmp_path}/x.db", host)
+        run_server(ServerOptions(f"sqlite:///{tmp_path}/x.db", host))
     assert list(tmp_path.iterdir()) == []
 
 

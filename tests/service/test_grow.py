@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from aisle.service.db import Row, Transaction, open_database
 from aisle.service.factory import Service
+from aisle.service.service_options import ServiceOptions
 from tests.bench.generated_store import products
 from tests.grow.__main__ import opened
 from tests.grow.chain import address_beside, copied, make_beside
@@ -29,8 +30,8 @@ async def grown(server: Server) -> AsyncIterator[tuple[Service, Service]]:
     url = server.fresh()
     await make_beside(url)
     with (
-        closing(Service(open_database(await address_beside(url)), lambda: START)) as one,
-        closing(Service(open_database(url), lambda: START)) as chain,
+        closing(Service(open_database(await address_beside(url)), ServiceOptions(lambda: START))) as one,
+        closing(Service(open_database(url), ServiceOptions(lambda: START))) as chain,
     ):
         async with opened(one) as sends:
             await founded(sends, GOODS, 1)

@@ -8,8 +8,8 @@ import pytest
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers import list_response
 from tests.service.busy_store import busy
+from tests.service.world import LOCATIONS, PRODUCTS, World, line_end, store_body
 from tests.service.world import LOGS as LOGS_OF
-from tests.service.world import World, line_end
 
 STOCK = "/storeproducts/stock"
 LOGS = "/products/stock/storeproductlogs"
@@ -98,6 +98,7 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
 
 
 async def test_a_stock_entry_shows_settings_stock_and_places(world: World) -> None:
+    """`test_every_field` tells that each setting comes back."""
     await world.count("P2", "A1", stock_pool_1=5)
     await world.count("P2", "BACK", stock_pool_2=3, stock_pool_3=1)
     await world.order("O1", {"product_number": "P2", "quantity": 4})
@@ -106,58 +107,25 @@ async def test_a_stock_entry_shows_settings_stock_and_places(world: World) -> No
         "product_number": "P2",
         "min": 2,
         "max": 8,
-        "price": 2.75,
-        "attention_codes": ["X", "Y"],
         "average_array": [1, 2.5],
-        "forecast_array": [3, 4],
-        "forecast_keys": ["w1", "w2"],
-        "is_replenishment": True,
-        "order_level": 4,
-        "demand_until_delivery": 1.5,
-        "discount_price": 2,
-        "is_promotion": True,
-        "default_salesorder_type": "D",
         "expiry_date_time": "2026-07-01",
         "validate_expiry_date_time": "2026-07-02T10:00:00+02:00",
-        "next_delivery_date": "2026-06-05",
-        "next_ordering_date": "2026-06-04T08:00:00Z",
     }
-    headers = {"Aisle-App-User": "bea"}
-    await world.put("/stores/S1/storeproducts", [setting], headers=headers)
+    await world.put("/stores/S1/storeproducts", [setting], headers={"Aisle-App-User": "bea"})
     [entry] = await world.rows(STOCK, store_number="S1", product_number="P2", include_locations=True)
     expected = {
-        "store_number": "S1",
-        "product_number": "P2",
         "product_description": "Tea",
-        "barcode": "5000000000012",
-        "is_stock": True,
-        "is_replenishment": True,
         "most_likely_quantity": 9,
         "most_likely_pool_1": 5,
         "most_likely_pool_2": 3,
         "most_likely_pool_3": 1,
-        "min": 2,
-        "max": 8,
         "original_min": 2,
         "original_max": 8,
-        "price": Decimal("2.75"),
-        "attention_codes": "X,Y",
-        "storeproduct_attention_codes": "X,Y",
         "average_array": "[1,2.5]",
-        "forecast_array": '{"w1":3,"w2":4}',
-        "order_level": 4,
-        "demand_until_delivery": Decimal("1.5"),
-        "discount_price": 2,
-        "is_promotion": True,
-        "default_salesorder_type": "D",
         "last_expiry_datetime": "2026-07-01T00:00:00.000Z",
         "last_expiry_updatedby": "bea",
         "last_minmax_updatedby": "bea",
         "validate_expiry_datetime": "2026-07-02T08:00:00.000Z",
-        "next_delivery_datetime": "2026-06-05T00:00:00.000Z",
-        "delivery_datetimes": ["2026-06-05T00:00:00.000Z"],
-        "next_ordering_datetime": "2026-06-04T08:00:00.000Z",
-        "ordering_datetimes": ["2026-06-04T08:00:00.000Z"],
         "most_likely_datetime": format_timestamp(world.now),
         "last_counted_datetime": format_timestamp(world.now),
     }
@@ -406,8 +374,7 @@ async def test_the_log_over_stores_has_its_months_in_one_order(world: World, sto
 
 
 async def test_filters_of_the_store_list_whose_paging_is_text(world: World) -> None:
-    body = {"store_number": "S2", "store_name": "Second", "is_active": True, "is_active_data_exchange": True}
-    await world.post("/stores", {"stores": [body | {"is_warehouse": False, "store_gln": "871"}]})
+    await world.post("/stores", {"stores": [store_body("S2", "Second", store_gln="871")]})
 
     async def found(**query: Any) -> list[str]:
         return [row["storeNo"] for row in await world.rows("/stores", **query)]
@@ -431,26 +398,17 @@ async def test_filters_of_the_store_list_whose_paging_is_text(world: World) -> N
 
 
 async def test_store_flush_keeps_stores_that_are_in_use(world: World) -> None:
-    def body(number: str) -> dict[str, Any]:
-        return {
-            "store_number": number,
-            "store_name": number,
-            "is_active": True,
-            "is_active_data_exchange": True,
-            "is_warehouse": False,
-        }
-
     await world.log(product_number="P1", quantity=1)
-    answer = await world.post("/stores", {"stores": [body("S2"), body("NEW")]}, 409, query={"flush": True})
+    answer = await world.post("/stores", {"stores": [store_body("S2"), store_body("NEW")]}, 409, query={"flush": True})
     assert "S1" in answer["message"]
     assert len(await world.rows("/stores")) == 4
     await world.log(product_number="P1", quantity=-1)
     await world.order("O1")
-    await world.post("/stores", {"stores": [body("S2")]}, 409, query={"flush": True})
+    await world.post("/stores", {"stores": [store_body("S2")]}, 409, query={"flush": True})
     await world.update("O1", is_active=False)
-    await world.post("/stores", {"stores": [body("S2"), body("NEW")]}, query={"flush": True})
+    await world.post("/stores", {"stores": [store_body("S2"), store_body("NEW")]}, query={"flush": True})
     world.token("staff", ["NEW"])
-    await world.post("/stores", {"stores": [body("S2")]}, 409, query={"flush": True})
+    await world.post("/stores", {"stores": [store_body("S2")]}, 409, query={"flush": True})
     assert [row["storeNo"] for row in await world.rows("/stores")] == ["NEW", "S2"]
     assert await world.rows(STOCK) == []
 
@@ -489,3 +447,72 @@ async def test_a_list_without_rows_has_no_page_before_any_other(world: World, pa
     for number in (1, 2, 9999):
         page = await world.get(path, page_start=number)
         assert (page["list"], page["previous_page"], page["next_page"]) == ([], None, None)
+
+
+async def counted(world: World, path: str, **query: Any) -> int:
+    """How many rows a list has, read to its end in pages of two; each page says the same."""
+    number, rows = 1, 0
+    page_start = "page_number" if path == "/products" else "page_start"
+    while True:
+        body = await world.get(path, **query, page_size=2, **{page_start: number})
+        total = body.get("total_count", body.get("total_record_count"))
+        found = len(body.get("list", body.get("records", ())))
+        rows, number = rows + found, number + 1
+        if not found:
+            assert total == rows, f"{path} {query}"
+            return rows
+
+
+async def test_totals_follow_what_comes_and_goes(world: World) -> None:
+    async def totals() -> list[int]:
+        return [
+            await counted(world, "/products"),
+            await counted(world, "/products", store_number="S1"),
+            await counted(world, STOCK, store_number="S1"),
+            await counted(world, "/stores/S1/locations"),
+        ]
+
+    assert await totals() == [5, 0, 0, 5]
+    await world.post("/stores/S1/storeproducts", {"store_products": [{"product_number": "P1"}]})
+    more = [{"product_number": number, "product_name": "More"} for number in ("N1", "N2", "P1")]
+    await world.post("/products", {"products": more})
+    await world.post("/products", {"products": more})
+    assert await totals() == [7, 1, 1, 5]
+    await world.send("DELETE", "/products", {"product_numbers": ["N1", "P1", "nothing"]})
+    assert await totals() == [5, 0, 0, 5]
+    await world.post("/products", {"products": more})
+    await world.put("/products/attributes", {"products": [{"product_number": "N2", "color": "red"}]})
+    await world.post(
+        "/aisle/v1/locations", {"locations": [{"store_number": "S1", "location_code": "NEW"}, LOCATIONS[0]]}
+    )
+    assert await totals() == [7, 0, 0, 6]
+
+
+@pytest.mark.parametrize("gone", [False, True])
+async def test_totals_from_an_id_to_another(world: World, gone: bool) -> None:
+    numbers = [product["product_number"] for product in PRODUCTS]
+    for store in ("S1", "S2"):
+        body = {"store_products": [{"product_number": number} for number in numbers]}
+        await world.post(f"/stores/{store}/storeproducts", body)
+    if gone:
+        await world.send("DELETE", "/products", {"product_numbers": numbers[1:2]})
+    for store in ("S1", "S2"):
+        ids = [row["id"] for row in await world.rows(STOCK, store_number=store)]
+        every = sorted([*ids, *(each + step for each in ids for step in (-1, 1))])
+        for low in every:
+            assert await counted(world, STOCK, store_number=store, from_id=low) == sum(each >= low for each in ids)
+            assert await counted(world, STOCK, store_number=store, to_id=low) == sum(each <= low for each in ids)
+        between = await counted(world, STOCK, store_number=store, from_id=ids[1], to_id=ids[-2])
+        assert between == len(ids) - 2
+
+
+async def test_a_store_that_was_removed_and_is_back_has_none_of_its_places(world: World) -> None:
+    *others, ninth = map(store_body, ("S1", "S2", "S3", "W", "S9"))
+    await world.post("/stores", {"stores": [ninth]})
+    await world.post("/aisle/v1/locations", {"locations": [{"store_number": "S9", "location_code": "A"}]})
+    assert await counted(world, "/stores/S9/locations") == 1
+    await world.post("/stores", {"stores": others}, query={"flush": True})
+    await world.post("/stores", {"stores": [ninth]})
+    assert await counted(world, "/stores/S9/locations") == 0
+    await world.post("/aisle/v1/locations", {"locations": [{"store_number": "S9", "location_code": "B"}]})
+    assert await counted(world, "/stores/S9/locations") == 1

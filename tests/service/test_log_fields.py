@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.world import LOGS, World
+from tests.service.world import LOGS, World, store_body
 
 ENTRIES = "/products/stock/storeproductlogs"
 DELIVERIES = "/stores/S1/orders/deliveries"
@@ -32,8 +32,7 @@ def told(row: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 async def cost_center(world: World) -> None:
-    store = {"store_number": "S1", "store_name": "First", "is_warehouse": False, "cost_center": "CC-9"}
-    await world.post("/stores", {"stores": [store | {"is_active": True, "is_active_data_exchange": True}]})
+    await world.post("/stores", {"stores": [store_body("S1", "First", cost_center="CC-9")]})
 
 
 async def test_an_entry_tells_prices_and_accounts_as_they_were(world: World) -> None:
@@ -213,3 +212,32 @@ async def test_a_carrier_stands_at_a_place_until_it_is_taken_away(world: World) 
     ):
         await world.post("/aisle/v1/locations", {"locations": [place | said]})
         assert await seen() == carrier
+
+
+async def test_a_reason_is_called_what_the_store_s_log_called_it_last(world: World) -> None:
+    def told(rows: list[dict[str, Any]]) -> list[Any]:
+        return [row.get("reason_code_description") for row in rows]
+
+    async def log(*entries: tuple[int | None, str | None], store: str = "S1") -> list[Any]:
+        lost = [
+            {"product_number": "P1", "quantity": -1, "reason_code": code, "loss_comment": words}
+            for code, words in entries
+        ]
+        path = f"/stores/{store}/products/stock/storeproductlogs"
+        await world.post(path, {"storeproductlog": lost})
+        return told((await world.rows("/products/stock/storeproductlogs", store_number=store))[-len(lost) :])
+
+    assert await log((1, None), (None, "no code"), (None, None)) == [None, "no code", None]
+    assert await log((1, None), (1, "Broken"), (1, None), (2, None)) == [None, "Broken", "Broken", None]
+    assert await log((1, None), (1, ""), (2, "Lost"), (2, "Gone")) == ["Broken", "Broken", "Lost", "Gone"]
+    assert await log((1, None), (2, None), (3, None)) == ["Broken", "Gone", None]
+    assert await log((1, None), store="S2") == [None]
+    await world.move("P1", 1, None, "A1", allow_overage=True, reason_code="2")
+    rows = await world.rows("/products/stock/storeproductlogs", store_number="S1")
+    assert told(rows[-2:]) == ["Gone", "Gone"]
+    await world.order("O1", {"product_number": "P1", "quantity": 3})
+    await world.update("O1", {"line_number": 1, "product_number": "P1", "is_picked": True, "picked_quantity": 1})
+    said = {"line_number": 1, "product_number": "P1", "rejection_reason_code": "2"}
+    await world.update("O1", said)
+    note = (await world.rows("/products/stock/storeproductlogs", store_number="S1"))[-1]
+    assert (note["source"], note["reason_code"], note["reason_code_description"]) == ("short", 2, "Gone")

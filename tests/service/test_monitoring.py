@@ -28,6 +28,7 @@ from aisle.service.http.json_logging import JsonFormatter, log_as_json
 from aisle.service.http.metrics import Metrics, _shrink_files
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 from aisle.service.rate_limits import RateLimits
+from aisle.service.service_options import ServiceOptions
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
 
@@ -36,7 +37,8 @@ LONG = 60.0
 
 def client_of(world: World, *, host: str = "127.0.0.1", secret: str | None = None) -> httpx.AsyncClient:
     """A client on a host, of the same database with figures."""
-    app = App(world.service.database, clock=lambda: world.now, rate_limits=RateLimits(0, 0), metrics=Metrics())
+    options = ServiceOptions(lambda: world.now, RateLimits(0, 0), metrics=Metrics())
+    app = App(world.service.database, options)
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     transport = httpx.ASGITransport(app, client=(host, 5000))
     return httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers)

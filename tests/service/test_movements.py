@@ -53,12 +53,7 @@ async def _logged(world: World) -> dict[str | None, Any]:
     [
         (3, 3, {"A1": 7, "A2": 3, None: 0}, [("in_hand", None, -3), ("movement", "A2", 3)]),
         (3, 2, {"A1": 7, "A2": 2, None: 1}, [("in_hand", None, -2), ("movement", "A2", 2)]),
-        (
-            3,
-            5,
-            {"A1": 5, "A2": 5, None: 0},
-            [("in_hand", None, -3), ("movement", "A1", -2), ("movement", "A2", 5)],
-        ),
+        (3, 5, {"A1": 5, "A2": 5, None: 0}, [("in_hand", None, -3), ("movement", "A1", -2), ("movement", "A2", 5)]),
         (0, 4, {"A1": 6, "A2": 4}, [("movement", "A1", -4), ("movement", "A2", 4)]),
     ],
 )

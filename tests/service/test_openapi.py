@@ -20,18 +20,10 @@ from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import SCROLL_PARAM
 from aisle.service.http.docs_pages import ASSETS
 from aisle.service.http.openapi.document import build_document
-from aisle.service.http.openapi.examples import EXAMPLES
-from aisle.service.http.openapi.parameters import PARAMETER_TEXTS
+from aisle.service.http.openapi.texts import EXAMPLES, PARAMETER_TEXTS
 from tests.service.world import prepare
 
-OURS = {
-    "Idempotency-Key",
-    "Aisle-Occurred-At",
-    "Aisle-Clock-Ahead",
-    "Aisle-Follows",
-    "Aisle-Replay",
-    "Aisle-App-User",
-}
+OURS = {"Idempotency-Key", "Aisle-Occurred-At", "Aisle-Clock-Ahead", "Aisle-Follows", "Aisle-Replay", "Aisle-App-User"}
 
 
 @pytest_asyncio.fixture

@@ -27,6 +27,7 @@ from aisle.service.db.statements import access
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.metrics import Metrics
+from aisle.service.service_options import ServiceOptions
 from tests.service.postgres import Server
 from tests.service.test_limits import CERTIFICATE
 from tests.service.test_monitoring import LONG, client_of, figures, serving
@@ -228,7 +229,7 @@ def test_startup_error_is_json_too(aisle_home: Path, tmp_path: Path) -> None:
 
 async def test_the_access_log_says_from_where_and_which_request(world: World) -> None:
     heard: list[Any] = []
-    app = App(world.service.database, clock=lambda: world.now, record_request=heard.append)
+    app = App(world.service.database, ServiceOptions(clock=lambda: world.now, record_request=heard.append))
     transport = httpx.ASGITransport(app, client=("192.0.2.7", 5000))
     headers = {"Authorization": f"Bearer {world.secret}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as client:

@@ -7,15 +7,9 @@ from typing import Any
 import pytest
 
 from aisle.service.domain.ordering_schedule import upcoming_dates
-from tests.service.world import START, World
+from tests.service.world import START, World, store_body
 
-STORE = {
-    "store_number": "S1",
-    "store_name": "First",
-    "is_active": True,
-    "is_active_data_exchange": True,
-    "is_warehouse": False,
-}
+STORE = store_body("S1", "First")
 
 
 def row(day: Any = 5, time: Any = "10:00", offset: Any = 1, **more: Any) -> dict[str, Any]:

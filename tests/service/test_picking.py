@@ -14,17 +14,9 @@ async def test_pick_uses_line_pool_first_then_others_in_walk_order(world: World)
     await world.count("P1", "BACK", stock_pool_2=5)
     await world.order("O1", {"product_number": "P1", "quantity": 6, "picking_stock_pool_array": ["2"]})
     await world.pick("O1", 1, "P1", 2)
-    assert world.books() == {
-        ("P1", "A10", 1): 1,
-        ("P1", "BACK", 2): 5,
-        ("P1", "", 1, "O1", 1): 2,
-    }
+    assert world.books() == {("P1", "A10", 1): 1, ("P1", "BACK", 2): 5, ("P1", "", 1, "O1", 1): 2}
     await world.pick("O1", 1, "P1", 6)
-    assert world.books() == {
-        ("P1", "BACK", 2): 2,
-        ("P1", "", 1, "O1", 1): 3,
-        ("P1", "", 2, "O1", 1): 3,
-    }
+    assert world.books() == {("P1", "BACK", 2): 2, ("P1", "", 1, "O1", 1): 3, ("P1", "", 2, "O1", 1): 3}
     assert (await world.see("O1"))["is_picked"] is True
 
 

@@ -490,3 +490,23 @@ async def test_an_empty_time_takes_the_stored_one_away(world: World, field: str,
     assert not row.get("delivery_datetimes")
     assert not row.get("ordering_datetimes")
     await world.put(path, [{"product_number": "P1", field: "no time"}], 400)
+
+
+@pytest.mark.parametrize("store", [{}, {"store_number": "S1"}], ids=["catalogue", "store"])
+async def test_an_old_price_of_nothing_takes_it_away(store: dict[str, str], world: World) -> None:
+    said = {"product_number": "P2", **store}
+    await world.post(PRICES, {"products": [said | {"price": 4, "old_price": 5}]})
+    await world.post(PRICES, {"products": [said | {"price": 4, "old_price": 0}]})
+    assert "old_price" not in await product(world, "P2", **store)
+    await world.post(PRICES, {"products": [said | {"price": 3, "old_price": 0}]})
+    found = await product(world, "P2", **store)
+    assert (found["price"], found.get("old_price")) == (3, None)
+
+
+@pytest.mark.parametrize("store", [{}, {"store_number": "S1"}], ids=["catalogue", "store"])
+async def test_a_discount_of_nothing_ends_it(store: dict[str, str], world: World) -> None:
+    said = {"product_number": "P2", **store}
+    await world.post(DISCOUNTS, {"products": [said | {"discount_price": 2}]})
+    await world.post(DISCOUNTS, {"products": [said | {"discount_price": 0}]})
+    found = await product(world, "P2", **store)
+    assert (found.get("promotion_price"), found["is_promotion"]) == (None, False)

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from random import Random
 
 import pytest
 
 from aisle.service.domain.timestamps import format_timestamp
 from tests.run_length import tries
-from tests.service.database_restore import Copy, copy_of, put_back
+from tests.service.database_restore import RestoredLife
 from tests.service.test_restores import MOVES, named
 from tests.service.world import LOGS, World
 
-STEPS = 30
 PLACES = ("A1", "A2", "A10")
 STOCK = 20
 """At each place."""
@@ -34,54 +32,20 @@ class Said:
     quantity: int
 
 
-class Life:
-    """Three hosts at a service that is put back again and again."""
+class Life(RestoredLife[Said]):
+    """Moves, losses and counts."""
 
-    def __init__(self, world: World, seed: int) -> None:
-        self.world = world
-        self.dice = Random(seed)
-        self.hosts: list[list[Said]] = [[], [], []]
-        self.known: set[str] = set()
-        """The keys that the database has."""
-        self.copies: list[tuple[Copy, frozenset[str]]] = []
-
-    async def go(self) -> None:
-        self.copy()
-        for step in range(STEPS):
-            self.world.now += self.dice.randint(5, 60)
-            if self.dice.random() < 0.7:
-                await self.work(f"k{step}")
-            else:
-                await self.restore()
-
-    def copy(self) -> None:
-        self.copies.append((copy_of(self.world.path), frozenset(self.known)))
-
-    async def work(self, key: str) -> None:
+    async def work(self) -> None:
         dice, kind = self.dice, self.dice.choice(KINDS)
+        self.world.now += dice.randint(5, 60)
         place, target = dice.sample(PLACES, 2)
         quantity = {"move": dice.randint(1, 5), "change": dice.choice((-2, -1, 1)), "count": dice.randint(5, 30)}[kind]
-        said = Said(key, self.world.now, kind, place, target, quantity)
+        said = Said(f"k{self.world.now:.0f}", self.world.now, kind, place, target, quantity)
         if await self.send(said) == 200:  # else there are not so many
-            dice.choice(self.hosts).append(said)
-            self.known.add(key)
-        if dice.random() < 0.4:
-            self.copy()
+            self.confirm(said)
 
-    async def restore(self) -> None:
-        at = self.dice.randrange(len(self.copies))
-        put_back(self.world.path, self.copies[at][0])
-        self.known = set(self.copies[at][1])
-        if self.dice.random() < 0.7:
-            del self.copies[at + 1 :]
-        self.world.now += self.dice.randint(60, 4000)
-        lost = [[said for said in host if said.key not in self.known] for host in self.hosts]
-        while waiting := [host for host in lost if host]:
-            said = self.dice.choice(waiting).pop(0)
-            assert await self.send(said, {"Aisle-Replay": "all"}) == 200
-            self.known.add(said.key)
-            if self.dice.random() < 0.2:
-                self.copy()
+    async def repeat(self, write: Said) -> None:
+        assert await self.send(write, {"Aisle-Replay": "all"}) == 200
 
     async def send(self, said: Said, more: dict[str, str] | None = None) -> int:
         headers = {

@@ -4,18 +4,16 @@ the line says, and what found no room was told once."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 import pytest
 
 from aisle.service.db import Transaction
 from tests.run_length import tries
-from tests.service.database_restore import Copy, copy_of, put_back
+from tests.service.database_restore import RestoredLife
 from tests.service.test_restores import ORDERS, line, named
 from tests.service.world import World
 
-STEPS = 30
 QUANTITY, STOCK = 4, 30
 
 
@@ -30,68 +28,36 @@ class Said:
     """What of it found no room, as its host knows."""
 
 
-class Life:
-    """Three hosts at a service that is put back again and again."""
+class Life(RestoredLife[Said]):
+    """Picks on one line; what finds no room is asked for at the end."""
 
-    def __init__(self, world: World, seed: int) -> None:
-        self.world = world
-        self.dice = Random(seed)
-        self.hosts: list[list[Said]] = [[], [], []]
-        self.known: set[str] = set()
-        """The keys that the database has."""
-        self.copies: list[tuple[Copy, frozenset[str]]] = []
-        self._keys = 0
+    share_of_work = 0.65
+    keys = 0
 
-    async def go(self) -> None:
-        self.copy()
-        for _ in range(STEPS):
-            if self.dice.random() < 0.65:
-                await self.pick()
-            else:
-                await self.restore()
-        await self.ask(1)
-
-    def copy(self) -> None:
-        self.copies.append((copy_of(self.world.path), frozenset(self.known)))
-
-    async def pick(self) -> None:
+    async def work(self) -> None:
         base = self.dice.randint(0, QUANTITY)
         await self.new(base, max(0, base + self.dice.choice((1, 2, 3, -1, -2))))
         if self.dice.random() < 0.05:
             await self.world.put(ORDERS, {"orders": {"order_number": "O1", "is_active": False}})
-        if self.dice.random() < 0.4:
-            self.copy()
 
     async def ask(self, picked: int) -> None:
         """What still finds no room."""
         await self.new(picked, picked)
 
     async def new(self, base: int, picked: int) -> None:
-        self._keys += 1
-        said = Said(f"k{self._keys}", base, picked)
+        self.keys += 1
+        said = Said(f"k{self.keys}", base, picked)
         answer = await self.send(said)
         if answer is not None:  # else the order is handed over
             said.told = sum(row["left"] for row in answer.get("left", ()))
-            self.dice.choice(self.hosts).append(said)
-            self.known.add(said.key)
+            self.confirm(said)
 
-    async def restore(self) -> None:
-        at = self.dice.randrange(len(self.copies))
-        put_back(self.world.path, self.copies[at][0])
-        self.known = set(self.copies[at][1])
-        if self.dice.random() < 0.7:
-            del self.copies[at + 1 :]
-        lost = [[said for said in host if said.key not in self.known] for host in self.hosts]
-        while waiting := [host for host in lost if host]:
-            said = self.dice.choice(waiting).pop(0)
-            answer = await self.send(said, {"Aisle-Replay": f"1:{said.told}" if said.told else "all"})
-            assert answer is not None
-            assert "left" not in answer
-            self.known.add(said.key)
-            if "carried" in answer and self.dice.random() < 0.3:
-                await self.ask(said.picked)
-            if self.dice.random() < 0.2:
-                self.copy()
+    async def repeat(self, write: Said) -> None:
+        answer = await self.send(write, {"Aisle-Replay": f"1:{write.told}" if write.told else "all"})
+        assert answer is not None
+        assert "left" not in answer
+        if "carried" in answer and self.dice.random() < 0.3:
+            await self.ask(write.picked)
 
     async def send(self, said: Said, headers: dict[str, str] | None = None) -> dict[str, Any] | None:
         body, key = {"orders": line(1, said.base, said.picked)}, {"Idempotency-Key": f'"{named(said.key)}"'}
@@ -115,6 +81,7 @@ async def test_line_shows_what_was_picked_after_restores(world: World, seed: int
     await world.order("O1", {"product_number": "P1", "quantity": QUANTITY})
     life = Life(world, seed)
     await life.go()
+    await life.ask(1)
     picked, delivered = world.service.database.read_now(_line)
     said = [each for host in life.hosts for each in host]
     assert picked == sum(each.picked - each.base - each.told for each in said)

@@ -53,11 +53,7 @@ FIELDS = [
 
 @pytest.mark.parametrize(("name", "older", "later"), FIELDS, ids=[field[0] for field in FIELDS])
 async def test_a_later_setting_of_another_host_stands(
-    world: World,
-    goods: Said,
-    name: str,
-    older: Any,
-    later: Any,
+    world: World, goods: Said, name: str, older: Any, later: Any
 ) -> None:
     copy = copied(world)
     await goods("a1", "PUT", SETTINGS, setting(**{name: older}), headers=at(world, 60))

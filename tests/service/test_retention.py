@@ -17,8 +17,8 @@ from aisle.service.db import Transaction
 from aisle.service.db.database import GROWING_TABLES
 from aisle.service.db.postgres import read_sizes
 from aisle.service.db.statements.stock import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
-from aisle.service.db.table_sizes import load_table_sizes
 from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.http.metrics import load_table_sizes
 from aisle.service.rate_limits import keys_kept
 from aisle.service.retention import MIN_AGE_DAYS, PurgedRows, purge
 from tests.run_length import tries
@@ -247,7 +247,7 @@ async def test_assignments_that_are_done_go_with_the_orders(world: World) -> Non
 
 @pytest.mark.parametrize(("days", "told"), [(90, "idempotency=90d,"), (30, "idempotency=30d,")])
 async def test_answers_are_kept_for_as_long_as_hosts_are_told(world: World, days: int, told: str) -> None:
-    world.service.keys_days = days
+    world.service.options = world.service.options._replace(keys_days=days)
     del world.service.app
     async with world.open_client(world.secret) as client:
         assert (await client.get("/aisle/v1/health")).headers["Aisle-Features"].startswith(told)

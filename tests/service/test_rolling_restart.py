@@ -114,9 +114,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("database", "workers"),
-    [("sqlite", 1), pytest.param("postgres", 2, marks=pytest.mark.full)],
-    indirect=["database"],
+    ("database", "workers"), [("sqlite", 1), pytest.param("postgres", 2, marks=pytest.mark.full)], indirect=["database"]
 )
 async def test_a_rolling_restart_loses_no_request(
     database: str, workers: int, tmp_path: Path, aisle_home: Path, lifeline: Lifeline

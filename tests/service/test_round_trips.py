@@ -1,11 +1,7 @@
-"""Every field of every body is kept: shown by a list under the document's name, told by the store, or in the database.
-
-The fields are the contract's; a field that is in no table makes a test fail. Goods are in `test_round_trips_goods`.
-"""
+"""What `test_every_field` does not tell of fields that are kept: searches, flags, and all fields of a product."""
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any, get_type_hints
 
 import pytest
@@ -13,192 +9,58 @@ import pytest
 from aisle.contract.models import body_type
 from aisle.contract.wire import OPERATIONS
 from aisle.service.domain.quantities import INT32_FIELDS
-from tests.service.fields import documented, given, in_it, object_type_of
+from tests.service.every_field import ADDRESS, CUSTOMER
+from tests.service.fields import documented, given, object_type_of
 from tests.service.world import World
 
 STOCK = "/storeproducts/stock"
+LOGS = "/products/stock/storeproductlogs"
 NUMBER = 2.5
-TIME = "2026-06-05T08:00:00.000Z"
+WAREHOUSE_LINE = {"product_number": "KG", "quantity": 2.5, "picked_quantity": 1.25, "is_picked_from_warehouse": True}
 
-CUSTOMER = ["city", "country", "email", "name", "number", "phone", "street", "zipcode"]
-ORDER: dict[str, Any] = {
-    "order_number": "FULL",
-    **{f"customer_{name}": f"customer {name}" for name in CUSTOMER},
-    **{f"delivery_{name}": f"delivery {name}" for name in ("city", "country", "street", "zipcode")},
-    "description": "what it is",
-    "order_comment": "ring twice",
-    "order_type_code": "T",
-    "order_type_description": "type",
-    "reference": "REF",
-    "is_picked": False,
-}
-ONE_STORE = {"file_name": "file", "sales_order_id": "SALES", "status_id": 17, "is_active": True, "is_rejected": False}
-LINE: dict[str, Any] = {
-    "line_number": 3,
-    "product_number": "KG",
-    "quantity": 2.5,
-    "barcode": "777",
-    "delivery_date": "2026-06-01",
-    "description": "apples",
-    "is_picked": False,
-    "is_picked_from_warehouse": True,
-    "ordering_datetime": TIME,
-    "pickup_date": "2026-06-02",
-    "picked_quantity": 1.25,
-    "price": 9.99,
-    "stock_pool": 4,
-}
-LINE_ONE = {
-    "full_fillment_status": "later",
-    "picking_stock_pool_array": ["5", "6"],
-    "preferred_location_code": "A2",
-    "reference": "LINE",
-}
-SHOWN_ORDER = {
-    "order_number": "FULL",
-    "customer_name": "customer name",
-    "description": "what it is",
-    "comment": "ring twice",
-    "order_type_code": "T",
-    "order_type_description": "type",
-    "reference": "REF",
-    "is_picked": False,
-    "is_active": True,
-    "is_rejected": False,
-    "pickup_date": "2026-06-02",
-    "store_number": "S1",
-}
-SHOWN_LINE = {
-    **{name: value for name, value in LINE.items() if name not in ("is_picked_from_warehouse", "ordering_datetime")},
-    "price": Decimal("9.99"),
-    "next_ordering_datetime": TIME,
-}
+
+def in_it(part: dict[str, Any], whole: dict[str, Any]) -> None:
+    """Every member of a part is in the whole, and the same."""
+    assert {name: whole.get(name) for name in part} == part
 
 
 @pytest.mark.parametrize("several", [False, True])
-async def test_orders(world: World, several: bool) -> None:
-    name = "create-customer-orders-several-stores" if several else "create-customer-orders-one-store"
-    line = LINE if several else LINE | LINE_ONE
-    more = {"store_number": "S1", "stores_allowed": ["S1", "S2"]} if several else ONE_STORE | {"order_type": "unheard"}
-    body = ORDER | more | {"order_lines": [line]}
-    assert given(body) == documented(name)
+async def test_an_order_is_found_by_each_text_of_its_customer(world: World, several: bool) -> None:
+    names = [f"customer_{name}" for name in CUSTOMER] + [f"delivery_{name}" for name in ADDRESS]
+    texts = {name: f"the {name}" for name in names} | ({} if several else {"file_name": "the file"})
     path = "/orders/customerorders" if several else "/stores/S1/orders/customerorders"
+    head = {"order_number": "FULL", "store_number": "S1"} if several else {"order_number": "FULL"}
+    body = head | texts | {"order_lines": [{"line_number": 1, **WAREHOUSE_LINE}]}
     await world.post(path, {"orders": [body]})
-    seen = await world.see("FULL")
-    told = {"stores_allowed": "S1,S2"} if several else {"sales_order_id": "SALES", "status_id": 17}
-    in_it(SHOWN_ORDER | told, seen)
-    in_it(SHOWN_LINE | ({} if several else LINE_ONE), seen["lines"][0])
-    assert world.books() == {}, "picked in the warehouse, so nothing left a place here"
-    for value in [value for name, value in body.items() if name.startswith(("customer_", "delivery_", "file_"))]:
-        found = await world.rows("/stores/S1/orders/customerorders", search_text=str(value).upper())
+    for value in texts.values():
+        found = await world.rows("/stores/S1/orders/customerorders", search_text=value.upper())
         assert [row["order_number"] for row in found] == ["FULL"], value
-    if not several:
-        await world.order("TYPE", order_type="O")
-        assert (await world.see("TYPE"))["order_type_code"] == "O"
-        await world.order("OFF", is_active=False)
-        await world.order("NO", is_rejected=True)
-        assert [(await world.see(number))["is_rejected"] for number in ("OFF", "NO")] == [False, True]
-        assert (await world.see("OFF"))["is_active"] is False
+    assert world.books() == {}, "picked in the warehouse, so nothing left a place here"
 
 
-async def test_an_update_of_an_order(world: World) -> None:
-    await world.order("FULL", {"product_number": "KG", "quantity": 9, "line_number": 3})
-    line = LINE | {"preferred_location_code": "A2", "picked_quantity": 0, "stock_pool": 6}
-    flags = {"is_active": True, "is_claimed": True, "is_picked": False, "is_rejected": False}
-    reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "none left"}
-    body = {"order_number": "FULL", **flags, **reason, "order_lines": [line]}
-    assert given(body) == documented("update-customer-order")
-    await world.put("/stores/S1/orders/customerorder", {"orders": body})
-    seen = await world.see("FULL")
-    in_it(flags | reason, seen)
-    changed = {"picked_quantity": 0, "stock_pool": 6, "preferred_location_code": "A2"}
-    in_it(SHOWN_LINE | changed, seen["lines"][0])
-    await world.pick("FULL", 3, "KG", 1)
-    assert world.books() == {}, "it is picked in the warehouse now"
+async def test_flags_and_kind_of_a_new_order(world: World) -> None:
+    await world.order("TYPE", order_type="O")
+    await world.order("OFF", is_active=False)
+    await world.order("NO", is_rejected=True)
+    assert (await world.see("TYPE"))["order_type_code"] == "O"
+    shown = [await world.see(number) for number in ("OFF", "NO")]
+    assert [(order["is_active"], order["is_rejected"]) for order in shown] == [(False, False), (True, True)]
 
 
-async def test_store_products(world: World) -> None:
-    said: dict[str, Any] = {
-        "product_number": "P2",
-        "attention_codes": ["X", "Y"],
-        "average_array": [1, 2.5],
-        "average_keys": ["a", "b"],
-        "default_salesorder_type": "D",
-        "demand_until_delivery": 1.5,
-        "discount_price": 2,
-        "expiry_date_time": TIME,
-        "forecast_array": [3, 4],
-        "forecast_keys": ["w1", "w2"],
-        "history_array": [5],
-        "history_keys": ["h"],
-        "is_promotion": True,
-        "is_replenishment": True,
-        "max": 8,
-        "min": 2,
-        "next_delivery_date": TIME,
-        "next_ordering_date": TIME,
-        "order_level": 4,
-        "price": 2.75,
-        "validate_expiry_date_time": TIME,
-    }
-    shown = {
-        "storeproduct_attention_codes": "X,Y",
-        "average_array": '{"a":1,"b":2.5}',
-        "default_salesorder_type": "D",
-        "demand_until_delivery": Decimal("1.5"),
-        "adjusted_order_level": Decimal("5.5"),
-        "discount_price": 2,
-        "last_expiry_datetime": TIME,
-        "forecast_array": '{"w1":3,"w2":4}',
-        "forecast": 3,
-        "history_array": '{"h":5}',
-        "is_promotion": True,
-        "is_replenishment": True,
-        "max": 8,
-        "min": 2,
-        "next_delivery_datetime": TIME,
-        "next_ordering_datetime": TIME,
-        "order_level": 4,
-        "price": Decimal("2.75"),
-        "validate_expiry_datetime": TIME,
-    }
-    assert given(said) == documented("update-store-products")
-    assert documented("create-store-products") == {f"store_products.{leaf}" for leaf in {*said, "is_stock"}}
-    await world.put("/stores/S1/storeproducts", [said])
-    await world.post("/stores/S2/storeproducts", {"store_products": [said | {"is_stock": False}]})
-    for store, is_stock in (("S1", True), ("S2", False)):
-        [entry] = await world.rows(STOCK, store_number=store)
-        in_it(shown | {"is_stock": is_stock}, entry)
-    [single] = (await world.get("/stores/S1/products/P2/stock"))["products"]
-    in_it({"min": 2, "max": 8, "next_delivery_datetime": TIME, "ordering_datetimes": [TIME]}, single)
+async def test_a_line_that_is_picked_in_the_warehouse_from_now_on_moves_nothing(world: World) -> None:
+    await world.order("O1", {"product_number": "KG", "quantity": 9})
+    await world.pick("O1", 1, "KG", 0, is_picked_from_warehouse=True)
+    await world.pick("O1", 1, "KG", 1)
+    assert world.books() == {}
 
 
-async def test_stores(world: World) -> None:
-    texts = [leaf for leaf in documented("create-stores") if "." not in leaf]
-    typed: dict[str, Any] = {
-        "area_manager_user_id": 5,
-        "price_line_id": 6,
-        "is_active": True,
-        "is_active_data_exchange": False,
-        "is_warehouse": True,
-        "store_number": "S9",
-        "store_next_ordering_datetime": TIME,
-        "store_next_delivery_datetime": TIME,
-    }
-    body: dict[str, Any] = {name: typed.get(name, f"the {name}") for name in texts}
-    body["free_fields"] = [{"key": "k", "sort_order": 1, "value": "v"}]
-    body["opening_hours"] = [{"key": "monday", "sort_order": 1, "value": "8-18"}]
-    week = {"category_code": "c", "ordering_offset": 1, "week_numbers": "1,3"}
-    body["ordering_schema"] = [{"day": 1, "delivery_offset": 2, "time": "10:00", **week}]
-    printer = {"printer_ip": "10.0.0.1", "printer_name": "n", "printer_serial": "s", "printer_type": 1, "vendor": "v"}
-    body["store_printers"] = [{"is_bluetooth": False, **printer}]
-    assert given(body) == documented("create-stores")
-    await world.post("/stores", {"stores": [body]})
-    assert await world.get("/aisle/v1/stores/S9") == body
-    [seen] = await world.rows("/stores", secondary_key="the store_gln")
-    shown = {"storeNo": "S9", "storeName": "the store_name", "areaId": "the area_id", "isWarhouse": True}
-    shown |= {"areaDescription": "the area_description", "countryCode": "the country_code"}
-    in_it(shown | {f"storeStockPool{pool}": f"the store_stock_pool_{pool}" for pool in range(1, 11)}, seen)
+async def test_a_new_store_product_has_the_fields_of_a_changed_one_and_whether_stock_is_kept(world: World) -> None:
+    changed = documented("update-store-products")
+    assert documented("create-store-products") == {f"store_products.{name}" for name in {*changed, "is_stock"}}
+    said = {"product_number": "P2", "min": 2, "max": 8, "is_stock": False}
+    await world.post("/stores/S2/storeproducts", {"store_products": [said]})
+    [entry] = await world.rows(STOCK, store_number="S2")
+    in_it(said, entry)
 
 
 async def test_products(world: World) -> None:
@@ -234,27 +96,23 @@ async def test_products(world: World) -> None:
     in_it(told | {name: groups[name] for name in ("category_name", "category_order", "group_code")}, entry)
 
 
-def test_the_other_bodies_are_those_that_have_tests_of_their_own() -> None:
-    shown = {
-        "create-customer-orders-one-store",
-        "create-customer-orders-several-stores",
-        "update-customer-order",
-        "update-store-products",
-        "create-store-products",
-        "create-store-deliveries",
-        "create-multi-store-deliveries",
-        "create-store-product-logs",
-        "create-stores",
-        "create-or-update-products",
-        "create-movement",
-    }
-    # `test_products` and `test_clearance` say every field of these.
-    others = {
-        "create-customer-order-clearance",
-        "delete-products",
-        "update-product-attributes",
-        "create-prices",
-        "create-discount-prices",
-        "create-product-free-fields",
-    }
-    assert shown | others == {name for name, row in OPERATIONS.items() if row.body}
+async def test_ordering_is_put_off_to_the_later_date(world: World) -> None:
+    await world.log(product_number="P1", quantity=1, order_after_date="2026-07-01T00:00:00.000Z")
+    await world.log(product_number="P1", quantity=1, order_after_date="2026-06-01")
+    [row] = await world.rows(STOCK, product_number="P1")
+    assert row["next_ordering_datetime"] == "2026-07-01T00:00:00.000Z"
+
+
+async def test_a_count_without_pools_is_of_the_named_pool(world: World) -> None:
+    await world.count("KG", "A2", counted_quantity=3, pool_location=4)
+    in_it({"counted_quantity": 3, "stock_pool": "4", "source": "count"}, (await world.rows(LOGS))[-1])
+
+
+async def test_goods_of_a_line_are_moved_by_their_shipment(world: World) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 9})
+    line = {"customer_order_number": "O1", "customer_order_line_number": 1, "customer_order_shipment_number": "SH"}
+    await world.move("P1", 2, None, line | {"location_code": "A1", "stock_pool": 3}, allow_overage=True)
+    held = {"location_code": "A1", "stock_pool": 3, "customer_order_shipment_number": "SH"}
+    await world.move("P1", 1, held, "DESK")
+    assert world.books()[("P1", "A1", 3, "O1", 1)] == 1
+    await world.move("P1", 1, held | {"customer_order_shipment_number": "NONE"}, "DESK", 422)

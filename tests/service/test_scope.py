@@ -15,6 +15,7 @@ import pytest
 
 import aisle.service.db.statements as catalogue
 from aisle.contract.wire import OPERATIONS
+from aisle.service import handlers
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.auth.tokens import Authorization, authorize
 from aisle.service.db import Row
@@ -197,20 +198,11 @@ def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
         return found if store_number is None else found._replace(store=Store(store_number, 2))
 
     monkeypatch.setattr(endpoint, "authorize", arrived)
-    for module in (
-        "http.idempotency",
-        "handlers.extensions",
-        *(f"handlers.{m.name}" for m in iter_modules(_handlers())),
-    ):
+    named = [f"handlers.{module.name}" for module in iter_modules(handlers.__path__)]
+    for module in ("http.idempotency", "auth.tokens", *named):
         loaded = import_module(f"aisle.service.{module}")
         if hasattr(loaded, "authorize_store"):
             monkeypatch.setattr(loaded, "authorize_store", enter)
-
-
-def _handlers() -> list[str]:
-    import aisle.service.handlers.registry
-
-    return list(aisle.service.handlers.registry.__path__)
 
 
 async def test_operations_that_forget_the_check_still_reach_no_foreign_store(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.world import World
+from tests.service.world import World, store_body
 
 SIGNS = ("%", "_", "\\", "%%", "*", " _ ", "😀")
 NAME = {"%": ["N%"], "_": ["N_"], "\\": ["N\\"], "%%": [], "*": [], " _ ": ["N_"], "😀": ["N"]}
@@ -18,11 +18,7 @@ async def _fill(world: World) -> None:
     names = [f"N{end}" for end in ends]
     products = [{"product_number": one, "product_name": "Smile 😀" if one == "N" else one} for one in names]
     await world.post("/products", {"products": products})
-    stores = [
-        {"store_number": one, "store_name": "😀" if one == "N" else one, "is_warehouse": False}
-        | dict.fromkeys(("is_active", "is_active_data_exchange"), True)
-        for one in names
-    ]
+    stores = [store_body(one, "😀" if one == "N" else one) for one in names]
     await world.post("/stores", {"stores": stores})
     places = [{"store_number": "S1", "location_code": "😀" if one == "N" else one} for one in names]
     await world.post("/aisle/v1/locations", {"locations": places})

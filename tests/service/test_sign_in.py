@@ -33,7 +33,7 @@ async def sign_in(world: World, client: httpx.AsyncClient, pin: str = "2468", **
 @pytest.fixture
 def patient(world: World) -> None:
     """As many tries as one likes: what is asked here is not how fast they come."""
-    world.service.rate_limits = RateLimits(0, 0, 0)
+    world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0))
     del world.service.app
 
 
@@ -146,7 +146,7 @@ async def test_badge_and_name_are_one_person(world: World) -> None:
 
 
 async def test_a_token_guesses_slowly(world: World) -> None:
-    world.service.rate_limits = RateLimits(0, 0, 0.001)
+    world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0.001))
     del world.service.app
     await people(world)
     async with world.open_client(world.token("staff", ["S1"])) as desk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,26 +78,6 @@ async def _state(world: World, number: str) -> str:
     return ("", "open", "partial", "picked", "rejected", "finished")[int(status)]
 
 
-async def _in_order_state(world: World, number: str, state: str) -> None:
-    await world.order(number, {"product_number": "P1", "quantity": 2})
-    if state != "open":
-        assert (await _order(world, number, ORDER_STATES[state])).status_code == 200
-    assert await _state(world, number) == state
-
-
-@pytest.mark.parametrize("allowed", [True, False])
-async def test_ways_of_an_order(world: World, allowed: bool) -> None:
-    for before, after in pairs("order", allowed=allowed):
-        number = f"{before}-{after}"
-        await _in_order_state(world, number, before)
-        answer = await order_to(world, number, after, before)
-        if allowed:
-            assert answer.status_code == 200, (number, answer.text)
-        else:
-            await _refused(answer, before)
-        assert await _state(world, number) == (after if allowed else before), number
-
-
 async def _refused(answer: httpx.Response, before: str) -> None:
     assert answer.status_code in (409, 422), answer.text
     said = answer.json()
@@ -130,24 +111,30 @@ async def _line_state(world: World, number: str) -> str:
     return "partial" if line["picked_quantity"] else "open"
 
 
-async def _in_line_state(world: World, number: str, state: str) -> None:
-    await world.order(number, {"product_number": "P1", "quantity": 2}, {"product_number": "P2", "quantity": 1})
-    if state != "open":
-        assert (await line_to(world, number, state, "open")).status_code == 200
-    assert await _line_state(world, number) == state
+WAYS: dict[StateKind, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "order": (order_to, _state),
+    "line": (line_to, _line_state),
+}
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-async def test_ways_of_a_line(world: World, allowed: bool) -> None:
-    for before, after in pairs("line", allowed=allowed):
+@pytest.mark.parametrize("kind", WAYS)
+async def test_ways_of_an_order_and_of_a_line(world: World, kind: StateKind, allowed: bool) -> None:
+    come_to, state_of = WAYS[kind]
+    # A second line, so that the state of the order does not follow from the first alone.
+    more = [{"product_number": "P2", "quantity": 1}] if kind == "line" else []
+    for before, after in pairs(kind, allowed=allowed):
         number = f"{before}-{after}"
-        await _in_line_state(world, number, before)
-        answer = await line_to(world, number, after, before)
+        await world.order(number, {"product_number": "P1", "quantity": 2}, *more)
+        if before != "open":
+            assert (await come_to(world, number, before, "open")).status_code == 200
+        assert await state_of(world, number) == before
+        answer = await come_to(world, number, after, before)
         if allowed:
             assert answer.status_code == 200, (number, answer.text)
         else:
             await _refused(answer, before)
-        assert await _line_state(world, number) == (after if allowed else before), number
+        assert await state_of(world, number) == (after if allowed else before), number
 
 
 CAME = {"open": 0, "partial": 1, "received": 2}

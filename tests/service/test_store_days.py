@@ -13,6 +13,7 @@ from aisle.contract.models.stores import OrderingSchema
 from aisle.service.domain.ordering_schedule import upcoming_dates
 from aisle.service.domain.timestamps import TimeZones
 from aisle.service.factory import Service
+from aisle.service.service_options import ServiceOptions
 from tests.service.world import LOGS, World
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC"]
@@ -25,7 +26,7 @@ class Here:
     def __init__(self, world: World, zone: str, other: str = "") -> None:
         self.world, self.zone = world, ZoneInfo(zone)
         zones = TimeZones(self.zone, {"S2": ZoneInfo(other)} if other else {})
-        service = Service(world.service.database, lambda: self.world.now, time_zones=zones)
+        service = Service(world.service.database, ServiceOptions(lambda: self.world.now, time_zones=zones))
         headers = {"Authorization": f"Bearer {world.secret}"}
         self.client = httpx.AsyncClient(
             transport=httpx.ASGITransport(service.app), base_url="http://service", headers=headers

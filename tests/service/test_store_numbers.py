@@ -9,12 +9,11 @@ from aisle.errors import UsageError
 from aisle.service.auth.tokens import create_token
 from aisle.service.domain.timestamps import format_timestamp
 from tests.service.test_authorization import OF_CHAIN, OF_TOKEN, ask
-from tests.service.world import World
+from tests.service.world import World, store_body
 
 
 async def make(world: World, *numbers: str) -> None:
-    fields = {"is_warehouse": False, "is_active": True, "is_active_data_exchange": True}
-    stores = [{"store_number": number, "store_name": f"Store {number}", **fields} for number in numbers]
+    stores = [store_body(number, f"Store {number}") for number in numbers]
     await world.post("/stores", {"stores": stores})
 
 

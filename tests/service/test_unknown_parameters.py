@@ -13,6 +13,7 @@ from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document
+from aisle.service.service_options import ServiceOptions
 from tests.service.test_monitoring import serving
 from tests.service.world import API, World
 
@@ -133,7 +134,7 @@ async def test_unauthorised_caller_gets_no_parameter_hint(world: World) -> None:
 
 async def test_a_lenient_service_ignores_them(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 1})
-    app = App(world.service.database, clock=lambda: world.now, lenient=True)
+    app = App(world.service.database, ServiceOptions(clock=lambda: world.now, lenient=True))
     headers = {"Authorization": f"Bearer {world.secret}"}
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://service", headers=headers

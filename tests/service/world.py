@@ -22,6 +22,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import Database, Transaction, open_database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
+from aisle.service.service_options import ServiceOptions
 from tests.service.watched_storage import Watched
 
 API = "/api/v2/public"
@@ -58,7 +59,7 @@ def _made(demo: bool, now: float) -> bytes:
     clock = (lambda: now) if now else time.time
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "made.db"
-        open_service(file, demo=demo, clock=clock).close()
+        open_service(file, ServiceOptions(clock), demo=demo).close()
         return file.read_bytes()
 
 
@@ -106,7 +107,7 @@ class World:
         if isinstance(self.database, Path) and not self.database.exists():
             prepare(self.database)
         watched = Watched(storage or open_database(self.database), twice=twice)
-        self.service = Service(watched, lambda: self.now)
+        self.service = Service(watched, ServiceOptions(lambda: self.now))
         self.secret = secret or self.token()
         self.client = self.open_client(self.secret)
 
@@ -137,17 +138,9 @@ class World:
     async def fill(self) -> None:
         """Stores, products and locations, without stock."""
         stores = [
-            {
-                "store_number": number,
-                "store_name": name,
-                "area_id": area,
-                "area_description": f"Area {area}",
-                "is_warehouse": warehouse,
-                "is_active": True,
-                "is_active_data_exchange": True,
-                "store_stock_pool_1": "Shelf",
-            }
-            for number, name, area, warehouse in STORES
+            store_body(number, name, area_id=area, area_description=f"Area {area}", is_warehouse=is_warehouse)
+            | {"store_stock_pool_1": "Shelf"}
+            for number, name, area, is_warehouse in STORES
         ]
         await self.post("/stores", {"stores": stores})
         await self.post("/products", {"products": PRODUCTS})
@@ -287,6 +280,12 @@ def _text(value: Any) -> str:
 
 def _end(end: Any) -> dict[str, Any]:
     return end if isinstance(end, dict) else {"location_code": end} if end else {}
+
+
+def store_body(number: str, name: str = "", **fields: Any) -> dict[str, Any]:
+    """A store with the fields that are required; its number is its name where no other is said."""
+    flags = {"is_active": True, "is_active_data_exchange": True, "is_warehouse": False}
+    return {"store_number": number, "store_name": name or number, **flags, **fields}
 
 
 def line_end(number: str, line: int, place: str | None = None, pool: int | None = None) -> dict[str, Any]:

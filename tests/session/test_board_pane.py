@@ -9,7 +9,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import DetailView, Frame, ListView
-from aisle.scan.inputs import ROW_KEY, Key
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, Key
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
@@ -84,3 +84,25 @@ def test_a_narrow_screen_has_no_pane_and_gets_it_when_it_is_wide(board: Session)
 
 def test_an_empty_list_has_no_pane(board: Session) -> None:
     assert pane(says(board, "nobody of this name")) is None
+
+
+def chips(frame: Frame) -> list[tuple[str, int | None, bool]]:
+    assert isinstance(frame.view, ListView)
+    return [(chip.text.id, chip.total, chip.is_active) for chip in frame.view.chips]
+
+
+def test_chips_count_the_orders_of_each_view_and_a_click_chooses_one(board: Session) -> None:
+    frame = press(board, "down")
+    assert chips(frame)[0] == ("orders.state_active", 3, True)
+    at = [name for name, _, _ in chips(frame)].index("orders.state_rejected")
+    assert chips(frame)[at] == ("orders.state_rejected", 0, False)
+    frame = press(board, f"{CHIP_KEY}{at}")
+    assert chips(frame)[at] == ("orders.state_rejected", 0, True)
+    assert isinstance(frame.view, ListView)
+    assert frame.view.rows == ()
+    press(board, f"{CHIP_KEY}0", "down")
+    choices = [choice.id for choice in says(board, "d").view.choices]
+    frame = says(board, str(choices.index("order_actions.reject") + 1), "1", "1")
+    assert chips(frame)[at] == ("orders.state_rejected", 1, False), "what waits for the service counts too"
+    text = "\n".join(plain_lines(layout_screen(frame, 200, 50)))
+    assert "rejected 1" in text

@@ -76,7 +76,7 @@ def statements(session: Session) -> list[str]:
     def note(statement: str, _took: int) -> None:
         asked.append(statement)
 
-    for connection in (session.store.reader._cache, session.store.reader._outbox):
+    for connection in (session.store.reader._cache, session.store.reader.context.outbox):
         connection.set_profile(note)
     return asked
 

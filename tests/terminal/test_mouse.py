@@ -43,6 +43,16 @@ def shows(app: Picker, *texts: str) -> None:
     app.terminal.wait_for(lambda glass: all(text in glass.text for text in texts), START_S)
 
 
+def test_a_click_selects_an_order_at_home_and_a_double_click_opens_it(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    press(app, "SUP-2")
+    _, row = place(app, "SUP-2")
+    app.terminal.wait_for(lambda glass: "› SUP-2" in glass.screen[row - 1], START_S)
+    press(app, "SUP-3")
+    press(app, "SUP-3")
+    shows(app, "Pick SUP-3")
+
+
 def test_clicks_choose_select_open_and_go_back(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop)
     assert MOUSE_ON.encode() in app.terminal.raw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -154,6 +155,26 @@ def test_a_resize_while_typing_loses_nothing(bench: Callable[..., Bench]) -> Non
     app.type("45678901\r")
     app.terminal.wait_for("#1")
     assert [taken for taken, _ in app.noted("take") if taken] == [["8712345678901"]]
+
+
+def test_scans_among_clicks_keys_and_resizes_are_taken_once_and_in_order(bench: Callable[..., Bench]) -> None:
+    app = bench(120, 40)
+    chance = random.Random(7)
+    sent: list[str] = []
+    for number in range(tries(200, 10_000)):
+        match chance.randrange(6):
+            case 0:
+                app.type(f"\x1b[<{chance.choice((0, 2, 64, 65))};{chance.randint(1, 130)};{chance.randint(1, 45)}M")
+            case 1:
+                app.type(chance.choice(("\x1b[A", "\x1b[B", "\x1b[6~", "\x1bOP", "\x1b[1;5C", "\x1b[<0;5;5m")))
+            case 2:
+                app.terminal.resize(chance.choice((20, 40, 120, 200)), chance.choice((16, 20, 40, 50)))
+            case _:
+                sent.append(f"87100{number:08}")
+                app.type(sent[-1] + "\r")
+    app.terminal.wait_for(lambda _: sum(len(taken) for taken, _ in app.noted("take")) >= len(sent), 60.0)
+    taken = [text for lines, _ in app.noted("take") for text in lines]
+    assert [text for text in taken if text.startswith("87100")] == sent
 
 
 @pytest.mark.parametrize("flags", [(), ("--rich",)])

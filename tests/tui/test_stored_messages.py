@@ -81,12 +81,8 @@ class File:
         for each in self.around(node):
             if isinstance(each, ast.Raise):
                 return True
-            if isinstance(each, ast.Call) and ast.unparse(each.func).startswith(
-                ("QueryDeclaration[", "SupervisorQuery[")
-            ):
-                return True  # names of arguments
             name = called(each) if isinstance(each, ast.Call) else ""
-            if name.endswith("Error") or name in ("InvalidResponse", *LOGS):
+            if name.endswith("Error") or name in ("InvalidResponse", "declare_query", *LOGS):
                 return True
         return False
 

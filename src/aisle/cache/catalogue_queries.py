@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
 from aisle.cache.field_parsing import FLAG_BITS
-from aisle.cache.product_search import MAX_HITS, search_products, search_within
-from aisle.cache.row_values import QueryResult, WindowRows, parse_row, window_bounds
+from aisle.cache.product_search import MAX_HITS, query_product, search_products, search_within
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.row_values import (
+    QueryResult,
+    SortKey,
+    WindowRows,
+    parse_row,
+    product_names,
+    read_window,
+    window_bounds,
+)
 from aisle.host.database import fetch
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.json_codec import to_text
 from aisle.search_text import index_text, normalise_text
 
@@ -20,14 +28,10 @@ if TYPE_CHECKING:
         CataloguePageRow,
         CatalogueRow,
         FacetsRow,
-        ProductRow,
         SetPartRow,
         VariantRow,
     )
     from aisle.jobs.row_types.service import ServiceProduct
-
-DEFAULT_SIZE = 20
-"""Rows of a window if the query names no size."""
 
 MAX_RELATED = 100
 """Greatest number of variants, and of parts of a set, on a product's page."""
@@ -49,19 +53,24 @@ _FACET_NAMES = {
 """Name of a category or supplier, taken from one of its products. Only the stock list names categories."""
 
 
-def list_catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows[CatalogueRow]:
+@declare_query("catalogue", "search show category supplier among first size", whole_topics("product"))
+def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow]:
     """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_HITS`.
 
     `show`: empty for all, or one of `FLAG_FILTERS`. `category`, `supplier`: only products of it. `among`: only these
     product numbers.
     """
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    cache, (first, size) = context.cache, window_bounds(args)
     where, values = _sql_conditions(args)
     if not normalise_text(str(args.get("search") or "")).split():
         ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *values)  # noqa: S608
-        return WindowRows(
-            [_catalogue_row(*row) for row in _window(cache, where, values, first, size, int(total))], int(total)
-        )
+
+        def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
+            by = f"ORDER BY p.product_number {'DESC' if from_end else 'ASC'} LIMIT ? OFFSET ?"
+            return fetch(cache, f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{where} {by}", *values, count, skip)
+
+        rows = read_window(read, int(total), first, size)
+        return WindowRows([_catalogue_row(*row) for row in rows], int(total))
     hits, count, partly = search_products(cache, {"search": args["search"], "size": MAX_HITS})
     numbers = [str(hit["product_number"]) for hit in hits]
     if where and (partly or count >= MAX_HITS):  # the search stopped early: hits that pass the filter may lie beyond
@@ -74,22 +83,7 @@ def list_catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRo
     return WindowRows(ranked[first : first + size], len(ranked), partly)
 
 
-def _window(
-    cache: apsw.Connection, condition: str, values: list[Any], first: int, size: int, total: int
-) -> list[tuple[Any, ...]]:
-    """Return the rows of a window in the order of numbers, skipping from the nearer end."""
-    behind = total - first - size
-    from_end = behind < first
-    skip, count = (max(0, behind), min(size, total - first)) if from_end else (first, size)
-    if count <= 0:
-        return []
-    direction = "DESC" if from_end else "ASC"
-    sql = f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{condition} ORDER BY p.product_number {direction} LIMIT ? OFFSET ?"
-    rows = fetch(cache, sql, *values, count, skip)
-    return rows[::-1] if from_end else rows
-
-
-def _sql_conditions(args: Mapping[str, Json]) -> tuple[str, list[Any]]:
+def _sql_conditions(args: Args) -> tuple[str, list[Any]]:
     """Return the conditions as SQL and their values.
 
     Each has an index that begins with its column, or matches few products.
@@ -126,13 +120,15 @@ def _catalogue_row(
     }
 
 
-def list_facets(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[FacetsRow]:
+@declare_query("facets", "kind search first size", whole_topics("product"))
+def list_facets(context: QueryContext, args: Args) -> QueryResult[FacetsRow]:
     """Return a window on the categories or suppliers (`kind`), most products first.
 
     `search`: words that code or name must contain.
     """
+    cache = context.cache
     column = FACET_COLUMNS[str(args["kind"])]
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     counted = fetch(cache, "SELECT code, n FROM facet WHERE kind = ? AND n > 0 ORDER BY n DESC, code", column)
     words = normalise_text(str(args.get("search") or "")).split()
     names: dict[str, str] = {}
@@ -154,19 +150,16 @@ def _facet_name(cache: apsw.Connection, column: str, code: str) -> str:
     return str(rows[0][0] or "") if rows else ""
 
 
-def load_catalogue_page(
-    cache: apsw.Connection,
-    load_product: Callable[[Mapping[str, Json]], QueryResult[ProductRow]],
-    args: Mapping[str, Json],
-) -> QueryResult[CataloguePageRow]:
+@declare_query("catalogue_page", "product_number", topic_of("product", "product_number"))
+def load_catalogue_page(context: QueryContext, args: Args) -> QueryResult[CataloguePageRow]:
     """Return one product (`product_number`): the row of the query `product`, and the `catalogue` row.
 
     Added are the `variants` of its family and the `parts` of a set with their names.
     """
-    rows, _ = load_product(args)
+    rows, _ = query_product(context, args)
     if not rows:
         return [], 0
-    row, number = rows[0], str(args["product_number"])
+    cache, row, number = context.cache, rows[0], str(args["product_number"])
     family = str(row.get("variant_family") or "")
     own = fetch(cache, "SELECT raw FROM product WHERE product_number = ?", number)
     catalogue_row = parse_row(own[0][0]) if own and own[0][0] else {}
@@ -202,17 +195,11 @@ def _variant(number: str, name: str, raw: str) -> VariantRow:
 def _set_parts(cache: apsw.Connection, parts: list[Any]) -> list[SetPartRow]:
     rows = [part for part in parts[:MAX_RELATED] if isinstance(part, dict)]
     numbers = [str(part.get("set_product_number") or "") for part in rows]
-    names = dict(
-        fetch(
-            cache,
-            "SELECT p.product_number, p.name FROM json_each(?) e JOIN product p ON p.product_number = e.value",
-            to_text(numbers),
-        )
-    )
+    names = product_names(cache, numbers)
     return [
         {
             "product_number": number,
-            "product_name": str(names.get(number) or ""),
+            "product_name": names.get(number, ""),
             "quantity": str(part.get("set_item_quantity") or ""),
         }
         for number, part in zip(numbers, rows, strict=True)

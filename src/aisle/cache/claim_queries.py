@@ -6,17 +6,18 @@ worked on the order. If it names one, the host can tell if that work is still op
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import apsw
 
 from aisle.cache.people_queries import person_name
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.claims import is_later
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
 from aisle.json_codec import to_text
 from aisle.outbox.journal import session_from_row
 from aisle.outbox.local_notes import (
@@ -25,7 +26,6 @@ from aisle.outbox.local_notes import (
     PRIORITY,
     REDIRECTED,
     RELEASED,
-    LocalNoteRow,
     find_note,
     notes_of_keys,
     notes_of_topic,
@@ -129,20 +129,17 @@ def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence
     notes = notes_of_keys(outbox, [str(row["order_number"]) for row in rows], PRIORITY, ASSIGNED, RELEASED, REDIRECTED)
     for row in rows:
         number = str(row["order_number"])
-        priority, assigned, released = (notes.get((topic, number)) for topic in (PRIORITY, ASSIGNED, RELEASED))
-        row["is_priority"], row["priority_by"] = (
-            priority is not None,
-            person_name(cache, priority.user) if priority else "",
+        priority, assigned, released, redirected = (
+            notes.get((topic, number)) for topic in (PRIORITY, ASSIGNED, RELEASED, REDIRECTED)
         )
-        row["assigned_to"], row["assigned_name"] = (
-            (assigned.text, person_name(cache, assigned.text)) if assigned else ("", "")
-        )
-        row["released_on"] = _iso_time_of_note(released) if released else ""
-        redirected = notes.get((REDIRECTED, number))
+        row["is_priority"] = priority is not None
+        row["priority_by"] = person_name(cache, priority.user) if priority else ""
+        row["assigned_to"] = assigned.text if assigned else ""
+        row["assigned_name"] = person_name(cache, assigned.text) if assigned else ""
+        row["assigned_by"] = person_name(cache, assigned.user) if assigned else ""
+        row["assigned_on"] = _iso_time(assigned.at) if assigned else ""
+        row["released_on"] = _iso_time(released.at) if released else ""
         row["redirected"] = redirected.text if redirected else ""
-        row["assigned_by"], row["assigned_on"] = (
-            (person_name(cache, assigned.user), _iso_time_of_note(assigned)) if assigned else ("", "")
-        )
 
 
 def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[OrdersByNumberRow]) -> None:
@@ -182,22 +179,17 @@ def orders_not_put_down(outbox: apsw.Connection, user: str, *, of_everybody: boo
     return [each.key for each in notes if of_everybody or each.text == user]
 
 
-def assigned_orders(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[AssignedOrdersRow]:
+@declare_query("assigned_orders", "user", whole_topics())
+def assigned_orders(context: QueryContext, args: Args) -> QueryResult[AssignedOrdersRow]:
     """Return the open orders assigned to `user` that they have not opened yet."""
-    user = str(args["user"])
+    cache, outbox, user = context.cache, context.outbox, str(args["user"])
     notes = [each for each in notes_of_topic(outbox, ASSIGNED).values() if each.text == user] if user else []
     open_ = (
         {str(row[0]) for row in fetch(cache, _OPEN_ORDERS, to_text([each.key for each in notes]))} if notes else set()
     )
     rows: list[AssignedOrdersRow] = [
-        {"order_number": each.key, "by": person_name(cache, each.user), "at": _iso_time_of_note(each)}
+        {"order_number": each.key, "by": person_name(cache, each.user), "at": _iso_time(each.at)}
         for each in sorted(notes, key=lambda each: each.at)
         if each.key in open_
     ]
     return rows, len(rows)
-
-
-def _iso_time_of_note(note: LocalNoteRow) -> str:
-    return datetime.fromtimestamp(note.at, UTC).isoformat(timespec="milliseconds")

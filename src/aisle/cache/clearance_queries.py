@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.location_writer import count_tags, locations_with_tag
-from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
+from aisle.cache.location_queries import count_tags, locations_with_tag
+from aisle.cache.order_overlay import Overlay, Row, is_included
 from aisle.cache.people_queries import load_person_rights, person_name
+from aisle.cache.query_context import QueryContext, declare_query
 from aisle.cache.row_values import QueryResult, held_locations, parse_row, window_bounds
-from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.store_writer import ASSIGNMENTS_TOPIC
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
+from aisle.jobs.quantities import to_decimal
 from aisle.outbox.journal import session_from_row
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people import ClearancePermissionRow
     from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
-
-DEFAULT_SIZE = 20
 
 _HELD_LINES = """
 SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
@@ -37,9 +36,10 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.or
 """
 
 
-def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[ClearancePermissionRow]:
+@declare_query("clearance_permission", "user")
+def clearance_permission(context: QueryContext, args: Args) -> QueryResult[ClearancePermissionRow]:
     """Return what the service announces, and the role of the `user`."""
-    rights = load_person_rights(cache, str(args["user"]))
+    rights = load_person_rights(context.cache, str(args["user"]))
     row: ClearancePermissionRow = {
         "is_known": rights.service_known,
         "people": rights.knows_people,
@@ -49,14 +49,17 @@ def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> Qu
     return [row], 1
 
 
-def tag_rows(cache: apsw.Connection) -> QueryResult[TagsRow]:
+@declare_query("tags", "")
+def tag_rows(context: QueryContext, _: Args) -> QueryResult[TagsRow]:
     """Return the tags of locations."""
-    rows: list[TagsRow] = [{"tag": tag, "locations": count} for tag, count in count_tags(cache)]
+    rows: list[TagsRow] = [{"tag": tag, "locations": count} for tag, count in count_tags(context.cache)]
     return rows, len(rows)
 
 
-def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[HeldByCategoryRow]:
+@declare_query("held_by_category", "tag")
+def held_by_category(context: QueryContext, args: Args) -> QueryResult[HeldByCategoryRow]:
     """Return the categories of the goods held at the locations of a `tag`."""
+    cache = context.cache
     held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
     tagged_codes = locations_with_tag(
         cache, str(args["tag"]), {str(goods["location_code"]) for each, _ in held_lines for goods in each}
@@ -75,11 +78,11 @@ def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryR
     return rows, len(rows)
 
 
-def open_assignments(
-    cache: apsw.Connection, outbox: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
-) -> QueryResult[AssignmentsRow]:
+@declare_query("assignments", "tag first size")
+def open_assignments(context: QueryContext, args: Args) -> QueryResult[AssignmentsRow]:
     """Return a window on the goods that clearances (of a `tag`) want moved and nobody of this host has moved yet."""
-    moved, workers = _moved_quantities(cache, overlay), _workers_by_assignment(cache, outbox)
+    cache = context.cache
+    moved, workers = _moved_quantities(cache, context.overlay), _workers_by_assignment(cache, context.outbox)
     tag = str(args.get("tag") or "")
     rows: list[AssignmentsRow] = []
     for id_, raw in fetch(cache, _ASSIGNMENTS):
@@ -92,7 +95,7 @@ def open_assignments(
         if row["quantity"] > 0 and tag in ("", row["tag"]):
             row["taken_user"], row["taken_by"] = workers.get(row["id"], ("", ""))
             rows.append(row)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     shown = rows[first : first + size]
     for row in shown:
         _add_product(cache, row)

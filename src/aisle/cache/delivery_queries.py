@@ -15,13 +15,14 @@ import apsw
 
 from aisle.cache import delivery_writer
 from aisle.cache.delivery_writer import NO_DATE, STATUS_RECEIVED, is_line_received
-from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
-from aisle.cache.overlay_index import REFERENCE_FIELD
-from aisle.cache.result_window import SortKey, read_merged_window, read_window
-from aisle.cache.row_values import QueryResult, parse_row, window_bounds
+from aisle.cache.order_overlay import Row, is_included
+from aisle.cache.overlay_index import REFERENCE_FIELD, OverlayIndex
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.row_values import QueryResult, SortKey, parse_row, read_merged_window, read_window, window_bounds
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch
-from aisle.jobs.job import PARTLY_RECEIVED, Json
+from aisle.jobs.job import PARTLY_RECEIVED, Args
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
         ReceivedLine,
     )
     from aisle.operation_bodies import LogEntry
-
-DEFAULT_DELIVERIES_SIZE = 20
-"""Rows of a window if the query names no size."""
 
 _DELIVERIES_BY_NUMBER = """
 SELECT d.order_number, d.expected, d.read_began, d.raw FROM json_each(?) e
@@ -135,13 +133,14 @@ class DeliverySums(NamedTuple):
         return STATUS_RECEIVED if self.is_complete else "partial"
 
 
-def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult[DeliveriesRow]:
+@declare_query("deliveries", "state search first size", whole_topics("delivery"))
+def list_deliveries(context: QueryContext, args: Args) -> QueryResult[DeliveriesRow]:
     """Return a window on the deliveries to be received (`state` open), those received in full (`received`), or all.
 
     The earliest expected delivery comes first; of the received ones the youngest. `search` matches numbers, containers
     and suppliers.
     """
-    pending, state = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt), str(args.get("state") or "")
+    cache, pending, state = context.cache, _pending_receipts(context), str(args.get("state") or "")
     listed = _LISTS_BY_STATE.get(state, _LISTS_BY_STATE["open" if state else ""])
     words = normalise_text(str(args.get("search") or "")).split()
     touched = {head.number: of for head, of in _headers_with_sums(cache, list(pending), pending)}
@@ -162,7 +161,7 @@ def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str,
     else:
         settled = int(fetch(cache, f"SELECT ifnull(sum(n), 0) FROM delivery_tally WHERE {listed.where}")[0][0])  # noqa: S608
     total = settled + len(extra)
-    first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
+    first, size = window_bounds(args)
     if listed.is_backward:  # the same window, counted from the other end of the list
         size = min(size, max(0, total - first))
         keys = read_merged_window(read, settled, extra, total - first - size, size)[::-1]
@@ -185,25 +184,25 @@ def _pending_keys(
             yield tuple(columns[column] for column in listed.columns)
 
 
-def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> QueryResult[DeliveryRow]:
+@declare_query("delivery", "order_number", topic_of("delivery", "order_number"))
+def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]:
     """Return one delivery with its `lines`, unannounced ones at the end.
 
     An unannounced line has `line_number` 0 until the service numbers it.
     """
+    cache, number = context.cache, str(args["order_number"])
     rows = fetch(cache, _DELIVERIES_BY_NUMBER, to_text([number]))
     if not rows:
         return [], 0
     head = DeliveryHeader(*rows[0])
-    lines = _load_lines(cache, [head], overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt))[number]
+    lines = _load_lines(cache, [head], _pending_receipts(context))[number]
     return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines}], 1
 
 
-def deliveries_expecting(
-    cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
-) -> QueryResult[DeliveriesExpectingRow]:
+@declare_query("deliveries_expecting", "product_number first size", whole_topics("delivery"))
+def deliveries_expecting(context: QueryContext, args: Args) -> QueryResult[DeliveriesExpectingRow]:
     """Return the deliveries that still expect a product, each with the quantity (`missing`), earliest first."""
-    product = str(args["product_number"])
-    pending = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt)
+    cache, pending, product = context.cache, _pending_receipts(context), str(args["product_number"])
     numbers = [str(name) for (name,) in fetch(cache, _DELIVERIES_WITH_PRODUCT, product, to_text(list(pending)))]
     heads = [DeliveryHeader(*row) for row in fetch(cache, _DELIVERIES_BY_NUMBER, to_text(numbers))]
     lines = _load_lines(cache, heads, pending)
@@ -213,7 +212,7 @@ def deliveries_expecting(
         missing = missing_quantity(own_lines)
         if missing is None or missing > 0:
             rows.append({**_delivery_row(head, _sum_lines(lines[head.number], head)), "missing": missing})
-    first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
+    first, size = window_bounds(args)
     return rows[first : first + size], len(rows)
 
 
@@ -391,6 +390,11 @@ def deliveries_of_receipt(operation: Operation) -> Iterator[str]:
         yield from (str(entry["reference"]) for entry in log_entries_of(operation) if entry.get("reference"))
 
 
+def _pending_receipts(context: QueryContext) -> OverlayIndex:
+    """Return the index of pending receipts by delivery."""
+    return context.overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt)
+
+
 def log_entries_of(operation: Operation) -> Sequence[LogEntry]:
     """Return the log entries of an operation."""
     return operation.body.get("storeproductlog") or ()
@@ -450,16 +454,15 @@ def unannounced_line(product: str) -> DeliveryLineRow:
     }
 
 
-DEFAULT_RECEIPTS_SIZE = 20
-"""Rows of a window if the query names no size."""
-
 _RECEIPTS_BY_NUMBER = """
 SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value ORDER BY e.key
 """
 
 
-def list_receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[ReceiptsRow]:
+@declare_query("receipts", "kind search first size", whole_topics("delivery"))
+def list_receipts(context: QueryContext, args: Args) -> QueryResult[ReceiptsRow]:
     """Return a window on the receipts of the service, of one `kind` or of all, youngest first."""
+    cache = context.cache
     words, kind = normalise_text(str(args.get("search") or "")).split(), str(args.get("kind") or "")
     of_kind, kind_values = ("kind = ?", [kind]) if kind else ("1", [])
     where, values = of_kind + " AND instr(text, ?)" * len(words), [*kind_values, *words]
@@ -473,16 +476,17 @@ def list_receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResu
         ((total,),) = fetch(cache, f"SELECT count(*) FROM receipt WHERE {where}", *values)  # noqa: S608
     else:
         ((total,),) = fetch(cache, f"SELECT ifnull(sum(n), 0) FROM receipt_tally WHERE {of_kind}", *kind_values)  # noqa: S608
-    numbers = [str(name) for (name,) in read_window(read, int(total), *window_bounds(args, DEFAULT_RECEIPTS_SIZE))]
+    numbers = [str(name) for (name,) in read_window(read, int(total), *window_bounds(args))]
     found = fetch(cache, _RECEIPTS_BY_NUMBER, to_text(numbers))
     return [_receipt_row(str(number), str(of), parse_row(str(raw))) for number, of, raw in found], int(total)
 
 
-def count_receipt_kinds(cache: apsw.Connection) -> QueryResult[ReceiptKindsRow]:
+@declare_query("receipt_kinds", "", whole_topics())
+def count_receipt_kinds(context: QueryContext, _: Args) -> QueryResult[ReceiptKindsRow]:
     """Return the known types of receipts with the number of each."""
     rows: list[ReceiptKindsRow] = [
         {"kind": str(kind), "count": int(count)}
-        for kind, count in fetch(cache, "SELECT kind, n FROM receipt_tally WHERE n > 0 ORDER BY kind")
+        for kind, count in fetch(context.cache, "SELECT kind, n FROM receipt_tally WHERE n > 0 ORDER BY kind")
     ]
     return rows, len(rows)
 
@@ -513,10 +517,13 @@ _RECEIVED_AMONG = (
 )
 
 
-def partly_received_deliveries(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult[PartlyReceivedRow]:
+@declare_query("partly_received", "", whole_topics("delivery"))
+def partly_received_deliveries(context: QueryContext, _: Args) -> QueryResult[PartlyReceivedRow]:
     """Return the numbers of the partly received deliveries, the one left last first."""
-    notes = sorted(notes_of_topic(outbox, PARTLY_RECEIVED).values(), key=lambda each: each.at, reverse=True)
+    notes = sorted(notes_of_topic(context.outbox, PARTLY_RECEIVED).values(), key=lambda each: each.at, reverse=True)
     numbers = [each.key for each in notes]
-    received = {str(number) for (number,) in fetch(cache, _RECEIVED_AMONG, to_text(numbers))} if numbers else set()
+    received = (
+        {str(number) for (number,) in fetch(context.cache, _RECEIVED_AMONG, to_text(numbers))} if numbers else set()
+    )
     rows: list[PartlyReceivedRow] = [{"order_number": number} for number in numbers if number not in received]
     return rows, len(rows)

@@ -23,7 +23,7 @@ from aisle.cache.field_parsing import (
     require_object,
     text_field,
 )
-from aisle.cache.product_writer import Code, delete_codes, encode_keys, insert_codes
+from aisle.cache.product_writer import Code, changed_rows, delete_codes, encode_keys, insert_codes, unseen_sql
 from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.scan.meaning import DELIVERY, PRODUCT
@@ -344,16 +344,7 @@ def _write_delivery(
     )
     connection.execute(
         _UPSERT_DELIVERY,
-        (
-            name,
-            row.expected,
-            _due_time(row.expected),
-            natural_key(name),
-            row.text,
-            row.codes,
-            read_began,
-            row.raw,
-        ),
+        (name, row.expected, _due_time(row.expected), natural_key(name), row.text, row.codes, read_began, row.raw),
     )
     connection.execute("DELETE FROM delivery_line WHERE order_number = ?", (name,))
     many(
@@ -378,14 +369,7 @@ def recompute_due_times(connection: apsw.Connection) -> int:
 
 def write_receipts(connection: apsw.Connection, rows: Sequence[ReceiptRow]) -> tuple[str, ...]:
     """Write receipts inside a transaction. Return the numbers of the deliveries whose receipt changed."""
-    stored = dict(
-        fetch(
-            connection,
-            "SELECT r.order_number, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value",
-            encode_keys(row.order_number for row in rows),
-        )
-    )
-    fresh = [row for row in rows if stored.get(row.order_number) != row.raw]
+    fresh = changed_rows(connection, "receipt", "order_number", {row.order_number: row for row in rows})
     connection.executemany(
         "INSERT INTO receipt (order_number, kind, import_id, raw, text) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (order_number) DO UPDATE SET kind = excluded.kind, import_id = excluded.import_id,"
@@ -413,12 +397,8 @@ def delete_deliveries(connection: apsw.Connection, numbers: Iterable[str]) -> tu
 
 def find_unseen_deliveries(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
     """Return the cached deliveries that a complete pass has not seen."""
-    rows = fetch(
-        connection,
-        "SELECT d.order_number FROM delivery d WHERE NOT EXISTS (SELECT 1 FROM seen_key s"
-        " WHERE s.topic = 'delivery' AND s.generation = ? AND s.key = d.order_number)",
-        generation,
-    )
+    sql = f"SELECT d.order_number FROM delivery d WHERE {unseen_sql('delivery', 'd.order_number')}"  # noqa: S608
+    rows = fetch(connection, sql, generation)
     return tuple(str(name) for (name,) in rows)
 
 

@@ -7,7 +7,7 @@ only negative stock is certain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,21 +16,34 @@ import apsw
 
 from aisle.cache.log_queries import undone_locally
 from aisle.cache.log_writer import difference_of_count, entry_price
+from aisle.cache.operation_queries import count_needing_person
+from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_history_queries import last_events
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.cache.order_writer import find_inconsistency
-from aisle.cache.people_queries import person_name
+from aisle.cache.people_queries import announces_features, person_name
 from aisle.cache.price import prices_of
-from aisle.cache.result_window import SortKey, read_window
-from aisle.cache.row_values import QueryResult, iso_time, parse_row, round_sum, window_bounds
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.row_values import (
+    QueryResult,
+    SortKey,
+    iso_time,
+    parse_row,
+    product_names,
+    read_window,
+    round_sum,
+    window_bounds,
+)
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+    from aisle.jobs.row_types.orders import OrdersByNumberRow
+    from aisle.jobs.row_types.supervisor import DifferencesRow, ExceptionsRow, NegativeStockRow, RecountsRow
 
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""
@@ -100,7 +113,7 @@ class PickedOverStock:
 
     def find(self, cache: apsw.Connection) -> list[OverPickedProduct]:
         """Return all over-picked products by name; none if the service is not known to count goods in hand."""
-        if not _service_counts_in_hand(cache):
+        if not announces_features(cache):
             return []
         self._refresh(cache)
         if not self._candidates:
@@ -119,11 +132,6 @@ class PickedOverStock:
             possible = to_text(sorted(self._candidates | changed))
             self._candidates = {str(number) for (number,) in fetch(cache, _STILL_CANDIDATES, possible)}
         self._cache, self._position = cache, last
-
-
-def _service_counts_in_hand(cache: apsw.Connection) -> bool:
-    row = fetch_one(cache, "SELECT features FROM link")
-    return bool(row and row[0])
 
 
 def _changed_products(cache: apsw.Connection, since: int) -> set[str] | None:
@@ -159,6 +167,17 @@ SELECT created_at, body, state FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at > ? AND state NOT IN ('rejected', 'closed')
 AND superseded_by = ''
 """
+
+
+@declare_query("recounts", "keys first size", whole_topics("recount"))
+def query_recounts(context: QueryContext, args: Args) -> QueryResult[RecountsRow]:
+    """Return a window on the ordered recounts, or those with these `keys`."""
+    rows = open_recounts(context.cache, context.outbox)
+    if args.get("keys"):
+        matching = [row for row in rows if row["key"] in args["keys"]]
+        return matching, len(matching)
+    first, size = window_bounds(args, 50)
+    return rows[first : first + size], len(rows)
 
 
 def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[RecountsRow]:
@@ -213,12 +232,11 @@ def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator
 def _recount_row(
     cache: apsw.Connection, kind: str, key: str, product: str, location: str, at: str, user: str, label: str = ""
 ) -> RecountsRow:
-    name = fetch_one(cache, "SELECT name FROM product WHERE product_number = ?", product)
     return {
         "key": key,
         "kind": kind,
         "product_number": product,
-        "label": str(name[0]) if name and name[0] else label or product,
+        "label": product_names(cache, [product]).get(product) or label or product,
         "location_code": location,
         "at": at,
         "user_name": person_name(cache, user),
@@ -281,9 +299,6 @@ def _is_count(entry: Row) -> bool:
     )
 
 
-DEFAULT_SIZE = 50
-"""Rows of a window if the query names no size."""
-
 _DIFFERENCE_ENTRIES = """
 SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FROM json_each(?) e
 JOIN log l ON l.key = e.value LEFT JOIN product p ON p.product_number = l.product_number
@@ -327,14 +342,14 @@ class ResolvedDifferences(NamedTuple):
     value: float
 
 
-def open_differences(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[DifferencesRow]:
+@declare_query("differences", "keys first size")
+def open_differences(context: QueryContext, args: Args) -> QueryResult[DifferencesRow]:
     """Return the counts of the last days that differ from the expected quantity and are neither approved nor undone.
 
     The highest value comes first. Return a window, or only those of the `keys`.
     """
-    resolved = _resolved_differences(cache, outbox)
+    cache = context.cache
+    resolved = _resolved_differences(cache, context.outbox)
     hidden = [to_text(resolved.keys)] if resolved.keys else []
     among = f"{_DIFFERENCE_KEYS}{_EXCLUDE_KEYS if hidden else ''}"
     if args.get("keys"):
@@ -351,13 +366,8 @@ def open_differences(
         return fetch(cache, f"{among} {by} LIMIT ? OFFSET ?", *hidden, count, skip)
 
     total, _ = totals_without(cache, resolved)
-    keys = read_window(read, total, *window_bounds(args, DEFAULT_SIZE))
+    keys = read_window(read, total, *window_bounds(args, 50))
     return _difference_rows(cache, [str(key) for (key,) in keys]), total
-
-
-def difference_totals(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[int, Decimal]:
-    """Return the number of open differences and their total value."""
-    return totals_without(cache, _resolved_differences(cache, outbox))
 
 
 def totals_without(cache: apsw.Connection, resolved: ResolvedDifferences) -> tuple[int, Decimal]:
@@ -411,19 +421,19 @@ def _difference_row(
     }
 
 
-def negative_stock(
-    cache: apsw.Connection, over_picked: PickedOverStock, args: Mapping[str, Json]
-) -> QueryResult[NegativeStockRow]:
+@declare_query("negative_stock", "keys first size")
+def negative_stock(context: QueryContext, args: Args) -> QueryResult[NegativeStockRow]:
     """Return impossible stock: a window, or only the rows of the `keys`.
 
     Kinds: `below`: below zero at a location (empty code: in the whole store). `more`: more picked on a line than
     ordered. `missing`: more put down for a line than its locations hold. `overdrawn`: more in hand for orders than in
     stock.
     """
+    cache = context.cache
     below, inconsistent = _count_cached(cache)
     over_picked_rows = [
         _negative_stock_row("overdrawn", each.product_number, each.name, "", to_decimal(each.excess))
-        for each in over_picked.find(cache)
+        for each in context.keep(PickedOverStock).find(cache)
     ]
     total = below + inconsistent + len(over_picked_rows)
     if args.get("keys"):
@@ -434,17 +444,12 @@ def negative_stock(
         )
         rows = [row for row in all_ if row["key"] in args["keys"]]
         return rows, len(rows)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     rows = _below_zero_rows(cache, first, size, below)
     rows += _inconsistent_rows(cache, max(0, first - below), size - len(rows)) if len(rows) < size else []
     start = max(0, first - below - inconsistent)
     rows += over_picked_rows[start : start + size - len(rows)]
     return rows, total
-
-
-def count_negative_stock(cache: apsw.Connection, over_picked: PickedOverStock) -> int:
-    """Return the number of rows of `negative_stock`."""
-    return sum(_count_cached(cache)) + len(over_picked.find(cache))
 
 
 def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
@@ -497,7 +502,7 @@ def _negative_stock_row(kind: str, product: str, label: str, location: str, quan
     }
 
 
-def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> list[str]:
+def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Args) -> list[str]:
     """Return the orders in work without an event for so many `minutes` at `now`, longest silence first.
 
     An order is in work if it is claimed or partly picked. If no event is known, the time of its first read counts.
@@ -513,3 +518,31 @@ def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[
         if last < to_utc_text(since.isoformat()):
             stuck.append((last, str(number)))
     return [number for _, number in sorted(stuck)]
+
+
+@declare_query("stuck", "now minutes first size")
+def query_stuck_orders(context: QueryContext, args: Args) -> QueryResult[OrdersByNumberRow]:
+    """Return a window on the stuck orders."""
+    numbers = stuck_orders(context.cache, context.outbox, args)
+    first, size = window_bounds(args, 50)
+    rows, _ = orders_by_number(context, {"orders": numbers[first : first + size]})
+    for row in rows:
+        row["idle_since"] = row["idle_since"] or row["seen_at"]
+    return rows, len(numbers)
+
+
+@declare_query("exceptions", "now minutes")
+def query_exceptions(context: QueryContext, args: Args) -> QueryResult[ExceptionsRow]:
+    """Return one row with the number of each kind of exception."""
+    cache, outbox = context.cache, context.outbox
+    differences, value = totals_without(cache, _resolved_differences(cache, outbox))
+    row: ExceptionsRow = {
+        "unconfirmed": count_needing_person(outbox),
+        "differences": differences,
+        "value": value,
+        "negative_stock": sum(_count_cached(cache)) + len(context.keep(PickedOverStock).find(cache)),
+        "stuck": len(stuck_orders(cache, outbox, args)),
+        "late": context.keep(OrderBoard).count_late(context, str(args["now"])),
+        "recounts": len(open_recounts(cache, outbox)),
+    }
+    return [row], 1

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from aisle.cache.claim_queries import add_claims, add_workers
-from aisle.cache.order_overlay import Row, orders_of_operation, to_decimal
-from aisle.cache.order_queries import ListChange, load_order
-from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, overlaid_order
-from aisle.cache.schema import MIN_SEARCH_PART
+from aisle.cache.order_overlay import Row, orders_of_operation
+from aisle.cache.order_queries import load_order
+from aisle.cache.overlaid_order import overlaid_order
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.row_values import QueryResult
 from aisle.host.database import fetch
 from aisle.jobs.claims import is_later
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand, sum_own_in_hand
-from aisle.json_codec import from_text, to_text
+from aisle.jobs.quantities import to_decimal
+from aisle.json_codec import from_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
-from aisle.outbox.operation_record import Operation
+from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.rebase_picks import has_base, picked_change
-from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import OpenWorkRow
@@ -36,29 +35,20 @@ WHERE l.product_number = ? AND l.in_hand > 0 AND o.state < 2
 """
 
 
-def product_in_hand(
-    cache: apsw.Connection,
-    orders: PendingByOrder,
-    overlaid: OverlaidOrders,
-    operations: Iterable[Operation],
-    product: str,
-) -> Decimal:
+def product_in_hand(context: QueryContext, product: str) -> Decimal:
     """Return the quantity of a product in hand for all open orders.
 
-    Orders that the pending `operations` of the product touch count with these operations applied, all others as cached.
+    Orders that pending operations of the product touch count with these operations applied, all others as cached.
     """
+    orders, operations = context.pending_orders, context.pending_products.get(product, ())
     moved = {number for operation in operations for number in orders_of_operation(operation) if number in orders}
-    cached = fetch(cache, _LINES_IN_HAND, product)
+    cached = fetch(context.cache, _LINES_IN_HAND, product)
     found = sum((to_decimal(quantity) for number, quantity in cached if number not in moved), Decimal(0))
-    return found + sum(
-        (_product_in_hand_of_order(cache, orders, overlaid, number, product) for number in moved), Decimal(0)
-    )
+    return found + sum((_product_in_hand_of_order(context, number, product) for number in moved), Decimal(0))
 
 
-def _product_in_hand_of_order(
-    cache: apsw.Connection, orders: PendingByOrder, overlaid: OverlaidOrders, number: str, product: str
-) -> Decimal:
-    order_now = overlaid_order(cache, orders, number, overlaid)
+def _product_in_hand_of_order(context: QueryContext, number: str, product: str) -> Decimal:
+    order_now = overlaid_order(context, number)
     if order_now is None or order_now.row["is_rejected"] or not order_now.row["is_active"]:
         return Decimal(0)
     lines = (line for line in order_now.lines if line.get("product_number") == product)
@@ -78,61 +68,6 @@ def _line_in_hand(line: Row, number: str) -> Decimal:
     return max(
         Decimal(0), to_decimal(line.get("picked_quantity")) - max(to_decimal(line.get("moved_quantity")), put_down)
     )
-
-
-MAX_LISTED = 5
-"""Greatest number of such orders in a list; others are found by search."""
-
-_FIND_IN_HAND = """
-SELECT o.order_number FROM orders o WHERE o.id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT 500)
-AND o.state = 1 AND EXISTS (SELECT 1 FROM line l WHERE l.order_number = o.order_number AND l.in_hand > 0)
-ORDER BY o.pickup, o.sort, o.order_number LIMIT 20
-"""
-
-_ORDER_KEYS = """
-SELECT order_number, pickup, sort, text, state FROM orders
-WHERE order_number IN (SELECT value FROM json_each(?)) AND state < 2
-"""
-
-
-def add_orders_in_hand(
-    cache: apsw.Connection,
-    pending: PendingByOrder,
-    list_change: ListChange,
-    args: Mapping[str, Json],
-    not_put_down: Sequence[str],
-) -> tuple[ListChange, dict[str, Decimal]]:
-    """Add orders with goods in hand to the list of open orders: those `not_put_down` here and those searched for.
-
-    Return the changed list and the quantity in hand of each added order.
-    """
-    hidden, extra = list_change
-    words = normalise_text(str(args.get("search") or "")).split()
-    parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
-    named = [str(row[0]) for row in fetch(cache, _FIND_IN_HAND, parts)] if parts else []
-    keys = {
-        str(number): (pickup, sort, str(number))
-        for number, pickup, sort, text, state in fetch(cache, _ORDER_KEYS, to_text([*not_put_down, *named]))
-        if (state or number in hidden) and all(word in text for word in words)
-    }
-    counts = (
-        (number, _order_in_hand(cache, pending, number))
-        for number in dict.fromkeys((*not_put_down, *named))
-        if number in keys
-    )
-    found = dict(islice(((number, count) for number, count in counts if count), MAX_LISTED))
-    listed = {key[2] for key in extra}
-    more = [keys[number] for number in found if number not in hidden and number not in listed]
-    return (hidden.difference(found), sorted([*extra, *more])), found
-
-
-def _order_in_hand(cache: apsw.Connection, pending: PendingByOrder, number: str) -> Decimal:
-    """Return the quantity of an order in hand; 0 without locations, because then nothing is ever put down."""
-    rows, _ = load_order(cache, pending, number)
-    if not rows or rows[0]["is_rejected"] or not rows[0]["is_active"]:
-        return Decimal(0)
-    lines = parse_lines(rows[0]["lines"])
-    return sum_in_hand(lines) if any(line.location for line in lines) else Decimal(0)
 
 
 WORK_SHIFT_S = 16 * 3600.0
@@ -160,27 +95,27 @@ WHERE created_at > ? AND operation = 'create-movement' AND app_user = ? AND supe
 """
 
 
-def user_in_hand(
-    cache: apsw.Connection, outbox: apsw.Connection, pending: PendingByOrder, args: Mapping[str, Json]
-) -> list[OpenWorkRow]:
+@declare_query("open_work", "user now", whole_topics())
+def user_in_hand(context: QueryContext, args: Args) -> QueryResult[OpenWorkRow]:
     """Return the orders that `user` picked here lately, last one first, with the pieces (`count`) in hand.
 
     `now` is ISO 8601. In hand means picked and at no location. Without locations nothing is ever put down, so none is
-    listed.
+    listed. The total is the number of operations that are not confirmed.
     """
-    user = str(args.get("user") or "")
+    cache, outbox, user = context.cache, context.outbox, str(args.get("user") or "")
+    waiting = OperationQueue(outbox).pending_counts()[0]
     if not user:
-        return []
+        return [], waiting
     found: list[OpenWorkRow] = []
     since = datetime.fromisoformat(str(args["now"])).timestamp() - WORK_SHIFT_S
     for (number,) in fetch(outbox, _ORDERS_OF_USER, user, since, MAX_ORDERS):
-        rows, _ = load_order(cache, pending, str(number))
+        rows, _ = load_order(context, str(number))
         add_claims(cache, outbox, rows)
         add_workers(cache, outbox, rows)
         count = _count_in_hand(rows[0], user, outbox, since) if rows else Decimal(0)
         if count:
             found.append({"order_number": str(number), "count": count})
-    return found
+    return found, waiting
 
 
 def _count_in_hand(row: OrderRow, user: str, outbox: apsw.Connection, since: float) -> Decimal:

@@ -7,13 +7,14 @@ customers. interface: Location, Stock location entry, Line location.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from aisle.cache.order_overlay import Row, orders_of_operation, to_decimal
+from aisle.cache.order_overlay import Row, orders_of_operation
+from aisle.cache.query_context import QueryContext, declare_query, topics_of_list, topics_of_rows, whole_topics
 from aisle.cache.row_values import (
     QueryResult,
     entry_quantity,
@@ -26,20 +27,17 @@ from aisle.cache.row_values import (
     window_bounds,
 )
 from aisle.cache.stock_overlay import (
-    PendingByProduct,
-    StockOverlay,
     apply_to_held,
     apply_to_stock,
-    products_of_operation,
 )
-from aisle.cache.walk_order import LocationStep, WalkOrder
+from aisle.cache.walk_order import LocationStep
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.host.notify_sockets import format_topic
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down import is_pickup_location
-from aisle.json_codec import from_text, to_text
-from aisle.outbox.excess_picks import is_excess
-from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.scan.meaning import Candidate
+from aisle.jobs.quantities import to_decimal
+from aisle.json_codec import to_text
+from aisle.outbox.operation_record import Operation
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
@@ -52,13 +50,13 @@ if TYPE_CHECKING:
         LocationSums,
         LocationUseRow,
         ProductHereRow,
-        RecordsByNumberRow,
     )
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
-    from aisle.jobs.row_types.orders import RefusalOfUserRow
 
-DEFAULT_LOCATIONS_SIZE = 20
-"""Rows of a window if the query names no size."""
+MAX_KEYED_PRODUCTS = 200
+"""Greatest number of products in an answer with a topic each, because topics go with every frame.
+
+Beyond it any product concerns the answer.
+"""
 
 
 class ProductHere(NamedTuple):
@@ -118,9 +116,8 @@ def aisle_of(code: str) -> str:
     return found[0].casefold() if found else ""
 
 
-def list_locations(
-    cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
-) -> QueryResult[LocationsRow]:
+@declare_query("locations", "search beside first size", topics_of_rows("location", "location_code"))
+def list_locations(context: QueryContext, args: Args) -> QueryResult[LocationsRow]:
     """Return a window on the locations in walking order, each with its number of products and total quantity.
 
     `beside` names a location: only its aisle is listed, and without `first` the window contains that location.
@@ -128,15 +125,15 @@ def list_locations(
     words = normalise_text(str(args.get("search") or "")).split()
     beside = str(args.get("beside") or "")
     aisle = aisle_of(beside)
-    found = walk_order.steps
+    cache, found = context.cache, context.walk_order().steps
     if words or beside:
-        found = [each for each in walk_order.steps if _matches(each, words, aisle if beside else None)]
-    first, size = window_bounds(args, DEFAULT_LOCATIONS_SIZE)
+        found = [each for each in found if _matches(each, words, aisle if beside else None)]
+    first, size = window_bounds(args)
     if beside and "first" not in args:
         at = next((index for index, (code, *_) in enumerate(found) if code == beside), 0)
         first = max(0, min(at - size // 2, len(found) - size))
     shown = found[first : first + size]
-    stock = _StockHere(cache, stock_overlay, [code for code, *_ in shown])
+    stock = _StockHere(context, [code for code, *_ in shown])
     return [{**location_header(cache, code, order), **stock.sums(code)} for code, order, _ in shown], len(found)
 
 
@@ -147,33 +144,43 @@ def _matches(step: LocationStep, words: Sequence[str], aisle: str | None) -> boo
     return all(word in text or word in bare for word in words) and (aisle is None or aisle_of(code) == aisle)
 
 
-def load_location(
-    cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
-) -> QueryResult[LocationRow]:
+def _topics_of_location(args: Args, rows: Sequence[Json]) -> list[str]:
+    products = [product for row in rows for product in row.get("products") or ()]
+    own_topic = format_topic("location", str(args.get("location_code") or ""))
+    if len(products) > MAX_KEYED_PRODUCTS:
+        return [own_topic, "product"]
+    return [own_topic, *(format_topic("product", str(product.get("product_number") or "")) for product in products)]
+
+
+@declare_query("location", "location_code size product_number", _topics_of_location)
+def load_location(context: QueryContext, args: Args) -> QueryResult[LocationRow]:
     """Return one location with everything at it.
 
     `total` and `quantity` cover everything. `products` are sorted by name, at most `size` of them, or only
-    `product_number` if given.
+    `product_number` if given. Goods held for orders that were rejected or finished here are held for nobody.
     """
-    code = str(args["location_code"])
+    cache, walk_order, code = context.cache, context.walk_order(), str(args["location_code"])
     at = walk_order.position_by_code.get(code)
     if at is None:
         return [], 0
     header = location_header(cache, code, walk_order.steps[at][1])
     asked_product, size = str(args.get("product_number") or ""), args.get("size")
-    stock = _StockHere(cache, stock_overlay, [code], asked_product)
+    stock = _StockHere(context, [code], asked_product)
     found = (
         stock.product(code, asked_product)
         if asked_product
         else stock.products(code, -1 if size is None else max(0, int(size)))
     )
     rows = [each.row for each in found]
-    pending = stock_overlay.by_product()
+    pending = context.pending_products
     held = held_goods(cache, code, [row["product_number"] for row in rows])
     began = lines_read_times(cache, [operation for row in rows for operation in pending.get(row["product_number"], ())])
     for row in rows:
         number = row["product_number"]
         row["held"] = apply_to_held(held.get(number, []), code, number, pending.get(number, ()), began)
+    closed = context.closed_orders({each["order_number"] for row in rows for each in row["held"]})
+    for row in rows if closed else ():
+        row["held"] = [each for each in row["held"] if each["order_number"] not in closed]
     tags: list[str] = next((each.tags for each in found if each.tags), [])
     sums = stock.sums(code)
     location: LocationRow = {
@@ -203,17 +210,33 @@ def location_header(cache: apsw.Connection, code: str, order: Json) -> LocationH
     }
 
 
+def count_tags(cache: apsw.Connection) -> list[tuple[str, int]]:
+    """Return each tag with its number of locations."""
+    rows = fetch(cache, "SELECT tag, n FROM tag_tally WHERE n > 0 ORDER BY tag")
+    return [(str(tag), int(count)) for tag, count in rows]
+
+
+def locations_with_tag(cache: apsw.Connection, tag: str, locations: Iterable[str]) -> set[str]:
+    """Return those of these locations that have the tag."""
+    sql = "SELECT e.value FROM json_each(?) e CROSS JOIN tag t ON t.tag = ? AND t.location_code = e.value"
+    return {str(code) for (code,) in fetch(cache, sql, to_text(list(locations)), tag)}
+
+
+def tagged_locations(cache: apsw.Connection, tags: Iterable[str]) -> set[str]:
+    """Return the locations that have any of these tags."""
+    sql = "SELECT t.location_code FROM json_each(?) e CROSS JOIN tag t ON t.tag = e.value"
+    return {str(code) for (code,) in fetch(cache, sql, to_text(list(tags)))}
+
+
 class _StockHere:
     """Stock at some locations, with pending operations overlaid.
 
     Only products with pending operations, and the one asked for by name, are computed one by one; these are few.
     """
 
-    def __init__(
-        self, cache: apsw.Connection, stock_overlay: StockOverlay, codes: Sequence[str], only: str = ""
-    ) -> None:
-        self._cache = cache
-        self._pending = stock_overlay.by_product()
+    def __init__(self, context: QueryContext, codes: Sequence[str], only: str = "") -> None:
+        self._cache = cache = context.cache
+        self._pending = context.pending_products
         self._cached: dict[str, dict[str, tuple[bool, float | None]]] = {code: {} for code in codes}
         """Cached stock of these products by location: (has stock, quantity)."""
         named = [*self._pending.possible_keys(), *([only] if only else [])]
@@ -222,7 +245,7 @@ class _StockHere:
         ):
             self._cached[code][number] = (bool(has_goods), quantity)
         computed = {
-            code: {*self._cached[code], *stock_overlay.products_touched_at(code), *([only] if only else [])}
+            code: {*self._cached[code], *context.stock_overlay.products_touched_at(code), *([only] if only else [])}
             for code in codes
         }
         self._overlaid: dict[str, list[ProductHere]] = {code: [] for code in codes}
@@ -334,9 +357,6 @@ def held_goods(
     return held
 
 
-ClosedOrders = Callable[[Iterable[str]], Set[str]]
-"""Function that returns those of these orders that were rejected or finished here."""
-
 PRODUCT_BATCH = 10
 """Products whose lines are queried at once. At a location in use for orders the first batch mostly tells."""
 
@@ -353,24 +373,19 @@ JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER B
 """
 
 
-def location_use(
-    cache: apsw.Connection,
-    stock_overlay: StockOverlay,
-    walk_order: WalkOrder,
-    closed_orders: ClosedOrders,
-    args: Mapping[str, Json],
-) -> QueryResult[LocationUseRow]:
+@declare_query("location_use", "location_code", whole_topics())
+def location_use(context: QueryContext, args: Args) -> QueryResult[LocationUseRow]:
     """Return the use of a location (`location_code`).
 
     `is_used` is not checked if its own tags make it a pick-up location. `goods` are counted if it is neither.
     """
     code = str(args["location_code"])
-    if code not in walk_order.position_by_code:
+    if code not in context.walk_order().position_by_code:
         return [], 0
-    tags: list[str] = location_header(cache, code, None)["tags"]
+    tags: list[str] = location_header(context.cache, code, None)["tags"]
     if is_pickup_location(tags):
         return _use_row(tags)
-    use = _LocationUse(cache, stock_overlay, closed_orders, code)
+    use = _LocationUse(context, code)
     if use.is_used():
         return _use_row(tags, is_used=True)
     stock = list(use.stock(use.numbers))
@@ -385,17 +400,11 @@ def _use_row(tags: list[str], goods: int = 0, *, is_used: bool = False) -> Query
 class _LocationUse:
     """Stock at one location with pending operations overlaid."""
 
-    def __init__(
-        self, cache: apsw.Connection, stock_overlay: StockOverlay, closed_orders: ClosedOrders, code: str
-    ) -> None:
-        self._cache, self._pending, self._closed_orders, self._code = (
-            cache,
-            stock_overlay.by_product(),
-            closed_orders,
-            code,
-        )
-        cached_numbers = [str(number) for (number,) in fetch(cache, _PRODUCTS_AT_LOCATION, code)]
-        self.numbers = list(dict.fromkeys([*stock_overlay.products_touched_at(code), *cached_numbers]))
+    def __init__(self, context: QueryContext, code: str) -> None:
+        self._cache, self._pending, self._closed_orders = context.cache, context.pending_products, context.closed_orders
+        self._code = code
+        cached_numbers = [str(number) for (number,) in fetch(context.cache, _PRODUCTS_AT_LOCATION, code)]
+        self.numbers = list(dict.fromkeys([*context.stock_overlay.products_touched_at(code), *cached_numbers]))
         """Products at the location, those of pending operations first.
 
         A location in use for orders mostly gets goods by pending operations.
@@ -444,34 +453,14 @@ JOIN line l ON l.product_number = e.value WHERE l.raw ->> 'preferred_location_co
 GROUP BY 1, 2 ORDER BY 3 DESC, 2
 """
 
-_REFUSED_OPERATIONS = """
-SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND operation = ?
-AND (occurred_at >= ? OR op_id IN (SELECT value FROM json_each(?))) ORDER BY n
-"""
 
-
-_REFUSED_OF_ORDER = """
-SELECT * FROM operation WHERE live = 1 AND state = 'rejected'
-AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
-"""
-
-
-def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
-    """Return by user of this host their last refused operation on an order.
-
-    Excess that no line could take is left out (see aisle.outbox.excess_picks).
-    """
-    found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
-    return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
-
-
-def locations_of_products(
-    cache: apsw.Connection, pending: PendingByProduct, args: Mapping[str, Json]
-) -> QueryResult[LocationsOfProductsRow]:
+@declare_query("locations_of_products", "product_numbers", topics_of_list("product", "product_numbers"))
+def locations_of_products(context: QueryContext, args: Args) -> QueryResult[LocationsOfProductsRow]:
     """Return the locations of these products, one row each: those with stock first, in walking order.
 
     After them come the locations that order lines prefer, the most frequent first.
     """
+    cache, pending = context.cache, context.pending_products
     found: list[LocationsOfProductsRow] = []
     numbers = to_text([str(each) for each in args["product_numbers"]])
     for number, raw, began in fetch(cache, _STOCK_OF_PRODUCTS, numbers):
@@ -503,41 +492,3 @@ def _preferred_locations(
         {"product_number": number, "location_code": code, "location_order": orders.get(code), "quantity": Decimal(0)}
         for number, code in preferred
     ]
-
-
-def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[RefusedOperationsRow]:
-    """Return the refused operations of one kind that nobody has resolved, oldest first.
-
-    `left` is set for excess that no order line could take (see aisle.outbox.excess_picks).
-    """
-    query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
-    found = [operation_from_row(row) for row in fetch(outbox, _REFUSED_OPERATIONS, *query_args)]
-    rows: list[RefusedOperationsRow] = [
-        {
-            "op_id": each.op_id,
-            "user": each.app_user,
-            "why": each.last_error,
-            "label": ", ".join(dict.fromkeys(products_of_operation(each))),
-            "body": each.body,
-            "left": from_text(Any, each.answer) if each.answer else {},
-        }
-        for each in found
-    ]
-    return rows, len(rows)
-
-
-def candidate_rows(
-    found: Iterable[Candidate], *, is_guess: bool = False, has_other_zeros: bool = False
-) -> QueryResult[RecordsByNumberRow]:
-    """Return the candidates of a code as rows."""
-    rows: list[RecordsByNumberRow] = [
-        {
-            "kind": each.kind,
-            "key": each.key,
-            "label": each.label,
-            "is_guess": is_guess,
-            "has_other_zeros": has_other_zeros,
-        }
-        for each in found
-    ]
-    return rows, len(rows)

@@ -17,12 +17,15 @@ import apsw
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
 from aisle.cache.log_writer import entry_identity
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import names_by_user
-from aisle.cache.row_values import QueryResult, WindowRows, parse_row, round_sum, window_bounds
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.row_values import QueryResult, WindowRows, parse_row, product_names, round_sum, window_bounds
 from aisle.host.database import fetch, fetch_one
+from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
@@ -40,9 +43,6 @@ if TYPE_CHECKING:
         key: str
         at: str
 
-
-DEFAULT_DAY_SIZE = 20
-"""Rows of a window if the query names no size."""
 
 _LOCAL_ENTRIES = """
 SELECT * FROM operation INDEXED BY operation_logs
@@ -91,23 +91,24 @@ _REASON_SAMPLE = 50
 """Number of a reason's youngest entries that determine its text and sign; a busy store has ten thousand of them."""
 
 
-def log_reasons(cache: apsw.Connection) -> QueryResult[ReasonsRow]:
+@declare_query("reasons", "", whole_topics())
+def log_reasons(context: QueryContext, _: Args) -> QueryResult[ReasonsRow]:
     """Return the reasons in the store's log."""
     rows: list[ReasonsRow] = []
-    for (code,) in fetch(cache, _REASON_CODES):
-        ((description, adds),) = fetch(cache, _REASON_TEXT, code, _REASON_SAMPLE)
+    for (code,) in fetch(context.cache, _REASON_CODES):
+        ((description, adds),) = fetch(context.cache, _REASON_TEXT, code, _REASON_SAMPLE)
         if str(code).isdecimal():
             rows.append({"reason_code": int(code), "reason_code_description": str(description), "adds": bool(adds)})
     return rows, len(rows)
 
 
-def entries_of_day(
-    cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Mapping[str, Json]
-) -> QueryResult[MyEntriesRow]:
+@declare_query("my_entries", "now key user product_number search first size", whole_topics("log", OUTBOX))
+def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRow]:
     """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`.
 
     Filters: `user`, `product_number`, words to `search`.
     """
+    cache, outbox, store = context.cache, context.outbox, context.store_folder.store
     midnight = store_time.start_of_today(str(args["now"]))
     since = to_utc_text(midnight.isoformat())
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
@@ -126,7 +127,7 @@ def entries_of_day(
     rows = [row for row in rows if args["key"] in (row["key"], row["id"])] if args.get("key") else rows
     filtered = _filter_rows(_add_product_names(cache, rows), args)
     filtered.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
-    first, size = window_bounds(args, DEFAULT_DAY_SIZE)
+    first, size = window_bounds(args)
     shown = filtered[first : first + size]
     later = (_later_count(cache, row) if row["outcome"] == OUTCOME_CONFIRMED else None for row in shown)
     return [
@@ -204,7 +205,7 @@ def _is_listed(row: EntryRow) -> bool:
     return counted or reason or is_undo(row)
 
 
-def _filter_rows(rows: Iterable[EntryRow], args: Mapping[str, Json]) -> list[EntryRow]:
+def _filter_rows(rows: Iterable[EntryRow], args: Args) -> list[EntryRow]:
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
     words = normalise_text(str(args.get("search") or "")).split()
     return [
@@ -212,25 +213,18 @@ def _filter_rows(rows: Iterable[EntryRow], args: Mapping[str, Json]) -> list[Ent
         for row in rows
         if (not user or row["app_user_name"] == user)
         and (not product or row["product_number"] == product)
-        and _has_words(index_text(f"{row['description']} {row['product_number']} {row['location_code']}"), words)
+        and all(word in _entry_text(row) for word in words)
     ]
 
 
-def _has_words(text: str, words: list[str]) -> bool:
-    return all(word in text for word in words)
+def _entry_text(row: EntryRow) -> str:
+    return index_text(f"{row['description']} {row['product_number']} {row['location_code']}")
 
 
 def _add_product_names(cache: apsw.Connection, rows: list[EntryRow]) -> list[EntryRow]:
-    numbers = to_text(sorted({row["product_number"] for row in rows}))
-    names = dict(
-        fetch(
-            cache,
-            "SELECT p.product_number, p.name FROM json_each(?) e JOIN product p ON p.product_number = e.value",
-            numbers,
-        )
-    )
+    names = product_names(cache, (row["product_number"] for row in rows))
     for row in rows:
-        row["description"] = names.get(row["product_number"]) or row["product_number"]
+        row["description"] = names.get(row["product_number"], row["product_number"])
     return rows
 
 
@@ -280,12 +274,6 @@ def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[EntryRow]:
             yield _local_entry(operation, index, entry, ids[index] if index < len(ids) else "")
 
 
-def _difference_of_count(entry: Row, counted_quantity: Decimal) -> Decimal | None:
-    """Return the change of stock by a count; None if the expected quantity is unknown."""
-    expected = entry.get("expected_quantity")
-    return None if expected is None else counted_quantity - to_decimal(expected)
-
-
 def _entry_numbers(operation: Operation) -> list[str]:
     """Return the numbers that the service gave the entries; empty if it gave none."""
     try:
@@ -301,7 +289,11 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
     quantity = (
         sum(pools.values(), Decimal(0)) if pools else to_decimal(entry.get("counted_quantity", entry.get("quantity")))
     )
-    at = to_utc_text(str(entry.get("scanned_datetime") or operation.occurred_at))
+    at, expected = (
+        to_utc_text(str(entry.get("scanned_datetime") or operation.occurred_at)),
+        entry.get("expected_quantity"),
+    )
+    change = None if expected is None else quantity - to_decimal(expected)
     return {
         "product_number": str(entry.get("product_number") or ""),
         "location_code": str(entry.get("location_code") or ""),
@@ -314,16 +306,13 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
         "said": at,
         "pool": next(iter(pools)) if len(pools) == 1 else 0,
         "counted_quantity": quantity if counting else None,
-        "difference": _difference_of_count(entry, quantity) if counting else quantity,
+        "difference": change if counting else quantity,
         "reason": "",
         "source": str(entry.get("source") or ""),
         "outcome": OUTCOME_BY_STATE[operation.state],
         "why": reason_of_operation(operation),
     }
 
-
-DEFAULT_LOG_SIZE = 20
-"""Rows of a window if the query names no size."""
 
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
@@ -382,7 +371,13 @@ BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
 """Bounds before and after everything that can follow a code's beginning."""
 
 
-def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[LogRow] | WindowRows[LogRow]:
+@declare_query(
+    "log",
+    "key since until from_id to_id product_number app_user_name reason_code review_status reference source"
+    " location_code search past first size",
+    whole_topics("log"),
+)
+def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | WindowRows[LogRow]:
     """Return a window on the log, youngest first, or the one entry with this `key`.
 
     Filters: `since` and `until` (days, ISO 8601; `until` is excluded), `from_id`, `to_id`, `product_number`,
@@ -393,10 +388,11 @@ def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult
     With `past`, the `key` and `at` of an entry, the entries after it are returned and nothing is counted. `is_partial`
     is True if the range reaches back before the cached log.
     """
+    cache = context.cache
     if args.get("key"):
         matching = fetch(cache, _SELECT_ENTRY, str(args["key"]))
         return _add_user_names(cache, [_full_entry(*row) for row in matching]), len(matching)
-    first, size = window_bounds(args, DEFAULT_LOG_SIZE)
+    first, size = window_bounds(args)
     past: PastEntry | None = args.get("past")
     values = _condition_values(cache, args, past)
     limits = " AND ".join(_CONDITIONS[name] for name in values) or "1"
@@ -415,13 +411,15 @@ def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult
     return WindowRows(_add_user_names(cache, found), total, _reaches_before_log(cache, str(args.get("since") or "")))
 
 
-def _condition_values(cache: apsw.Connection, args: Mapping[str, Json], past: PastEntry | None) -> dict[str, Json]:
+def _condition_values(cache: apsw.Connection, args: Args, past: PastEntry | None) -> dict[str, Json]:
     """Return the values of the requested conditions by their names in `_CONDITIONS`."""
     search = str(args.get("search") or "")
     code = str(args.get("location_code") or "")
     meant_locations = [] if code else _locations_meant(cache, search)
     words = [] if meant_locations else normalise_text(search).split()[:MAX_WORDS]
     locations = meant_locations or (_locations_by_code(cache, code) or [code] if code else [])
+    # An entry may have other letters than the list; SQL's `lower` knows only ASCII letters.
+    spellings = sorted({spelt for each in locations for spelt in (each, each.casefold(), each.upper())})
     values: dict[str, Json] = {
         "since": to_utc_text(str(args.get("since") or "")),
         "until": "" if past else to_utc_text(str(args.get("until") or "")),
@@ -431,7 +429,7 @@ def _condition_values(cache: apsw.Connection, args: Mapping[str, Json], past: Pa
         "reason": str(args.get("reason_code") or ""),
         "review": str(args.get("review_status") or ""),
         "reference": str(args.get("reference") or "").lower(),
-        "places": to_text(_code_spellings(locations)) if locations else "",
+        "places": to_text(spellings) if spellings else "",
         "source": str(args.get("source") or ""),
         "low": _parse_bound(args.get("from_id")),
         "high": _parse_bound(args.get("to_id")),
@@ -476,11 +474,6 @@ def _locations_meant(cache: apsw.Connection, text: str) -> list[str]:
     return found if [code] == [each.casefold() for each in found] or not (code.isalpha() or code.isdigit()) else []
 
 
-def _code_spellings(locations: list[str]) -> list[str]:
-    """Return the codes in the spellings an entry may have; SQL's `lower` knows only ASCII letters."""
-    return sorted({spelt for location in locations for spelt in (location, location.casefold(), location.upper())})
-
-
 def _add_user_names(cache: apsw.Connection, rows: list[LogRow]) -> list[LogRow]:
     """Add the name of each entry's user as `user_name`, in place. Return the rows."""
     names = names_by_user(cache)
@@ -514,12 +507,14 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
     }
 
 
-def losses_by_week(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[LossesRow]:
+@declare_query("losses", "now", whole_topics("log"))
+def losses_by_week(context: QueryContext, args: Args) -> QueryResult[LossesRow]:
     """Return the losses by reason in each of the last weeks up to that of `now`, greatest first.
 
     Undone losses do not count; weeks begin on
     Monday. Whole days come from stored sums; days on which a local week begins from sums of quarter hours.
     """
+    cache = context.cache
     starts = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
     split_days = {begin[:_DAY_LENGTH] for begin in starts if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
     sums = [row for row in fetch(cache, _LOSSES_BY_DAY, starts[0][:_DAY_LENGTH]) if row[0] not in split_days]

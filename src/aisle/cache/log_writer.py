@@ -16,12 +16,11 @@ import apsw
 from aisle.cache.field_parsing import RawRow, dump_row, key_field, require_object, text_field
 from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK
 from aisle.cache.price import prices_of
-from aisle.cache.product_writer import encode_keys
+from aisle.cache.product_writer import changed_rows, encode_keys
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
 from aisle.search_text import index_text
 from aisle.undo_reference import UNDO_PREFIX
 
@@ -50,17 +49,7 @@ AND EXISTS (SELECT 1 FROM log_undo b WHERE b.name IN (number_name, moment_name))
 """
 
 
-class LogEntry(NamedTuple):
-    """Fields of a log entry that differences and losses need."""
-
-    key: str
-    at: str
-    product_number: str
-    app_user_name: str
-    raw: str
-
-
-LogEntries = Sequence[tuple[LogEntry, RawRow]]
+LogEntries = Sequence[tuple["LogRow", RawRow]]
 """Entries, each with its parsed row."""
 
 
@@ -99,7 +88,7 @@ def undone_identity(entry: RawRow, user: str) -> str:
     return entry_identity(product, location, user, reference[len(UNDO_PREFIX) :])
 
 
-def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> None:
+def write_differences(connection: apsw.Connection, rows: Iterable[LogRow]) -> None:
     """Write differences, losses and undos of new log entries. Triggers have deleted those of replaced entries."""
     relevant = [
         (row, json.loads(row.raw))
@@ -136,7 +125,7 @@ def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> 
     update_values(connection, {row[4] for row in found})
 
 
-def _identities(row: LogEntry, entry: RawRow) -> tuple[str, str, str]:
+def _identities(row: LogRow, entry: RawRow) -> tuple[str, str, str]:
     """Return the key of an entry and its identities by number and by time."""
     location, user = str(entry.get("location_code") or ""), row.app_user_name
     id_ = "" if row.key.startswith("#") else row.key
@@ -265,15 +254,8 @@ def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, 
 
     Return the keys of new and changed entries.
     """
-    stored = dict(
-        fetch(
-            connection,
-            "SELECT l.key, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value",
-            to_text([row.key for row in rows]),
-        )
-    )
-    fresh = list({row.key: row for row in rows if stored.get(row.key) != row.raw}.values())
-    _replace_entries(connection, fresh, [row.key for row in fresh if row.key in stored])
+    fresh = changed_rows(connection, "log", "key", {row.key: row for row in rows})
+    _replace_entries(connection, fresh, [row.key for row in fresh])
     connection.execute(_DELETE_OLD, (since, min(since, losses_since), DELETE_BATCH))
     return tuple(row.key for row in fresh)
 
@@ -285,12 +267,9 @@ def _replace_entries(connection: apsw.Connection, new_rows: Sequence[LogRow], de
     """
     connection.executemany("DELETE FROM log WHERE key = ?", [(name,) for name in deleted_keys])
     connection.executemany(
-        "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
-        new_rows,
+        "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)", new_rows
     )
-    write_differences(
-        connection, (LogEntry(row.key, row.at, row.product_number, row.app_user_name, row.raw) for row in new_rows)
-    )
+    write_differences(connection, new_rows)
 
 
 _FIRST_TIME_SQL = " WHEN ".join(f"raw ->> '{name}' <> '' THEN raw ->> '{name}'" for name in TIME_FIELDS)

@@ -13,12 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.claim_queries import add_picker_names
+from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import person_name
-from aisle.cache.row_values import QueryResult, window_bounds
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.row_values import QueryResult, entry_quantity, product_names, window_bounds
+from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json
+from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import from_text, to_text
+from aisle.outbox import session_requests
+from aisle.outbox.excess_picks import is_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -46,7 +53,15 @@ from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.user_token_owners import user_awaited_by
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import ComparedFigureRow, NeedingPersonRow, OperationItemRow, UnconfirmedRow
+    from aisle.jobs.row_types.operations import (
+        ComparedFigureRow,
+        NeedingPersonRow,
+        OperationItemRow,
+        RefusedOperationsRow,
+        RequestStateRow,
+        UnconfirmedRow,
+    )
+    from aisle.jobs.row_types.orders import RefusalOfUserRow
     from aisle.outbox.evidence import OrderState
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
@@ -60,17 +75,7 @@ CONFLICT_STATUS = 409
 
 def items_of_operation(op: Operation) -> list[Row]:
     """Return the parts of an operation: entries of a log, items of a movement, lines of an order."""
-    if op.operation == UPDATE_ORDER:
-        return list(op.body["orders"].get("order_lines") or ())
-    body = op.body.get("storeproductlog") if op.operation == CREATE_LOGS else op.body
-    return list(body or ()) if op.operation in (CREATE_LOGS, CREATE_MOVEMENT, UPDATE_STORE_PRODUCTS) else []
-
-
-def is_count(op: Operation) -> bool:
-    """Return True if the operation states how much is there, rather than a change."""
-    if op.operation != CREATE_LOGS:
-        return False
-    return any("counted_quantity" in each or op.query.get("is_counted_quantity") for each in items_of_operation(op))
+    return list(op.body["orders"].get("order_lines") or () if op.operation == UPDATE_ORDER else stock_items(op))
 
 
 def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[ComparedFigureRow]:
@@ -182,17 +187,10 @@ def _cached_stock(op: Operation, cache: apsw.Connection) -> Row:
         row = fetch_one(cache, sql, product)
         entries = json.loads(row[0], parse_float=Decimal).get("store_locations") if row else None
         if location and isinstance(entries, list):
-            quantities = (
-                _entry_quantity(entry) for entry in entries if str(entry.get("store_location_code") or "") == location
-            )
+            here = (entry for entry in entries if str(entry.get("store_location_code") or "") == location)
+            quantities = (entry_quantity(entry, "stock_pool_") or Decimal(0) for entry in here)
             found.setdefault(product, {})[location] = sum(quantities, Decimal(0))
     return found
-
-
-def _entry_quantity(entry: Row) -> Decimal:
-    if entry.get("quantity") is not None:
-        return to_decimal(entry["quantity"])
-    return sum((to_decimal(entry.get(f"stock_pool_{pool}")) for pool in range(1, 11)), Decimal(0))
 
 
 def _counted_quantities(op: Operation) -> dict[tuple[str, str], Decimal]:
@@ -203,40 +201,6 @@ def _counted_quantities(op: Operation) -> dict[tuple[str, str], Decimal]:
         names = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
         found[at] = found.get(at, Decimal(0)) + sum((to_decimal(each.get(name)) for name in names), Decimal(0))
     return found
-
-
-def expected_changes(op: Operation) -> dict[tuple[str, str], Decimal]:
-    """Return the change of stock by product and location; counts state none."""
-    found: dict[tuple[str, str], Decimal] = {}
-
-    def add(product: str, location: str, change: Decimal) -> None:
-        if location:
-            found[product, location] = found.get((product, location), Decimal(0)) + change
-
-    for each in items_of_operation(op):
-        product, quantity = str(each.get("product_number") or ""), to_decimal(each.get("quantity"))
-        if op.operation == CREATE_MOVEMENT:
-            add(product, str((each.get("from_location") or {}).get("location_code") or ""), -quantity)
-            add(product, str((each.get("to_location") or {}).get("location_code") or ""), quantity)
-        elif op.operation == CREATE_LOGS and each.get("quantity") is not None and not is_count(op):
-            add(product, str(each.get("location_code") or ""), quantity)
-    return found
-
-
-def stock_outcome(op: Operation) -> str:
-    """Return what the stock before and after indicates: `there`, `not_there`, `mixed`; empty if unknown."""
-    before = (op.evidence.get("before") or {}).get("stock") or {}
-    after = (op.evidence.get("after") or {}).get("stock") or {}
-    outcomes = []
-    for (product, location), change in expected_changes(op).items():
-        stock_before, stock_after = before.get(product, {}).get(location), after.get(product, {}).get(location)
-        if stock_before is None or stock_after is None:
-            return ""
-        moved = to_decimal(stock_after) - to_decimal(stock_before)
-        outcomes.append("there" if moved == change else "not_there" if moved == 0 else "mixed")
-    if not outcomes:
-        return ""
-    return outcomes[0] if len(set(outcomes)) == 1 else "mixed"
 
 
 def lacks_stock(op: Operation, cache: apsw.Connection) -> bool:
@@ -263,8 +227,6 @@ def _format_flag(value: Any) -> str | None:
 def _format_number(value: Any) -> str | None:
     return None if value is None else f"{to_decimal(value).normalize():f}"
 
-
-DEFAULT_SIZE = 20
 
 OUTCOME_QUEUED, OUTCOME_SENT, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_UNCLEAR = (
     "queued",
@@ -306,29 +268,29 @@ RETURNED, GIVEN_TO_OTHER_ORDER = "put_back", "other_order"
 """Resolutions for goods that an order did not get; each closes the operation and says so."""
 
 
-def unconfirmed_operations(
-    outbox: apsw.Connection, cache: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[UnconfirmedRow]:
+@declare_query("unconfirmed", "op_id first size", whole_topics(OUTBOX))
+def unconfirmed_operations(context: QueryContext, args: Args) -> QueryResult[UnconfirmedRow]:
     """Return a window on the unconfirmed operations, those that need a person first, or the one with `op_id`."""
+    outbox, cache = context.outbox, context.cache
     if args.get("op_id"):
         found = fetch(outbox, "SELECT * FROM operation WHERE live = 1 AND op_id = ?", str(args["op_id"]))
         return [unconfirmed_row(operation_from_row(row), cache, outbox) for row in found], len(found)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     rows = [unconfirmed_row(operation_from_row(row), cache, outbox) for row in fetch(outbox, _LIVE_PAGE, size, first)]
     total = fetch_one(outbox, "SELECT count(*) FROM operation WHERE live = 1")
     return rows, int(total[0]) if total else 0
 
 
-def count_needing_person(outbox: apsw.Connection) -> QueryResult[NeedingPersonRow]:
-    """Return the number of operations that need a person, as a total without rows."""
+def count_needing_person(outbox: apsw.Connection) -> int:
+    """Return the number of operations that need a person."""
     sql = "SELECT count(*) FROM operation WHERE live = 1 AND state IN ('needs_person', 'rejected', 'in_doubt')"
-    row = fetch_one(outbox, sql)
-    return [], int(row[0]) if row else 0
+    return int(fetch(outbox, sql)[0][0])
 
 
 def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> UnconfirmedRow:
     """Return one operation as a page shows it."""
-    names = _product_names(cache, op)
+    numbers = [str(each.get("product_number") or "") for each in items_of_operation(op)]
+    names = product_names(cache, numbers)
     pin = user_awaited_by(outbox, op, time.time())
     return {
         "op_id": op.op_id,
@@ -352,9 +314,9 @@ def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connecti
         if pin
         else resolutions(op, is_last=is_last_in_lanes(outbox, op.n), lacks_stock=lacks_stock(op, cache)),
         "waits_for": _blocking_operation(op, outbox),
-        "order": _order_number(op),
+        "order": next((lane.partition("/")[2] for lane in op.lanes if lane.startswith("order/")), ""),
         "location": _location_code(op),
-        "product": _product_number(op),
+        "product": next(filter(None, numbers), ""),
     }
 
 
@@ -405,7 +367,7 @@ def _item_row(each: Row, names: Mapping[str, str]) -> OperationItemRow:
     source, target = each.get("from_location") or {}, each.get("to_location") or {}
     return {
         "product_number": product,
-        "label": names.get(product) or product,
+        "label": names.get(product, product),
         "quantity": None if quantity is None else to_decimal(quantity),
         "line": each.get("line_number"),
         "from": _end_name(source) or str(each.get("location_code") or ""),
@@ -417,20 +379,6 @@ def _end_name(end: Row) -> str:
     return str(end.get("location_code") or end.get("customer_order_number") or "")
 
 
-def _product_names(cache: apsw.Connection, op: Operation) -> dict[str, str]:
-    numbers = to_text(list({str(each.get("product_number") or "") for each in items_of_operation(op)}))
-    sql = "SELECT product_number, name FROM product WHERE product_number IN (SELECT value FROM json_each(?))"
-    return {str(number): str(name) for number, name in fetch(cache, sql, numbers)}
-
-
-def _order_number(op: Operation) -> str:
-    return next((lane.partition("/")[2] for lane in op.lanes if lane.startswith("order/")), "")
-
-
-def _product_number(op: Operation) -> str:
-    return next((str(each["product_number"]) for each in items_of_operation(op) if each.get("product_number")), "")
-
-
 def _location_code(op: Operation) -> str:
     """Return the location whose stock is in question: where goods were counted, lost or taken from."""
     for each in items_of_operation(op):
@@ -438,3 +386,59 @@ def _location_code(op: Operation) -> str:
             if end.get("location_code"):
                 return str(end["location_code"])
     return ""
+
+
+_REFUSED_OPERATIONS = """
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND operation = ?
+AND (occurred_at >= ? OR op_id IN (SELECT value FROM json_each(?))) ORDER BY n
+"""
+
+
+_REFUSED_OF_ORDER = """
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected'
+AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
+"""
+
+
+def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
+    """Return by user of this host their last refused operation on an order.
+
+    Excess that no line could take is left out (see aisle.outbox.excess_picks).
+    """
+    found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
+    return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
+
+
+@declare_query("refused_operations", "operation since ops", whole_topics(REFUSAL))
+def refused_operations(context: QueryContext, args: Args) -> QueryResult[RefusedOperationsRow]:
+    """Return the refused operations (`operation`) since then, or `ops`, that nobody has resolved, oldest first.
+
+    `left` is set for excess that no order line could take (see aisle.outbox.excess_picks).
+    """
+    query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
+    found = [operation_from_row(row) for row in fetch(context.outbox, _REFUSED_OPERATIONS, *query_args)]
+    rows: list[RefusedOperationsRow] = [
+        {
+            "op_id": each.op_id,
+            "user": each.app_user,
+            "why": each.last_error,
+            "label": ", ".join(dict.fromkeys(products_of_operation(each))),
+            "body": each.body,
+            "left": from_text(Any, each.answer) if each.answer else {},
+        }
+        for each in found
+    ]
+    add_picker_names(context.cache, rows)
+    return rows, len(rows)
+
+
+@declare_query("needing_person", "", whole_topics(REFUSAL))
+def operations_needing_person(context: QueryContext, _: Args) -> QueryResult[NeedingPersonRow]:
+    """Return the number of operations that need a person, as a total without rows."""
+    return [], count_needing_person(context.outbox)
+
+
+@declare_query("request_state", "request_id", whole_topics(REQUEST))
+def request_state(context: QueryContext, args: Args) -> QueryResult[RequestStateRow]:
+    """Return the state and the answer of a request, as the courier stored them."""
+    return session_requests.read_answer(context.outbox, str(args["request_id"]))

@@ -15,24 +15,34 @@ import apsw
 
 from aisle.cache.claim_queries import add_batch_pickers, add_claims, add_priority
 from aisle.cache.order_history_queries import last_events
-from aisle.cache.order_overlay import Overlay, Row, is_line_complete, to_decimal
+from aisle.cache.order_overlay import Row, is_line_complete
 from aisle.cache.order_queries import add_pieces
-from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, load_order_header, overlaid_lines
-from aisle.cache.overlay_index import OverlayIndex
+from aisle.cache.overlaid_order import load_order_header, overlaid_lines
 from aisle.cache.pending_order_states import ORDER_BATCH
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.row_values import QueryResult, iso_time, window_bounds
-from aisle.cache.schema import ABSENT_ORDERS
+from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
+from aisle.jobs.supervisor.order_filter import view_key
 from aisle.json_codec import to_text
+from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
 from aisle.search_text import normalise_text
 
 ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 """States of an order, in the words of our own service. interface: fulfillment_status."""
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import AbsentOrderRow, OrderBoardRow, OrderHeader, OrdersByNumberRow
+    from aisle.jobs.row_types.orders import (
+        AbsentOrderRow,
+        OrderBoardRow,
+        OrderCountRow,
+        OrderHeader,
+        OrdersByNumberRow,
+        SavedViewsRow,
+    )
 
 SortKey = tuple[Any, ...]
 """Sort key of an order; the last part is its number."""
@@ -44,7 +54,6 @@ SORT_COLUMNS = {
 }
 """Columns of the cache by sort order."""
 
-IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 _HAS_SHORT_SQL = f"o.order_number IN (SELECT order_number FROM line INDEXED BY line_short WHERE {IS_SHORT_SQL})"  # noqa: S608
 
 
@@ -70,7 +79,7 @@ class BoardFilter(NamedTuple):
         return self == BoardFilter(self.status, sort=self.sort)
 
 
-def parse_filter(args: Mapping[str, Json]) -> BoardFilter:
+def parse_filter(args: Args) -> BoardFilter:
     """Return the filter for a query's arguments; `late` and `pickup_offset` need `now` (ISO 8601)."""
     status = tuple(word for word in ORDER_STATUSES if word in (args.get("status") or ORDER_STATUSES))
     now = datetime.fromisoformat(str(args["now"])).astimezone() if args.get("now") else None
@@ -134,8 +143,6 @@ def sql_conditions(board_filter: BoardFilter) -> tuple[list[str], list[Any]]:
     return conditions, values
 
 
-DEFAULT_SIZE = 50
-
 _END_KEYS = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
 """Keys that sort after all others."""
 
@@ -168,89 +175,147 @@ class PendingOrder(NamedTuple):
     """Revision of its pending operations (`OverlayIndex.revision`)."""
 
 
-def find_absent_order(cache: apsw.Connection, number: str, since: str) -> QueryResult[AbsentOrderRow]:
-    """Return one row if the service, asked since then, answered that it has no such order; otherwise none."""
-    cursor = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ABSENT_ORDERS)
+@declare_query("absent_order", "order_number since", topic_of("absent", "order_number"))
+def find_absent_order(context: QueryContext, args: Args) -> QueryResult[AbsentOrderRow]:
+    """Return one row if the service, asked `since` then, answered that it has no such order; otherwise none."""
+    number, since = str(args["order_number"]), datetime.fromisoformat(str(args["since"])).timestamp()
+    cursor = fetch_one(context.cache, "SELECT cursor FROM sync WHERE topic = ?", ABSENT_ORDERS)
     asked_at = dict(json.loads(cursor[0])).get(number) if cursor else None
-    is_absent = asked_at is not None and asked_at >= datetime.fromisoformat(since).timestamp()
-    return ([{"order_number": number}], 1) if is_absent else ([], 0)
+    return ([{"order_number": number}], 1) if asked_at is not None and asked_at >= since else ([], 0)
+
+
+@declare_query(
+    "order_board",
+    "status search reference claimed short late pickup_offset sort now anchor row fills near first size",
+)
+def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoardRow]:
+    """Return a window of the board: `first` and `size`, or `anchor` (order_number) and its `row` in the window.
+
+    The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
+    order_number and `position` of a row read before, to search from.
+    """
+    listed = context.keep(OrderBoard).filtered_list(context, parse_filter(args))
+    total = listed.total
+    first, size = window_bounds(args, 50)
+    near = args.get("near") or {}
+    start = listed.known_start(str(near.get("order_number") or ""), near.get("position"))
+    if args.get("anchor"):
+        key = listed.key_of(str(args["anchor"]))
+        if key is not None:
+            start = (key, listed.rank(key))
+            last = total - size if total <= size or args.get("fills") else total - 1
+            first = max(0, min(start[1] - int(args.get("row") or 0), last))
+    keys = listed.window(first, size, start)
+    rows = [_load_row(context, number) for *_, number in keys]
+    found: list[OrderBoardRow] = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
+    _add_people(context, found)
+    return found, total
+
+
+@declare_query("order_counts", "views now")
+def order_counts(context: QueryContext, args: Args) -> QueryResult[OrderCountRow]:
+    """Return the number of orders of each of `views` (arguments of `order_board`), if it is stored."""
+    board, now = context.keep(OrderBoard), str(args["now"])
+    late = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
+    rows: list[OrderCountRow] = []
+    for view in args["views"]:
+        board_filter = parse_filter({**view, "now": now})
+        is_late = board_filter._replace(sort=late.sort) == late
+        plain = board.filtered_list(context, board_filter).total if board_filter.is_plain else None
+        rows.append({"count": board.count_late(context, now) if is_late else plain})
+    return rows, len(rows)
+
+
+@declare_query("orders_by_number", "orders", topics_of_list("order", "orders"))
+def orders_by_number(context: QueryContext, args: Args) -> QueryResult[OrdersByNumberRow]:
+    """Return the rows of these `orders` in the given order; unknown numbers are left out."""
+    rows = [row for number in args["orders"] if (row := _load_row(context, str(number))) is not None]
+    _add_people(context, rows)
+    return rows, len(rows)
+
+
+@declare_query("saved_views", "user", whole_topics())
+def saved_views(context: QueryContext, args: Args) -> QueryResult[SavedViewsRow]:
+    """Return the views that a person has saved."""
+    prefix = view_key(str(args["user"]))
+    rows: list[SavedViewsRow] = [
+        {"name": key.removeprefix(prefix), "filter": json.loads(note.text)}
+        for key, note in notes_of_topic(context.outbox, SAVED_VIEW).items()
+        if key.startswith(prefix)
+    ]
+    return rows, len(rows)
+
+
+def _add_people(context: QueryContext, rows: Sequence[OrdersByNumberRow]) -> None:
+    """Add to each order who works on it and the time of its last event, in place."""
+    cache, outbox = context.cache, context.outbox
+    add_claims(cache, outbox, rows)
+    add_priority(cache, outbox, rows)
+    add_batch_pickers(cache, outbox, rows)
+    add_pieces(context, rows)
+    in_work = [row for row in rows if _is_in_work(row)]
+    last_event_by_order = last_events(cache, outbox, [row["order_number"] for row in in_work])
+    for row in rows:
+        row["idle_since"] = ""
+    for row in in_work:
+        claimed_on = to_utc_text(str(row.get("claimed_on") or ""))
+        row["idle_since"] = max(claimed_on, last_event_by_order.get(row["order_number"], ""))
+
+
+def _load_row(context: QueryContext, number: str) -> OrdersByNumberRow | None:
+    header = load_order_header(context, number)
+    if header is None:
+        return None
+    row = cast("OrdersByNumberRow", header)
+    began = fetch_one(context.cache, "SELECT first_read_began FROM orders WHERE order_number = ?", number)
+    row["status"] = order_status(row)
+    row["seen_at"] = iso_time(began[0]) if began and began[0] else ""
+    row["short"] = _count_short(context, number)
+    return row
+
+
+def _count_short(context: QueryContext, number: str) -> int:
+    """Return the number of lines closed short of the ordered quantity."""
+    if number not in context.pending_orders:
+        return int(fetch(context.cache, _COUNT_SHORT_LINES, number)[0][0])
+    return sum(map(is_short_line, overlaid_lines(context, number)))
 
 
 class OrderBoard:
-    """The query `order_board`. It keeps computed orders and keys until cache or outbox change."""
+    """Orders with pending operations, and keys of the last filter, kept until cache or outbox change."""
 
-    def __init__(self, outbox: apsw.Connection, overlay: Overlay) -> None:
-        self._outbox = outbox
-        self._overlay = overlay
+    def __init__(self) -> None:
         self._revision: tuple[Any, ...] = ()
         self._pending_orders: dict[str, PendingOrder] = {}
-        self._overlaid: OverlaidOrders = {}
         self._filtered_keys: dict[BoardFilter, list[SortKey]] = {}
         """All keys of each filter that is more than states."""
 
-    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrderBoardRow]:
-        """Return a window of the board: `first` and `size`, or `anchor` (order_number) and its `row` in the window.
+    def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList:
+        """Return the list of a filter."""
+        self._refresh(context)
+        listed = BoardList(context.cache, board_filter, self._pending_keys(board_filter), self._pending_orders)
+        if board_filter.is_plain:
+            return listed
+        if board_filter not in self._filtered_keys:
+            self._filtered_keys = {board_filter: listed.all_keys()}
+        return FilteredList(context.cache, board_filter, self._filtered_keys[board_filter], {})
 
-        The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
-        order_number and `position` of a row read before, to search from.
-        """
-        pending = self._overlay.by_order()
-        self._refresh(cache, pending)
-        listed = self._filtered_list(cache, parse_filter(args))
-        total = listed.total
-        first, size = window_bounds(args, DEFAULT_SIZE)
-        near = args.get("near") or {}
-        start = listed.known_start(str(near.get("order_number") or ""), near.get("position"))
-        if args.get("anchor"):
-            key = listed.key_of(str(args["anchor"]))
-            if key is not None:
-                start = (key, listed.rank(key))
-                last = total - size if total <= size or args.get("fills") else total - 1
-                first = max(0, min(start[1] - int(args.get("row") or 0), last))
-        keys = listed.window(first, size, start)
-        rows = [self._load_row(cache, pending, number) for *_, number in keys]
-        found: list[OrderBoardRow] = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
-        self._add_people(cache, found)
-        return found, total
-
-    def count_late(self, cache: apsw.Connection, now: str) -> int:
+    def count_late(self, context: QueryContext, now: str) -> int:
         """Return the number of unpicked orders that are overdue at `now`; whole days come from stored counts."""
-        self._refresh(cache, self._overlay.by_order())
+        self._refresh(context)
         late_filter = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
         day, waiting = late_filter.due_before[:10], to_text(list(STATUSES_TO_PICK))
-        ((before,),) = fetch(cache, _COUNT_DUE_DAYS, waiting, day)
-        ((today,),) = fetch(cache, _COUNT_DUE_TODAY, day, late_filter.due_before, waiting)
+        ((before,),) = fetch(context.cache, _COUNT_DUE_DAYS, waiting, day)
+        ((today,),) = fetch(context.cache, _COUNT_DUE_TODAY, day, late_filter.due_before, waiting)
         change = sum(
             matches(row, cached, late_filter) - matches({"status": cached["status"]}, cached, late_filter)
             for row, cached, _ in self._pending_orders.values()
         )
         return int(before) + int(today) + change
 
-    def rows_of_orders(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrdersByNumberRow]:
-        """Return the rows of these `orders` in the given order; unknown numbers are left out."""
-        pending = self._overlay.by_order()
-        self._refresh(cache, pending)
-        rows = [row for number in args["orders"] if (row := self._load_row(cache, pending, str(number))) is not None]
-        self._add_people(cache, rows)
-        return rows, len(rows)
-
-    def _add_people(self, cache: apsw.Connection, rows: Sequence[OrdersByNumberRow]) -> None:
-        """Add to each order who works on it and the time of its last event, in place."""
-        add_claims(cache, self._outbox, rows)
-        add_priority(cache, self._outbox, rows)
-        add_batch_pickers(cache, self._outbox, rows)
-        add_pieces(cache, self._overlay.by_order(), rows, self._overlaid)
-        in_work = [row for row in rows if _is_in_work(row)]
-        last_event_by_order = last_events(cache, self._outbox, [row["order_number"] for row in in_work])
-        for row in rows:
-            row["idle_since"] = ""
-        for row in in_work:
-            row["idle_since"] = max(
-                to_utc_text(str(row.get("claimed_on") or "")), last_event_by_order.get(row["order_number"], "")
-            )
-
-    def _refresh(self, cache: apsw.Connection, pending: OverlayIndex) -> None:
-        stamp = (*self._overlay.revision(), fetch(cache, "PRAGMA data_version")[0][0], id(cache))
+    def _refresh(self, context: QueryContext) -> None:
+        cache, pending = context.cache, context.pending_orders
+        stamp = (*context.overlay.revision(), context.cache_version, id(cache))
         if stamp == self._revision:
             return
         self._revision, self._filtered_keys = (), {}  # an exception below leads to a full computation next time
@@ -267,7 +332,7 @@ class OrderBoard:
         for at, number in enumerate(outdated):
             if at % ORDER_BATCH == 0:
                 pending.preload(outdated[at : at + ORDER_BATCH])
-            row = self._load_row(cache, pending, number)
+            row = _load_row(context, number)
             if row is not None:
                 self._pending_orders[number] = PendingOrder(row, cached_orders[number], pending.revision(number))
         self._revision = stamp
@@ -280,31 +345,6 @@ class OrderBoard:
             if matches(row, cached, board_filter)
         ]
         return sorted(keys)
-
-    def _filtered_list(self, cache: apsw.Connection, board_filter: BoardFilter) -> BoardList:
-        listed = BoardList(cache, board_filter, self._pending_keys(board_filter), self._pending_orders)
-        if board_filter.is_plain:
-            return listed
-        if board_filter not in self._filtered_keys:
-            self._filtered_keys = {board_filter: listed.all_keys()}
-        return FilteredList(cache, board_filter, self._filtered_keys[board_filter], {})
-
-    def _load_row(self, cache: apsw.Connection, pending: PendingByOrder, number: str) -> OrdersByNumberRow | None:
-        header = load_order_header(cache, pending, number, self._overlaid)
-        if header is None:
-            return None
-        row = cast("OrdersByNumberRow", header)
-        began = fetch_one(cache, "SELECT first_read_began FROM orders WHERE order_number = ?", number)
-        row["status"] = order_status(row)
-        row["seen_at"] = iso_time(began[0]) if began and began[0] else ""
-        row["short"] = self._count_short(cache, pending, number)
-        return row
-
-    def _count_short(self, cache: apsw.Connection, pending: PendingByOrder, number: str) -> int:
-        """Return the number of lines closed short of the ordered quantity."""
-        if number not in pending:
-            return int(fetch(cache, _COUNT_SHORT_LINES, number)[0][0])
-        return sum(map(is_short_line, overlaid_lines(cache, pending, number, self._overlaid)))
 
 
 def order_status(row: OrderHeader) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -11,11 +11,13 @@ import apsw
 
 from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.order_overlay import to_decimal
 from aisle.cache.people_queries import names_by_user
-from aisle.cache.row_values import QueryResult, parse_row, window_bounds
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.row_values import QueryResult, parse_row, product_names, window_bounds
 from aisle.host.database import fetch
-from aisle.jobs.job import Json
+from aisle.host.notify_sockets import OUTBOX
+from aisle.jobs.job import Args
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
@@ -54,8 +56,6 @@ def last_events(cache: apsw.Connection, outbox: apsw.Connection, numbers: Sequen
     return {number: at for number, at in last_event_by_order.items() if at}
 
 
-DEFAULT_SIZE = 40
-
 _LOG_OF_ORDER = f"""
 SELECT l.at, l.app_user_name, l.product_number, l.raw, p.name, {WORK_SQL.format(row="l")} FROM log l
 LEFT JOIN product p ON p.product_number = l.product_number
@@ -74,12 +74,11 @@ ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in
 """
 
 
-def order_history(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[OrderHistoryRow]:
+@declare_query("order_history", "order_number first size")
+def order_history(context: QueryContext, args: Args) -> QueryResult[OrderHistoryRow]:
     """Return the history of an order (`order_number`), youngest first."""
-    number = str(args["order_number"])
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    cache, outbox, number = context.cache, context.outbox, str(args["order_number"])
+    first, size = window_bounds(args, 40)
     limit = first + size
     rows = list(_local_rows(outbox, cache, number, limit))
     local_keys = {(row["event"], row["label"], row["at"][:19]) for row in rows}
@@ -142,7 +141,8 @@ def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[OrderHis
             why = reason if what == "rejected" else ""
             yield part(what, "", Decimal(0), "", why)
     for line in order.get("order_lines") or ():
-        name = _product_name(cache, str(line.get("product_number") or ""))
+        product = str(line.get("product_number") or "")
+        name = product_names(cache, [product]).get(product, product)
         reason = store_text(str(line.get("rejection_reason_code_description") or ""))
         more = to_decimal(line.get("picked_quantity")) - to_decimal(line.get("base_picked_quantity"))
         what = "pick" if more > 0 else "unpick" if more < 0 else "short" if line.get("is_picked") else "opened"
@@ -150,12 +150,8 @@ def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[OrderHis
         yield part(what, name, abs(more), location, reason)
 
 
-def _product_name(cache: apsw.Connection, product: str) -> str:
-    found = fetch(cache, "SELECT name FROM product WHERE product_number = ?", product)
-    return str(found[0][0]) if found and found[0][0] else product
-
-
-def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrderOutcomesRow]:
+@declare_query("order_outcomes", "orders since", whole_topics(OUTBOX))
+def order_outcomes(context: QueryContext, args: Args) -> QueryResult[OrderOutcomesRow]:
     """Return the worst state of the pending operations of each of these `orders`.
 
     `confirmed` if nothing is pending. With `since` (ISO 8601 UTC) only updates from then on count.
@@ -163,7 +159,7 @@ def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryRe
     rows: list[OrderOutcomesRow] = []
     since = args.get("since")
     for number in args["orders"]:
-        pending = [operation_from_row(row) for row in fetch(outbox, _LIVE_OPERATIONS, f"order/{number}")]
+        pending = [operation_from_row(row) for row in fetch(context.outbox, _LIVE_OPERATIONS, f"order/{number}")]
         if since:
             pending = [
                 op
@@ -173,9 +169,11 @@ def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryRe
             ]
         worst = next((op for op in pending if op.operation != CREATE_MOVEMENT or op.state != "done"), None)
         word = OUTCOME_BY_STATE[worst.state] if worst else "confirmed"
-        rows.append({"order_number": number, "outcome": word, "why": _reason_of(worst)})
+        rows.append(
+            {
+                "order_number": number,
+                "outcome": word,
+                "why": worst.last_error if worst and worst.state in ("rejected", "needs_person", "in_doubt") else "",
+            }
+        )
     return rows, len(rows)
-
-
-def _reason_of(op: Operation | None) -> str:
-    return op.last_error if op and op.state in ("rejected", "needs_person", "in_doubt") else ""

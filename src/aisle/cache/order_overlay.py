@@ -18,7 +18,7 @@ from aisle.cache.overlay_index import ORDER_FIELD, KeysOf, OperationStatus, Over
 from aisle.host.database import fetch, fetch_one, storage_errors
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Json
-from aisle.jobs.quantities import MAX_DIGITS
+from aisle.jobs.quantities import to_decimal as to_decimal  # also for the courier, which imports no job
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import REJECT_LINES, Operation
 from aisle.outbox.operation_state import IN_DOUBT, NEEDS_PERSON, QUEUED
@@ -54,17 +54,6 @@ FROM (SELECT DISTINCT n AS written FROM operation_change WHERE seq > ?) LEFT JOI
 """One statement, because others write in between: an operation written between two statements would be lost."""
 
 _WRITE_RANGE = "SELECT (SELECT min(seq) FROM operation_change), (SELECT max(seq) FROM operation_change)"
-
-
-def to_decimal(value: Any) -> Decimal:
-    """Return a number of an answer as Decimal; 0 for a value that is no number or too large."""
-    if isinstance(value, Decimal):
-        return value
-    try:
-        found = Decimal(str(value)) if value is not None and not isinstance(value, bool) else Decimal(0)
-    except ArithmeticError:
-        return Decimal(0)
-    return found if found.is_finite() and -MAX_DIGITS <= found.adjusted() <= MAX_DIGITS else Decimal(0)
 
 
 def is_line_complete(line: Mapping[str, Json]) -> bool:

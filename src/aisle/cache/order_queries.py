@@ -5,26 +5,25 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.order_overlay import Row, apply_to_order, is_included, is_line_complete, may_be_included, to_decimal
-from aisle.cache.overlaid_order import (
-    OverlaidOrders,
-    PendingByOrder,
-    load_lines,
-    load_order_header,
-    overlaid_lines,
-    parse_header,
-    picked_quantity,
-)
+from aisle.cache.claim_queries import add_claims, add_priority, add_workers, orders_ahead, orders_not_put_down
+from aisle.cache.operation_queries import refusals_of_order
+from aisle.cache.order_overlay import Row, apply_to_order, is_included, is_line_complete, may_be_included
+from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
+from aisle.cache.pending_order_states import ListChange, SortKey
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.row_values import (
     QueryResult,
     WindowRows,
     held_locations,
     line_locations,
+    load_lines,
     load_walk_orders,
+    parse_header,
     parse_row,
     sort_by_walk_order,
     stock_locations,
@@ -33,8 +32,10 @@ from aisle.cache.row_values import (
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pages import MAX_COUNTED
+from aisle.jobs.pick.stops import parse_lines, sum_in_hand
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
@@ -46,16 +47,8 @@ if TYPE_CHECKING:
         OrderRow,
         OrdersRow,
         OrdersWithProductRow,
+        OrderToPickRow,
     )
-
-SortKey = tuple[str, str, str]
-"""Sort key of the list: (pickup, sort, order_number)."""
-
-ListChange = tuple[frozenset[str], list[SortKey]]
-"""Change of the list by pending operations: orders that leave it, and sorted keys of those that enter it."""
-
-DEFAULT_SIZE = 50
-"""Rows of a window if the query names no size."""
 
 MAX_HITS = MAX_COUNTED
 """Greatest number of hits of a search that are counted; with more hits people type another letter."""
@@ -67,28 +60,48 @@ MAX_INDEX_HITS = 500
 """Hits of the index beyond which the list itself is scanned, which is faster then."""
 
 
-def open_orders(
-    cache: apsw.Connection,
-    pending: PendingByOrder,
-    overlaid: OverlaidOrders,
-    list_change: ListChange,
-    args: Mapping[str, Json],
-) -> WindowRows[OrdersRow]:
-    """Return a window on the open orders: those named `ahead`, then by pickup date and number.
+@declare_query("orders", "search product_number user not_put_down first size", whole_topics("order"))
+def query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
+    """Return the open orders: those assigned to this user and those with priority, then by pickup date and number.
 
-    `overlaid`: cache of orders overlaid before.
+    With search words a hundred at most. With `not_put_down`, before all others those picked and not put down.
     """
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    user, list_change = str(args.get("user") or ""), context.list_change()
+    in_hand: Mapping[str, Json] = {}
+    search = bool(args.get("search"))
+    wanted = bool(args.get("not_put_down"))
+    not_put_down = orders_not_put_down(context.outbox, user, of_everybody=search) if wanted else []
+    if not_put_down or (wanted and search):
+        list_change, in_hand = _add_orders_in_hand(context, list_change, args, not_put_down)
+    ahead = [*in_hand, *orders_ahead(context.outbox, user)]
+    found = _open_orders(context, list_change, ahead, args)
+    _add_claims(context, found.rows)
+    for row in found.rows if in_hand else ():
+        row["not_put_down"] = in_hand.get(row["order_number"], 0)
+    return found
+
+
+def _add_claims(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
+    add_claims(context.cache, context.outbox, rows)
+    add_priority(context.cache, context.outbox, rows)
+
+
+def _open_orders(
+    context: QueryContext, list_change: ListChange, ahead: Sequence[str], args: Args
+) -> WindowRows[OrdersRow]:
+    """Return a window on the open orders: those `ahead`, then by pickup date and number."""
+    cache = context.cache
+    first, size = window_bounds(args, 50)
     search, product = normalise_text(str(args.get("search") or "")), str(args.get("product_number") or "")
-    rank_by_number = {number: rank for rank, number in enumerate(args.get("ahead") or ())}
+    rank_by_number = {number: rank for rank, number in enumerate(ahead)}
     if search or product:
-        keys = _matching_keys(cache, pending, list_change, search.split(), product, list(rank_by_number))
+        keys = _matching_keys(context, list_change, search.split(), product, list(rank_by_number))
         keys.sort(key=lambda key: rank_by_number.get(key[2], len(rank_by_number)))
         partly = not product and len(keys) > MAX_HITS
         keys = keys[:MAX_HITS] if partly else keys
-        return WindowRows(_load_headers(cache, pending, overlaid, keys[first : first + size]), len(keys), partly)
+        return WindowRows(_load_headers(context, keys[first : first + size]), len(keys), partly)
     total = (
-        fetch(cache, "SELECT n FROM order_tally WHERE state = ?", ORDER_OPEN)[0][0]
+        fetch(cache, "SELECT ifnull(sum(n), 0) FROM order_tally WHERE state = ?", ORDER_OPEN)[0][0]
         - len(list_change[0])
         + len(list_change[1])
     )
@@ -100,7 +113,56 @@ def open_orders(
         else list_change
     )
     rest = _window_keys(cache, list_change, max(0, first - len(keys_ahead)), size - len(keys))
-    return WindowRows(_load_headers(cache, pending, overlaid, [*keys, *rest]), total)
+    return WindowRows(_load_headers(context, [*keys, *rest]), total)
+
+
+MAX_LISTED = 5
+"""Greatest number of such orders in a list; others are found by search."""
+
+_FIND_IN_HAND = """
+SELECT o.order_number FROM orders o WHERE o.id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT 500)
+AND o.state = 1 AND EXISTS (SELECT 1 FROM line l WHERE l.order_number = o.order_number AND l.in_hand > 0)
+ORDER BY o.pickup, o.sort, o.order_number LIMIT 20
+"""
+
+_ORDER_KEYS = """
+SELECT order_number, pickup, sort, text, state FROM orders
+WHERE order_number IN (SELECT value FROM json_each(?)) AND state < 2
+"""
+
+
+def _add_orders_in_hand(
+    context: QueryContext, list_change: ListChange, args: Args, not_put_down: Sequence[str]
+) -> tuple[ListChange, dict[str, Decimal]]:
+    """Add orders with goods in hand to the list of open orders: those `not_put_down` here and those searched for.
+
+    Return the changed list and the quantity in hand of each added order.
+    """
+    cache, (hidden, extra) = context.cache, list_change
+    words = normalise_text(str(args.get("search") or "")).split()
+    parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
+    named = [str(row[0]) for row in fetch(cache, _FIND_IN_HAND, parts)] if parts else []
+    keys = {
+        str(number): (pickup, sort, str(number))
+        for number, pickup, sort, text, state in fetch(cache, _ORDER_KEYS, to_text([*not_put_down, *named]))
+        if (state or number in hidden) and all(word in text for word in words)
+    }
+    counts = (
+        (number, _order_in_hand(context, number)) for number in dict.fromkeys((*not_put_down, *named)) if number in keys
+    )
+    found = dict(islice(((number, count) for number, count in counts if count), MAX_LISTED))
+    listed = {key[2] for key in extra}
+    more = [keys[number] for number in found if number not in hidden and number not in listed]
+    return (hidden.difference(found), sorted([*extra, *more])), found
+
+
+def _order_in_hand(context: QueryContext, number: str) -> Decimal:
+    """Return the quantity of an order in hand; 0 without locations, because then nothing is ever put down."""
+    rows, _ = load_order(context, number)
+    if not rows or rows[0]["is_rejected"] or not rows[0]["is_active"]:
+        return Decimal(0)
+    lines = parse_lines(rows[0]["lines"])
+    return sum_in_hand(lines) if any(line.location for line in lines) else Decimal(0)
 
 
 def _keys_ahead(cache: apsw.Connection, list_change: ListChange, numbers: list[str]) -> list[SortKey]:
@@ -143,17 +205,13 @@ def _window_keys(cache: apsw.Connection, list_change: ListChange, first: int, si
 
 
 def _matching_keys(
-    cache: apsw.Connection,
-    pending: PendingByOrder,
-    list_change: ListChange,
-    words: list[str],
-    product: str,
-    ahead: list[str],
+    context: QueryContext, list_change: ListChange, words: list[str], product: str, ahead: list[str]
 ) -> list[SortKey]:
     """Return the keys of all open orders with an open line of this product, or with these words.
 
     With many hits only the first ones of the list and those `ahead` are returned.
     """
+    cache = context.cache
     if product:
         rows = fetch(
             cache,
@@ -170,7 +228,7 @@ def _matching_keys(
         for pickup, sort, number, text in rows
         if number not in list_change[0] and all(word in text for word in words)
     }
-    return [key for key in sorted(keys) if not product or _needs_product(cache, pending, key[2], product)]
+    return [key for key in sorted(keys) if not product or _needs_product(context, key[2], product)]
 
 
 _KEYS_SQL = "SELECT pickup, sort, order_number, text FROM orders"
@@ -199,46 +257,38 @@ def _orders_with_words(cache: apsw.Connection, list_change: ListChange, words: l
     )
 
 
-def _needs_product(cache: apsw.Connection, pending: PendingByOrder, number: str, product: str) -> bool:
+def _needs_product(context: QueryContext, number: str, product: str) -> bool:
     """Return True if the order still has an open line of this product."""
-    lines = load_lines(cache, number, product)
+    lines = load_lines(context.cache, number, product)
     header: Row = {"order_number": number}
-    apply_to_order(header, lines, pending.get(number, ()), None)
+    apply_to_order(header, lines, context.pending_orders.get(number, ()), None)
     return any(not is_line_complete(line) for line in lines)
 
 
-def orders_with_product(
-    cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, args: Mapping[str, Json]
-) -> QueryResult[OrdersWithProductRow]:
+@declare_query("orders_with_product", "product_number first size", whole_topics("order"))
+def orders_with_product(context: QueryContext, args: Args) -> QueryResult[OrdersWithProductRow]:
     """Return the unclosed orders with this product, those that still need some first; by pickup date.
 
     Each has the quantity it still needs (`needed`) and holds (`held`).
     """
     product = str(args["product_number"])
-    keys = fetch(
-        cache,
-        "SELECT DISTINCT o.pickup, o.sort, o.order_number FROM line l"
-        " JOIN orders o ON o.order_number = l.order_number WHERE l.product_number = ? AND o.state < 2",
-        product,
-    )
-    rows = [
-        row for *_, number in sorted(keys) if (row := _order_with_product(cache, pending, overlaid, number, product))
-    ]
+    sql = """SELECT DISTINCT o.pickup, o.sort, o.order_number FROM line l
+      JOIN orders o ON o.order_number = l.order_number WHERE l.product_number = ? AND o.state < 2"""
+    keys = sorted(fetch(context.cache, sql, product))
+    rows = [row for *_, number in keys if (row := _order_with_product(context, number, product))]
     rows.sort(key=lambda row: row["needed"] <= 0)
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args, 50)
     return rows[first : first + size], len(rows)
 
 
-def _order_with_product(
-    cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, number: str, product: str
-) -> OrdersWithProductRow | None:
-    row = load_order_header(cache, pending, number, overlaid)
+def _order_with_product(context: QueryContext, number: str, product: str) -> OrdersWithProductRow | None:
+    row = load_order_header(context, number)
     if row is None or not row["is_active"] or row["is_rejected"]:
         return None
-    lines = load_lines(cache, number, product)
-    if number in pending:
+    lines = load_lines(context.cache, number, product)
+    if number in context.pending_orders:
         numbers = {line["line_number"] for line in lines}
-        lines = [line for line in overlaid_lines(cache, pending, number, overlaid) if line["line_number"] in numbers]
+        lines = [line for line in overlaid_lines(context, number) if line["line_number"] in numbers]
     open_quantities = (to_decimal(line.get("quantity")) - to_decimal(line.get("picked_quantity")) for line in lines)
     needed = (rest for line, rest in zip(lines, open_quantities, strict=True) if not is_line_complete(line))
     return {
@@ -250,12 +300,10 @@ def _order_with_product(
     }
 
 
-def _load_headers(
-    cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, keys: Iterable[SortKey]
-) -> list[OrdersRow]:
-    rows = (load_order_header(cache, pending, number, overlaid) for _, _, number in keys)
+def _load_headers(context: QueryContext, keys: Iterable[SortKey]) -> list[OrdersRow]:
+    rows = (load_order_header(context, number) for _, _, number in keys)
     found = [cast("OrdersRow", row) for row in rows if row is not None]
-    add_pieces(cache, pending, found, overlaid)
+    add_pieces(context, found)
     return found
 
 
@@ -274,22 +322,21 @@ LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_numb
 """Counts the lines of orders without pending operations as `_count_line_pieces` does."""
 
 
-def add_pieces(
-    cache: apsw.Connection, pending: PendingByOrder, rows: Sequence[OrderHeader], overlaid: OverlaidOrders
-) -> None:
+def add_pieces(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
     """Add `pieces` and `picked_pieces` to orders with measured goods, in place; their quantities have no sum.
 
     A measured line counts as one piece, as on the pick screen.
     """
+    cache = context.cache
     by_number = {str(row["order_number"]): row for row in rows}
     measured: dict[str, set[str]] = {}
     for number, product in fetch(cache, _MEASURED_LINES, to_text(list(by_number))):
         measured.setdefault(number, set()).add(product)
-    without_pending = [number for number in measured if number not in pending]
+    without_pending = [number for number in measured if number not in context.pending_orders]
     for number, ordered, picked in fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ():
         by_number[number]["picked_pieces"], by_number[number]["pieces"] = to_decimal(picked), to_decimal(ordered)
     for number in measured.keys() - set(without_pending):
-        lines = overlaid_lines(cache, pending, number, overlaid)
+        lines = overlaid_lines(context, number)
         counted = (
             _count_line_pieces(line, is_measured=line.get("product_number") in measured[number]) for line in lines
         )
@@ -311,7 +358,27 @@ def _count_line_pieces(line: Row | OrderLineRow, *, is_measured: bool) -> tuple[
     )
 
 
-def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> QueryResult[OrderRow]:
+@declare_query("order", "order_number", topic_of("order", "order_number"))
+def query_order(context: QueryContext, args: Args) -> QueryResult[OrderRow]:
+    """Return one order with its lines, its claim, and who works on it here."""
+    rows, total = load_order(context, str(args["order_number"]))
+    add_workers(context.cache, context.outbox, rows)
+    _add_claims(context, rows)
+    return rows, total
+
+
+@declare_query("order_to_pick", "order_number", topic_of("order", "order_number"))
+def order_to_pick(context: QueryContext, args: Args) -> QueryResult[OrderToPickRow]:
+    """Return the row of the query `order` with the stock of its lines, and the operations on it that were refused."""
+    orders, total = query_order(context, args)
+    _add_stock_at_locations(context, orders)
+    rows: list[OrderToPickRow] = [
+        {**order, "refused_by": refusals_of_order(context.outbox, order["order_number"])} for order in orders
+    ]
+    return rows, total
+
+
+def load_order(context: QueryContext, number: str) -> QueryResult[OrderRow]:
     """Return one order with its lines.
 
     Each line has its product's unit, the locations of the product, the locations where its goods are held, and
@@ -319,18 +386,19 @@ def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> 
     operation of this host may or may not be included in the read; its figures may be off until the next read.
     `moved_by`: by user of this host, the number of their last movement or rejection that is not included.
     """
+    cache, operations = context.cache, context.pending_orders.get(number, ())
     found = fetch_one(cache, "SELECT raw, lines_read_began, pickup FROM orders WHERE order_number = ?", number)
     if found is None:
         return [], 0
     raw, began, pickup = found
     row = parse_header(raw, number, pickup)
     lines = _load_full_lines(cache, number) if began is not None else []
-    apply_to_order(row, lines, pending.get(number, ()), began)
+    apply_to_order(row, lines, operations, began)
     picked = sum((to_decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None
     row.update(lines=lines, lines_known=began is not None, picked_quantity=picked_quantity(row, picked))
     order = cast("OrderRow", row)
-    order["moved_by"] = _last_move_by_user(pending.get(number, ()), began)
-    order["unsure"] = any(may_be_included(each, began) for each in pending.get(number, ()))
+    order["moved_by"] = _last_move_by_user(operations, began)
+    order["unsure"] = any(may_be_included(each, began) for each in operations)
     if any(line["allow_decimal"] for line in order["lines"]):
         counted = (_count_line_pieces(line, is_measured=line["allow_decimal"]) for line in order["lines"])
         _add_pieces_of_lines(order, counted)
@@ -406,7 +474,7 @@ _LOCATIONS_MARK = '"store_locations"'
 """Text in every stock entry that names locations."""
 
 
-def add_stock_at_locations(cache: apsw.Connection, pending: PendingByProduct, orders: Iterable[OrderRow]) -> None:
+def _add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) -> None:
     """Add `stock` to each line, in place: quantity of its product by location.
 
     It is empty if unknown, and for lines picked from the warehouse, whose stock is not here.
@@ -414,8 +482,12 @@ def add_stock_at_locations(cache: apsw.Connection, pending: PendingByProduct, or
     lines = [line for order in orders for line in order["lines"]]
     from_store = [line for line in lines if not _is_from_warehouse(line)]
     numbers = sorted({str(line["product_number"]) for line in from_store})
-    read = ((str(number), raw, began) for number, raw, began in _read_stock(cache, numbers) if _LOCATIONS_MARK in raw)
-    found = {number: _stock_by_location(number, raw, began, pending) for number, raw, began in read}
+    stock = fetch(context.cache, _STOCK_OF_PRODUCTS, to_text(numbers)) if numbers else []
+    found = {
+        number: _stock_by_location(number, raw, began, context.pending_products)
+        for number, raw, began in stock
+        if _LOCATIONS_MARK in raw
+    }
     for line in lines:
         line["stock"] = {}
     for line in from_store:
@@ -438,10 +510,6 @@ def _is_from_warehouse(line: OrderLineRow) -> bool:
     extension = line.get("aisle")
     sources = (line, extension if isinstance(extension, dict) else {})
     return any(each.get("is_picked_from_warehouse") in (True, "true") for each in sources)
-
-
-def _read_stock(cache: apsw.Connection, numbers: list[str]) -> list[tuple[str, str, float | None]]:
-    return fetch(cache, _STOCK_OF_PRODUCTS, to_text(numbers)) if numbers else []
 
 
 def _stock_by_location(

@@ -26,7 +26,7 @@ from aisle.cache.field_parsing import (
     required_number,
     text_field,
 )
-from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, split_chunks
+from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, split_chunks, unseen_sql
 from aisle.cache.schema import IS_CLAIMED_SQL, MIN_SEARCH_PART, ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED, STATUS_SQL
 from aisle.host.database import fetch
 from aisle.jobs import store_time
@@ -190,6 +190,7 @@ def _decimal_field(raw: RawRow, name: str) -> Decimal:
 class OrderRead(NamedTuple):
     """One order of an answer."""
 
+    order_number: str
     header: OrderRow
     lines: list[OrderLineRow] | None
     """Lines of the order; None if the answer has headers only."""
@@ -238,11 +239,11 @@ def write_orders(connection: apsw.Connection, reads: Sequence[OrderRead], read_b
     """
     changed: list[str] = []
     for chunk in split_chunks(reads):
-        stored = _known_orders(connection, [read.header.order_number for read in chunk])
+        stored = _known_orders(connection, [read.order_number for read in chunk])
         bulk = _OrderBatch(connection, read_began)
-        for read in {read.header.order_number: read for read in chunk}.values():
-            if bulk.add(read, stored.get(read.header.order_number)):
-                changed.append(read.header.order_number)
+        for read in {read.order_number: read for read in chunk}.values():
+            if bulk.add(read, stored.get(read.order_number)):
+                changed.append(read.order_number)
         bulk.write()
     return tuple(changed)
 
@@ -286,7 +287,7 @@ class _OrderBatch:
 
     def add(self, read: OrderRead, old: _KnownOrder | None) -> bool:
         """Collect an order. Return True if it differs from the cached one."""
-        header, lines = read
+        header, lines = read.header, read.lines
         if old is not None and lines is not None and self._read_began < (old.lines_read_began or 0):
             lines = None
         has_new_lines = lines is not None and self._replace_lines(header.order_number, lines, old)
@@ -433,10 +434,7 @@ def delete_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[
 
 def find_unseen_orders(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
     """Return the cached open and picked orders that a pass of the list has not seen."""
-    rows = fetch(
-        connection,
-        "SELECT o.order_number FROM orders o WHERE o.state < 2 AND NOT EXISTS (SELECT 1 FROM seen_key s"
-        " WHERE s.topic = 'order' AND s.generation = ? AND s.key = o.order_number) ORDER BY o.sort",
-        generation,
-    )
+    unseen = unseen_sql("order", "o.order_number")
+    sql = f"SELECT o.order_number FROM orders o WHERE o.state < 2 AND {unseen} ORDER BY o.sort"  # noqa: S608
+    rows = fetch(connection, sql, generation)
     return tuple(str(number) for (number,) in rows)

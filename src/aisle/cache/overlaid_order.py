@@ -5,30 +5,24 @@ A list is drawn again after every commit of any process; mostly the commit conce
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import apsw
-
-from aisle.cache.order_overlay import Row, apply_to_order, to_decimal
-from aisle.cache.row_values import parse_row
+from aisle.cache.order_overlay import Row, apply_to_order
+from aisle.cache.query_context import QueryContext
+from aisle.cache.row_values import ORDER_LINES, parse_header, parse_row
 from aisle.host.database import fetch, fetch_one
+from aisle.jobs.quantities import to_decimal
 from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader
 
-PendingByOrder = Mapping[str, Sequence[Operation]]
-
 MAX_KEPT_ORDERS = 100
 """Greatest number of kept orders, more than any screen shows. Beyond it all are dropped and computed again."""
 
 _ORDER_HEADER = "SELECT raw, picked_quantity, lines_read_began, pickup FROM orders WHERE order_number = ?"
-_ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"
-_LINES_OF_PRODUCT = (
-    "SELECT line_number, raw FROM line WHERE order_number = ? AND product_number = ? ORDER BY line_number"
-)
 
 
 class OverlaidOrder(NamedTuple):
@@ -42,21 +36,19 @@ class OverlaidOrder(NamedTuple):
     lines: list[Row]
 
 
-OverlaidOrders = dict[str, OverlaidOrder]
-"""Overlaid orders by number, kept by the caller."""
+class OverlaidOrders(dict[str, OverlaidOrder]):
+    """Overlaid orders by number, as read before."""
 
 
-def load_order_header(
-    cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
-) -> OrderHeader | None:
+def load_order_header(context: QueryContext, number: str) -> OrderHeader | None:
     """Return the header of an order with its progress; None if unknown.
 
     Lines are read only if operations are pending.
     """
-    if number in pending:
-        order = _overlay_order(cache, pending[number], number, overlaid)
+    if number in context.pending_orders:
+        order = overlaid_order(context, number)
         return None if order is None else cast("OrderHeader", {**order.row})
-    found = fetch_one(cache, _ORDER_HEADER, number)
+    found = fetch_one(context.cache, _ORDER_HEADER, number)
     if found is None:
         return None
     raw, picked, began, pickup = found
@@ -65,34 +57,22 @@ def load_order_header(
     return cast("OrderHeader", row)
 
 
-def overlaid_lines(cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders) -> list[Row]:
+def overlaid_lines(context: QueryContext, number: str) -> list[Row]:
     """Return the lines of an order with pending operations; empty if they are unknown."""
-    order = overlaid_order(cache, pending, number, overlaid)
+    order = overlaid_order(context, number)
     return [] if order is None else order.lines
 
 
-def overlaid_order(
-    cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
-) -> OverlaidOrder | None:
+def overlaid_order(context: QueryContext, number: str) -> OverlaidOrder | None:
     """Return an order with pending operations; None if it is not cached."""
-    return _overlay_order(cache, pending[number], number, overlaid)
-
-
-def _overlay_order(
-    cache: apsw.Connection, operations: Sequence[Operation], number: str, overlaid: OverlaidOrders
-) -> OverlaidOrder | None:
+    cache, operations, overlaid = context.cache, context.pending_orders[number], context.keep(OverlaidOrders)
     header = fetch_one(cache, _ORDER_HEADER, number)
     if header is None:
         return None
     raw, picked, began, pickup = header
-    cached_lines = fetch(cache, _ORDER_LINES, number) if began is not None else []
+    cached_lines = fetch(cache, ORDER_LINES, number) if began is not None else []
     earlier = overlaid.get(number)
-    if (
-        earlier is not None
-        and earlier.operations is operations
-        and earlier.header == header
-        and earlier.cached_lines == cached_lines
-    ):
+    if earlier and earlier.operations is operations and earlier[:2] == (header, cached_lines):
         return earlier
     row = {**parse_header(raw, number, pickup), "lines_known": began is not None}
     lines = [{**parse_row(raw), "line_number": line} for line, raw in cached_lines]
@@ -105,25 +85,8 @@ def _overlay_order(
     return order
 
 
-def parse_header(raw: str, number: str, pickup: str) -> Row:
-    """Parse the header of an order and set the fields that every order has."""
-    row = parse_row(raw)
-    row["order_number"] = number
-    row.setdefault("pickup_date", "" if pickup == "~" else pickup)
-    row["is_active"] = row.get("is_active") is not False
-    for name in ("is_claimed", "is_picked", "is_rejected"):
-        row[name] = bool(row.get(name))
-    return row
-
-
 def picked_quantity(row: Row, picked: Any) -> Decimal:
     """Return the picked quantity of an order; `picked` is None if its lines are unknown, then its header states it."""
     if picked is None:
         return to_decimal(row.get("total_quantity" if row["is_picked"] else "total_delivery_quantity"))
     return to_decimal(picked)
-
-
-def load_lines(cache: apsw.Connection, number: str, product: str = "") -> list[Row]:
-    """Return the cached lines of an order, or those of one product."""
-    rows = fetch(cache, _LINES_OF_PRODUCT, number, product) if product else fetch(cache, _ORDER_LINES, number)
-    return [{**parse_row(raw), "line_number": line} for line, raw in rows]

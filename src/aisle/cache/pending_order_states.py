@@ -1,7 +1,6 @@
 """Effect of pending operations on the list of open orders: which orders enter it, leave it, or are closed.
 
-The state of an order is computed once, and again only if its relevant operations or its cached row changed. Other
-processes write all the time, and mostly an operation only changes its own state.
+The state of an order is computed once, and again only if its operations or its cached row changed.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from typing import Any, NamedTuple
 import apsw
 
 from aisle.cache.order_overlay import Row, apply_to_order, is_included, is_line_complete
-from aisle.cache.order_queries import ListChange, SortKey
-from aisle.cache.overlaid_order import load_lines, parse_header
-from aisle.cache.overlay_index import OverlayIndex, RecentCache
+from aisle.cache.overlay_index import OverlayIndex
+from aisle.cache.row_values import load_lines, parse_header
 from aisle.cache.schema import ORDER_OPEN
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Json
@@ -24,8 +22,6 @@ from aisle.outbox.rebase_picks import PICKED
 
 MAX_KEPT_STATES = 500
 """Number of kept states beyond which orders without pending operations are dropped."""
-MAX_COUNTED_OPERATIONS = 500
-"""Number of operations whose relevant part is kept; for others it is computed again."""
 ORDER_BATCH = 25
 """Orders whose operations are read at once."""
 
@@ -40,7 +36,11 @@ _LINE_FIELDS = ("line_number", "quantity", PICKED, "moved_quantity", "is_picked"
 """Fields of a line that determine its state."""
 
 
-OperationKeys = tuple[tuple[Any, ...], ...]
+SortKey = tuple[str, str, str]
+"""Sort key of the list: (pickup, sort, order_number)."""
+
+ListChange = tuple[frozenset[str], list[SortKey]]
+"""Change of the list by pending operations: orders that leave it, and sorted keys of those that enter it."""
 
 
 class OrderBase(NamedTuple):
@@ -75,8 +75,6 @@ class PendingOrderStates:
 
     def __init__(self) -> None:
         self._states: dict[str, PendingOrderState] = {}
-        self._operation_keys: RecentCache[str, OperationKeys] = RecentCache(MAX_COUNTED_OPERATIONS)
-        """Relevant parts of the operations (`_operation_key`) of the orders computed last."""
         self._pending_count = 0
         """Number of orders with pending operations at the last check."""
         self._version: int | None = None
@@ -112,14 +110,14 @@ class PendingOrderStates:
         for number in outdated:
             operations = pending.get(number)
             state = self._compute_state(cache, number, rows[number], operations) if operations else None
-            if state is not None:  # stored at once, like its operation keys: the next order may raise
+            if state is not None:  # stored at once: the next order may raise
                 found[number] = self._states[number] = state._replace(revision=pending.revision(number))
         return found
 
     def _compute_state(
         self, cache: apsw.Connection, number: str, cached: tuple[Any, ...], operations: Sequence[Operation]
     ) -> PendingOrderState | None:
-        """Return the current state, reusing the earlier one if possible; None if the order is no longer cached."""
+        """Return the current state from the kept rows of the order; None if it is no longer cached."""
         before = self._states.get(number)
         if before is not None and before.base.cached != cached:
             before = None
@@ -127,18 +125,12 @@ class PendingOrderStates:
         if base is None:
             return None
         relevant = [each for each in operations if not is_included(each, base.read_began)]
-        keys = tuple(_operation_key(each) for each in relevant)
-        if before is not None and _are_same(self._operation_keys.get(number), keys):
-            state = before
-        elif _is_surely_open(base, relevant):
-            state = PendingOrderState(base, 0, is_open=True, is_closed=False)
-        else:
-            header, lines = dict(base.header), [dict(line) for line in base.lines]
-            apply_to_order(header, lines, relevant, base.read_began)
-            is_gone = bool(header["is_rejected"] or not header["is_active"])
-            state = PendingOrderState(base, 0, not is_gone and not header["is_picked"], is_gone)
-        self._operation_keys.put(number, keys, len(operations))
-        return state
+        if _is_surely_open(base, relevant):
+            return PendingOrderState(base, 0, is_open=True, is_closed=False)
+        header, lines = dict(base.header), [dict(line) for line in base.lines]
+        apply_to_order(header, lines, relevant, base.read_began)
+        is_gone = bool(header["is_rejected"] or not header["is_active"])
+        return PendingOrderState(base, 0, not is_gone and not header["is_picked"], is_gone)
 
     def list_change(self, cache: apsw.Connection, pending: OverlayIndex, version: int) -> ListChange:
         """Return the change of the list of open orders by pending operations; `version` is that of the cache.
@@ -182,35 +174,15 @@ def _is_surely_open(base: OrderBase, operations: Iterable[Operation]) -> bool:
     return bool(untouched)
 
 
-def _operation_key(operation: Operation) -> tuple[Any, ...]:
-    """Return the part of an overlaid operation that determines the state of its order."""
-    return operation.body, operation.first_sent_at is not None, operation.op_id
-
-
-def _are_same(earlier: OperationKeys | None, current: OperationKeys) -> bool:
-    """Return True if the keys are equal.
-
-    Bodies are compared by identity, because comparing content costs as much as applying it.
-    """
-    return (
-        earlier is not None
-        and len(earlier) == len(current)
-        and all(then[0] is each[0] and then[1:] == each[1:] for then, each in zip(earlier, current, strict=True))
-    )
-
-
 def _load_base(cache: apsw.Connection, number: str, cached: tuple[Any, ...]) -> OrderBase | None:
     found = fetch_one(cache, "SELECT raw, pickup FROM orders WHERE order_number = ?", number)
     if found is None:
         return None
     header = parse_header(found[0], number, found[1])
-    lines = [_line_fields(line) for line in (load_lines(cache, number) if cached[-1] is not None else ())]
+    cached_lines = load_lines(cache, number) if cached[-1] is not None else []
+    lines = [{name: line[name] for name in _LINE_FIELDS if name in line} for line in cached_lines]
     is_open = header["is_active"] and not (header["is_rejected"] or header["is_picked"])
     open_lines = frozenset(line["line_number"] for line in lines if is_open and not is_line_complete(line))
     return OrderBase(
         cached, {"order_number": number, **{name: header[name] for name in _STATE_FIELDS}}, lines, open_lines
     )
-
-
-def _line_fields(line: Row) -> dict[str, Json]:
-    return {name: line[name] for name in _LINE_FIELDS if name in line}

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
+from aisle.barcode_keys import lookup_keys
+from aisle.cache.code_queries import find_candidates
+from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.row_values import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
+from aisle.host.notify_sockets import OUTBOX
+from aisle.jobs.job import Args
+from aisle.outbox.local_notes import LANGUAGE, notes_of_keys
+from aisle.outbox.operation_record import principal_of
+from aisle.outbox.user_token_owners import count_waiting_for, has_token
 from aisle.roles import SUPERVISORS, may_supervise
+from aisle.scan.meaning import PERSON
+from aisle.search_text import normalise_text
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.people import LanguageRow, PeopleRow, PersonRow, UserTokenRow
 
 
 class PersonRights(NamedTuple):
@@ -51,6 +66,12 @@ def announced_features(cache: apsw.Connection) -> tuple[str, ...] | None:
     return tuple(word for word in words if word)
 
 
+def announces_features(cache: apsw.Connection) -> bool:
+    """Return True if the service announces features, as only our own does."""
+    row = fetch_one(cache, "SELECT features FROM link")
+    return bool(row and row[0])
+
+
 def load_person_rights(cache: apsw.Connection, user: str) -> PersonRights:
     """Return the rights of a person."""
     words = announced_features(cache)
@@ -68,3 +89,47 @@ def person_name(cache: apsw.Connection, user: str) -> str:
 def names_by_user(cache: apsw.Connection) -> dict[str, str]:
     """Return the names of all people by user."""
     return {str(user): str(name) for user, name in fetch(cache, "SELECT user, name FROM person")}
+
+
+@declare_query("people", "search first size", whole_topics("person"))
+def query_people(context: QueryContext, args: Args) -> QueryResult[PeopleRow]:
+    """Return the people whose name, user or badge match the words of `search`."""
+    search = str(args.get("search") or "")
+    words = normalise_text(search).split()
+    badges = {found.key for found in find_candidates(context.cache, lookup_keys(search)) if found.kind == PERSON}
+    rows = fetch(context.cache, "SELECT user, name, text FROM person ORDER BY name, user")
+    people: list[PeopleRow] = [
+        {"user": user, "name": name, "is_badge": user in badges}
+        for user, name, text in rows
+        if user in badges or all(word in text for word in words)
+    ]
+    first, size = window_bounds(args, 50)
+    return people[first : first + size], len(people)
+
+
+@declare_query("person", "user", whole_topics("person"))
+def query_person(context: QueryContext, args: Args) -> QueryResult[PersonRow]:
+    """Return one person, with the number of all."""
+    row = fetch_one(context.cache, "SELECT user, name FROM person WHERE user = ?", str(args["user"]))
+    count = fetch_one(context.cache, "SELECT count(*) FROM person")
+    return [{"user": row[0], "name": row[1]}] if row else [], int(count[0]) if count else 0
+
+
+@declare_query("language", "user", whole_topics())
+def query_language(context: QueryContext, args: Args) -> QueryResult[LanguageRow]:
+    """Return the language that a person wants."""
+    notes = notes_of_keys(context.outbox, [str(args["user"])], LANGUAGE)
+    return [{"language": each.text} for each in notes.values()], len(notes)
+
+
+@declare_query("user_token", "user now", whole_topics(OUTBOX))
+def user_token(context: QueryContext, args: Args) -> QueryResult[UserTokenRow]:
+    """Return the token of the `user`, as far as known, at `now`."""
+    outbox, user = context.outbox, str(args["user"])
+    rights = load_person_rights(context.cache, user)
+    row: UserTokenRow = {"wanted": rights.needs_pin, "asked": rights.issues_user_tokens, "there": False, "waiting": 0}
+    if user:
+        now = datetime.fromisoformat(str(args["now"])).timestamp()
+        row["there"] = has_token(outbox, principal_of(user), now)
+        row["waiting"] = count_waiting_for(outbox, user, now)
+    return [row], 1

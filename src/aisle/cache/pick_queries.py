@@ -7,38 +7,38 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.location_queries import lines_read_times
-from aisle.cache.location_writer import count_tags, tagged_locations
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.location_queries import count_tags, lines_read_times, tagged_locations
+from aisle.cache.order_overlay import Row
+from aisle.cache.order_queries import orders_with_product
 from aisle.cache.people_queries import announced_features
+from aisle.cache.product_search import query_product
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.row_values import QueryResult, location_entries, parse_row, pool_quantities
-from aisle.cache.stock_overlay import PendingByProduct, apply_to_held
+from aisle.cache.stock_overlay import apply_to_held
 from aisle.cache.walk_order import WalkOrder
 from aisle.host.database import fetch
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down import is_pickup_location
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow, PickupLocationsRow, StockAtLocationRow
     from aisle.jobs.row_types.log import ShortReasonsRow
-    from aisle.jobs.row_types.orders import LocationStockRow, OrdersWithProductRow
+    from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import LabelledProduct, OrderOfCustomerRow, ProductRow, UnexpectedProductRow
     from aisle.jobs.row_types.stores import FeaturesRow
-
-    LoadProduct = Callable[[Mapping[str, Json]], QueryResult[ProductRow]]
 
     class _HeldInPools(HeldGoodsRow):
         pools: dict[str, Json]
 
-    OrdersWithProduct = Callable[[Mapping[str, Json]], QueryResult[OrdersWithProductRow]]
 
 MAX_LOCATIONS = 4
 """Greatest number of pick-up locations that are named."""
@@ -51,15 +51,14 @@ SELECT p.product_number, p.name, p.raw FROM json_each(?) e JOIN product p ON p.p
 """
 
 
-def unexpected_product(
-    cache: apsw.Connection, product: LoadProduct, orders_with_product: OrdersWithProduct, args: Mapping[str, Json]
-) -> QueryResult[UnexpectedProductRow]:
+@declare_query("unexpected_product", "product_number orders products", whole_topics())
+def unexpected_product(context: QueryContext, args: Args) -> QueryResult[UnexpectedProductRow]:
     """Return one row on a product that none of `orders` needs (product_number, orders, and their open `products`).
 
     `deprecation_date`, `is_active` and `is_template` are those of the catalogue.
     """
-    number = str(args["product_number"])
-    (rows, _), open_numbers = product({"product_number": number}), [str(each) for each in args.get("products") or ()]
+    cache, number = context.cache, str(args["product_number"])
+    (rows, _), open_numbers = query_product(context, args), [str(each) for each in args.get("products") or ()]
     found_product: ProductRow | Row = rows[0] if rows else {}
     open_products = [
         (str(each), str(name or each), parse_row(raw) if raw else {})
@@ -69,7 +68,7 @@ def unexpected_product(
     referral = str(found_product.get("referral_product_id") or found_product.get("referral_product") or "")
     label = next((str(name or each) for each, name, _ in _load_products(cache, [referral])), referral)
     own_orders = {str(each) for each in args.get("orders") or ()}
-    found, _ = orders_with_product({"product_number": number, "size": MAX_ORDERS + len(own_orders)})
+    found, _ = orders_with_product(context, {"product_number": number, "size": MAX_ORDERS + len(own_orders)})
     other_orders: list[OrderOfCustomerRow] = [
         {"order_number": each["order_number"], "customer_name": each["customer_name"]}
         for each in found
@@ -106,12 +105,13 @@ def _product_label(number: str, label: str) -> LabelledProduct:
     return {"product_number": number, "label": label}
 
 
-def stock_of_product_at(product: LoadProduct, args: Mapping[str, Json]) -> QueryResult[StockAtLocationRow]:
+@declare_query("stock_at_location", "product_number location_code", whole_topics())
+def stock_of_product_at(context: QueryContext, args: Args) -> QueryResult[StockAtLocationRow]:
     """Return the stock of a product at a location: `pools` by number and total `quantity`.
 
     Arguments: product_number, location_code.
     """
-    rows, _ = product({"product_number": args["product_number"]})
+    rows, _ = query_product(context, args)
     code = str(args["location_code"]).casefold()
     found = [
         location for row in rows for location in row["locations"] if str(location["location_code"]).casefold() == code
@@ -126,13 +126,14 @@ def stock_of_product_at(product: LoadProduct, args: Mapping[str, Json]) -> Query
     return [{"pools": pools, "quantity": quantity}], 1
 
 
-def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[PickupLocationsRow]:
+@declare_query("pickup_locations", "like", whole_topics())
+def pickup_locations(context: QueryContext, args: Args) -> QueryResult[PickupLocationsRow]:
     """Return one row with the codes of some pick-up locations (`locations`), and the number of all (`count`).
 
     Codes most similar to `like` come first.
     """
-    waiting = [tag for tag, _ in count_tags(cache) if is_pickup_location((tag,))]
-    found = list(tagged_locations(cache, waiting))
+    waiting = [tag for tag, _ in count_tags(context.cache) if is_pickup_location((tag,))]
+    found = list(tagged_locations(context.cache, waiting))
     like = _code_parts(str(args.get("like") or ""))
     found.sort(key=lambda code: (_code_parts(code) != like, natural_key(code)))
     return ([{"locations": found[:MAX_LOCATIONS], "count": len(found)}], 1) if found else ([], 0)
@@ -167,20 +168,17 @@ WHERE instr(l.raw, '"rejection_reason_code"') AND l.raw ->> 'rejection_reason_co
 """
 
 
-def other_locations(
-    cache: apsw.Connection,
-    pending: PendingByProduct,
-    walk_order: WalkOrder,
-    product: ProductRow | None,
-    args: Mapping[str, Json],
-) -> QueryResult[OtherLocationsRow]:
+@declare_query("other_locations", "product_number location pools", topic_of("product", "product_number"))
+def other_locations(context: QueryContext, args: Args) -> QueryResult[OtherLocationsRow]:
     """Return the other locations with stock of a product that belongs to no order, nearest to `location` first.
 
-    `product` is the row of the query `product`; `pools` names the pools to pick from, none: any. The
-    quantity is what is free in these pools. Picks that the service has not confirmed are deducted in `product` already.
+    `pools` names the pools to pick from, none: any. The
+    quantity is what is free in these pools. Picks that the service has not confirmed are deducted already.
     """
-    if product is None:
+    products, _ = query_product(context, args)
+    if not products:
         return [], 0
+    cache, pending, product = context.cache, context.pending_products, products[0]
     number, allowed = str(product["product_number"]), [str(pool) for pool in args.get("pools") or ()]
     held = _held_by_location(cache, number)
     began = lines_read_times(cache, pending.get(number, ()))
@@ -195,7 +193,9 @@ def other_locations(
         pool, free = _free_quantity(location, held_here, allowed, free_in_all)
         if free > 0 and code.casefold() != str(args.get("location") or "").casefold():
             found.append({"location_code": code, "quantity": free, "pool": pool})
-    steps = _distances(walk_order, str(args.get("location") or ""), [str(row["location_code"]) for row in found])
+    steps = _distances(
+        context.walk_order(), str(args.get("location") or ""), [str(row["location_code"]) for row in found]
+    )
     found.sort(key=lambda row: steps[row["location_code"]])
     return found, len(found)
 
@@ -251,18 +251,20 @@ def _distances(walk_order: WalkOrder, here: str, codes: Sequence[str]) -> dict[s
     return {code: (abs(steps), int(steps < 0)) for code, steps in offsets.items()}
 
 
-def recent_reasons(cache: apsw.Connection) -> QueryResult[ShortReasonsRow]:
+@declare_query("short_reasons", "", whole_topics())
+def recent_reasons(context: QueryContext, _: Args) -> QueryResult[ShortReasonsRow]:
     """Return the rejection reasons that orders and lines named lately: `code` and `text`, each code once."""
     found: dict[str, str] = {}
     for sql in (_ORDER_REASONS, _LINE_REASONS):
         for state in (2, 1, 0):
-            for code, words in fetch(cache, sql, state, MAX_RECENT):
+            for code, words in fetch(context.cache, sql, state, MAX_RECENT):
                 found.setdefault(str(code), str(words))
     rows: list[ShortReasonsRow] = [{"code": code, "text": found[code]} for code in sorted(found)]
     return rows, len(rows)
 
 
-def service_features(cache: apsw.Connection) -> QueryResult[FeaturesRow]:
+@declare_query("features", "", whole_topics())
+def service_features(context: QueryContext, _: Args) -> QueryResult[FeaturesRow]:
     """Return one row with the announced `features`; none if the service was never reached."""
-    words = announced_features(cache)
+    words = announced_features(context.cache)
     return ([], 0) if words is None else ([{"features": list(words)}], 1)

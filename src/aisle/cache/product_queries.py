@@ -7,7 +7,7 @@ the query often. interface: Delivery order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
@@ -20,12 +20,15 @@ from aisle.cache.delivery_queries import (
 )
 from aisle.cache.delivery_writer import DeliveryLine
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.order_overlay import to_decimal
-from aisle.cache.people_queries import load_person_rights, names_by_user
+from aisle.cache.people_queries import announces_features, load_person_rights, names_by_user
+from aisle.cache.product_search import query_product
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.row_values import QueryResult, iso_time, window_bounds
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.host.notify_sockets import OUTBOX
+from aisle.jobs.job import Args
+from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.json_codec import to_text
@@ -33,10 +36,7 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import ReceivedLine
-    from aisle.jobs.row_types.products import NextDeliveriesRow, PendingChangeRow, ProductRow, StoreProductRow
-
-DEFAULT_DELIVERY_COUNT = 3
-"""Rows of a window if the query names no size."""
+    from aisle.jobs.row_types.products import NextDeliveriesRow, PendingChangeRow, StoreProductRow
 
 DELIVERY_BATCH = 20
 """Deliveries that are read at once."""
@@ -65,18 +65,18 @@ class _NextDelivery(NamedTuple):
     read_began: float
 
 
-def next_deliveries(
-    cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], args: Mapping[str, Json]
-) -> QueryResult[NextDeliveriesRow]:
+@declare_query("next_deliveries", "product_number size", whole_topics("delivery"))
+def next_deliveries(context: QueryContext, args: Args) -> QueryResult[NextDeliveriesRow]:
     """Return the next deliveries of a product, earliest first.
 
-    `pending` has the operations by product; receipts among them are overlaid. The total
-    counts only the returned rows.
+    Pending receipts are overlaid. The total counts only the returned rows.
     """
-    product = str(args["product_number"])
-    receipts = [operation for operation in pending.get(product, ()) if any(deliveries_of_receipt(operation))]
+    cache, product = context.cache, str(args["product_number"])
+    receipts = [
+        operation for operation in context.pending_products.get(product, ()) if any(deliveries_of_receipt(operation))
+    ]
     touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
-    _, size = window_bounds(args, DEFAULT_DELIVERY_COUNT)
+    _, size = window_bounds(args, 3)
     rows: list[NextDeliveriesRow] = []
     skip = 0
     while len(rows) < size:
@@ -128,17 +128,13 @@ ORDER BY n DESC LIMIT ?
 """
 
 
-def load_store_product(
-    cache: apsw.Connection,
-    outbox: apsw.Connection,
-    product: Callable[[Mapping[str, Json]], QueryResult[ProductRow]],
-    args: Mapping[str, Json],
-) -> QueryResult[StoreProductRow]:
+@declare_query("store_product", "product_number user", topic_of("product", "product_number", OUTBOX))
+def load_store_product(context: QueryContext, args: Args) -> QueryResult[StoreProductRow]:
     """Return the row of the query `product` (product_number) with the store's settings."""
-    rows, total = product(args)
+    rows, total = query_product(context, args)
     if not rows:
         return [], total
-    number = str(args["product_number"])
+    cache, number = context.cache, str(args["product_number"])
     stock = fetch_one(
         cache, "SELECT s.read_began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
     )
@@ -147,15 +143,10 @@ def load_store_product(
         "is_ranged": stock is not None,
         "read_at": iso_time(stock[0]) if stock else "",
         "may_edit": load_person_rights(cache, str(args.get("user") or "")).may_supervise,
-        "keeps_all": _service_keeps_all_fields(cache),
-        "said": list(_change_rows(cache, outbox, number)),
+        "keeps_all": announces_features(cache),
+        "said": list(_change_rows(cache, context.outbox, number)),
     }
     return [row], total
-
-
-def _service_keeps_all_fields(cache: apsw.Connection) -> bool:
-    row = fetch_one(cache, "SELECT features FROM link")
-    return bool(row and row[0])
 
 
 def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -> Iterator[PendingChangeRow]:

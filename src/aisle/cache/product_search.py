@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterator, Sequence
 from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
 from aisle.barcode_keys import normalise_code
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.goods_in_hand_queries import product_in_hand
+from aisle.cache.order_overlay import Row
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, topics_of_rows
 from aisle.cache.row_values import (
     QueryResult,
     WindowRows,
@@ -22,19 +23,17 @@ from aisle.cache.row_values import (
     stock_locations,
     window_bounds,
 )
-from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
+from aisle.cache.stock_overlay import apply_to_stock
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pages import MAX_COUNTED
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import normalise_text, search_variants
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import NearbyStoreRow, ProductRow, SearchRow, SurroundingRow
     from aisle.jobs.row_types.service import ServiceProduct
-
-DEFAULT_SIZE = 20
-"""Rows of a window if the query names no size."""
 
 MAX_HITS = MAX_COUNTED
 """Greatest number of hits that are counted and ranked; with more hits people type another letter."""
@@ -95,7 +94,13 @@ WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
 """Quantities of these products, without those of which no stock is kept."""
 
 
-def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows[SearchRow]:
+@declare_query("search", "search first size", topics_of_rows("product", "product_number"))
+def query_products(context: QueryContext, args: Args) -> WindowRows[SearchRow]:
+    """Return the products that match the words of `search` (see `search_products`)."""
+    return search_products(context.cache, args)
+
+
+def search_products(cache: apsw.Connection, args: Args) -> WindowRows[SearchRow]:
     """Return the products whose name, brand, number or barcode contain all these words; best first.
 
     If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A
@@ -103,7 +108,7 @@ def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowR
     words or the letter. `is_partial` is True if that may have left hits out.
     """
     search = str(args.get("search") or "")
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     variants = search_variants(search)
     if not variants:
         return WindowRows([], 0)
@@ -290,13 +295,13 @@ def _hit_row(
     }
 
 
-def load_product(
-    cache: apsw.Connection, pending: PendingByProduct, number: str, store: str, configured_pools: Mapping[int, str]
-) -> QueryResult[ProductRow]:
+@declare_query("product", "product_number", topic_of("product", "product_number"))
+def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
     """Return one product: catalogue row, stock entry, and its stock by pool and location.
 
-    Pools have the store's names, else the `configured_pools`. A pool with stock is always shown.
+    Pools have the store's names, else the configured ones. A pool with stock is always shown.
     """
+    cache, number = context.cache, str(args["product_number"])
     found = fetch_one(
         cache,
         "SELECT p.raw, s.raw, s.read_began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
@@ -307,12 +312,12 @@ def load_product(
         return [], 0
     catalogue, stock, began, *hit = found
     stock_entry = parse_row(stock) if stock else {}
-    operations = pending.get(number, ()) if stock else ()
+    operations = context.pending_products.get(number, ()) if stock else ()
     if operations:
         apply_to_stock(stock_entry, number, operations, began)
         hit[0] = stock_entry.get("most_likely_quantity")
     locations = stock_locations(stock_entry)
-    named = {**{str(pool): name for pool, name in configured_pools.items()}, **_pool_names(cache, store)}
+    named = {**{str(pool): name for pool, name in context.pools.items()}, **_pool_names(context)}
     service_fields = (parse_row(catalogue) if catalogue else {}) | stock_entry
     service_fields.pop("store_locations", None)
     row: ProductRow = {
@@ -326,17 +331,21 @@ def load_product(
             locations, load_walk_orders(cache, {str(location["location_code"]) for location in locations})
         ),
         "in_catalogue": bool(catalogue),
-        "in_hand": Decimal(0),  # added by the query
+        "in_hand": product_in_hand(context, number),
     }
     return [row], 1
 
 
-def load_surrounding(cache: apsw.Connection, number: str, store: str) -> QueryResult[SurroundingRow]:
+@declare_query("surrounding", "product_number", topic_of("surrounding", "product_number"))
+def load_surrounding(context: QueryContext, args: Args) -> QueryResult[SurroundingRow]:
     """Return the stock of a product in nearby stores and warehouses, as last read.
 
     interface: Surrounding stock entry.
     """
-    found = fetch_one(cache, "SELECT read_began, refused, raw FROM surrounding WHERE product_number = ?", number)
+    number, store = str(args["product_number"]), context.store_folder.store
+    found = fetch_one(
+        context.cache, "SELECT read_began, refused, raw FROM surrounding WHERE product_number = ?", number
+    )
     if found is None:
         return [], 0
     began, refused, raw = found
@@ -357,6 +366,6 @@ def _surrounding_row(entry: Row) -> NearbyStoreRow:
     }
 
 
-def _pool_names(cache: apsw.Connection, store: str) -> dict[str, Json]:
-    row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", store)
+def _pool_names(context: QueryContext) -> dict[str, Json]:
+    row = fetch_one(context.cache, "SELECT raw FROM store WHERE store_number = ?", context.store_folder.store)
     return pool_quantities(parse_row(row[0]), "storeStockPool") if row else {}

@@ -7,9 +7,9 @@ Stock location entry.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import apsw
 
@@ -70,6 +70,17 @@ CHUNK_ROWS = 1000
 T = TypeVar("T")
 
 
+class StoredRow(Protocol):
+    """Row with its text as stored."""
+
+    @property
+    def raw(self) -> str:
+        """The row as JSON text."""
+
+
+R = TypeVar("R", bound=StoredRow)
+
+
 class SkippedRow(NamedTuple):
     """A row that was left out."""
 
@@ -117,6 +128,25 @@ def split_chunks(rows: Sequence[T]) -> Iterator[Sequence[T]]:
 def encode_keys(rows: Iterable[str]) -> str:
     """Return keys as one parameter for json_each."""
     return json.dumps(list(rows))
+
+
+def changed_rows(connection: apsw.Connection, table: str, key: str, rows: Mapping[str, R]) -> list[R]:
+    """Return those of the rows (by key) that are not stored, or stored with another text."""
+    sql = f"SELECT t.{key}, t.raw FROM json_each(?) e JOIN {table} t ON t.{key} = e.value"  # noqa: S608 - names of our own
+    stored = dict(fetch(connection, sql, encode_keys(rows)))
+    return [row for name, row in rows.items() if stored.get(name) != row.raw]
+
+
+def replaced_keys(connection: apsw.Connection, table: str, key: str, rows: Mapping[str, R]) -> tuple[str, ...]:
+    """Return the keys that are added, changed or removed if these rows replace all of a table."""
+    stored = dict(fetch(connection, f"SELECT {key}, raw FROM {table}"))  # noqa: S608 - names of our own
+    changed = [name for name, row in rows.items() if stored.get(name) != row.raw]
+    return (*changed, *(str(name) for name in stored if name not in rows))
+
+
+def unseen_sql(topic: str, key: str) -> str:
+    """Return the condition for rows that a complete pass has not seen; the parameter is its number."""
+    return f"NOT EXISTS (SELECT 1 FROM seen_key s WHERE s.topic = '{topic}' AND s.generation = ? AND s.key = {key})"  # noqa: S608
 
 
 class _KnownProduct(NamedTuple):
@@ -333,13 +363,10 @@ def delete_unseen_products(connection: apsw.Connection, generation: int) -> tupl
 
     Those with stock lose the catalogue row only.
     """
-    deleted = fetch(
-        connection,
-        "SELECT p.id, p.product_number, p.codes, ifnull(t.barcode, '') FROM product p LEFT JOIN stock t ON t.id = p.id"
-        " WHERE p.raw <> '' AND NOT EXISTS (SELECT 1 FROM seen_key s"
-        " WHERE s.topic = 'product' AND s.generation = ? AND s.key = p.product_number)",
-        generation,
-    )
+    unseen = unseen_sql("product", "p.product_number")
+    sql = f"""SELECT p.id, p.product_number, p.codes, ifnull(t.barcode, '') FROM product p
+      LEFT JOIN stock t ON t.id = p.id WHERE p.raw <> '' AND {unseen}"""  # noqa: S608
+    deleted = fetch(connection, sql, generation)
     texts = IndexChanges(connection)
     for _, number, codes, barcode in deleted:
         texts.change_codes(number, all_codes(decode_codes(codes), number, barcode), all_codes({}, number, barcode))
@@ -357,13 +384,10 @@ def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[s
 
     Products that the catalogue does not have are deleted with them.
     """
-    deleted = fetch(
-        connection,
-        "SELECT p.id, p.product_number, p.codes, t.barcode FROM stock t JOIN product p ON p.id = t.id"
-        " WHERE NOT EXISTS (SELECT 1 FROM seen_key s"
-        " WHERE s.topic = 'stock' AND s.generation = ? AND s.key = p.product_number)",
-        generation,
-    )
+    unseen = unseen_sql("stock", "p.product_number")
+    sql = f"""SELECT p.id, p.product_number, p.codes, t.barcode FROM stock t JOIN product p ON p.id = t.id
+      WHERE {unseen}"""  # noqa: S608
+    deleted = fetch(connection, sql, generation)
     texts = IndexChanges(connection)
     for _, number, stored_codes, barcode in deleted:
         codes = decode_codes(stored_codes)

@@ -6,51 +6,30 @@ catalogue, and without a cache file (then nothing is known).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from decimal import Decimal
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
+from aisle.cache import price
 from aisle.cache.cache_file import empty_cache, open_cache
-from aisle.cache.order_overlay import Overlay
-from aisle.cache.order_queries import ListChange
-from aisle.cache.overlaid_order import OverlaidOrders
-from aisle.cache.pending_order_states import PendingOrderStates
-from aisle.cache.query_registry import QUERIES, QueryContext
+from aisle.cache.code_queries import find_candidates
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import find_query
 from aisle.cache.row_values import QueryResult, WindowRows
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
-from aisle.cache.stock_overlay import StockOverlay
 from aisle.cache.store_queries import missing_lists, unread_lists
-from aisle.cache.walk_order import WalkOrder, WalkOrderCache
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
 from aisle.host.file_system import FileId, file_id
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.view import LinkState
-from aisle.json_codec import to_text
-from aisle.late import LazyModule
-from aisle.scan.meaning import PERSON, PRODUCT, Candidate
-
-if TYPE_CHECKING:
-    from aisle.cache import price, supervisor_queries
-else:
-    price = LazyModule("aisle.cache.price")
-    supervisor_queries = LazyModule("aisle.cache.supervisor_queries")
+from aisle.scan.meaning import PRODUCT, Candidate
 
 _CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
 """Errors of a reader while the courier replaces the cache."""
-
-_FIND_CODES = """
-SELECT e.value, c.kind, c.key, c.factor, p.name, p.allow_decimal, o.label, m.name, p.unit, m.badge
-FROM json_each(?) e JOIN code c ON c.code = e.value
-LEFT JOIN product p ON c.kind = 'product' AND p.product_number = c.key
-LEFT JOIN orders o ON c.kind IN ('order', 'reference') AND o.order_number = c.key
-LEFT JOIN person m ON c.kind = 'person' AND m.user = c.key
-ORDER BY e.key, c.kind, c.key
-"""
 
 ALL_TOPICS = tuple((topic, "") for topic in CHANGE_TOPICS)
 
@@ -60,15 +39,8 @@ class CacheReader:
 
     def __init__(self, store_folder: StoreFolder, outbox: apsw.Connection) -> None:
         self._store_folder = store_folder
-        self.pools: Mapping[int, str] = {}
-        """Names of the configured stock pools; empty for those that the store names."""
-        self._outbox = outbox
-        self._overlay = Overlay(outbox)
-        self._stock_overlay = StockOverlay(self._overlay)
-        self._list_change: tuple[tuple[int, ...], ListChange] | None = None
-        self._order_states = PendingOrderStates()
-        self._overlaid_orders: OverlaidOrders = {}
-        self._walk_orders = WalkOrderCache()
+        self.context = QueryContext(store_folder, outbox)
+        """Connections and caches of the queries."""
         self._link: tuple[int, LinkState, float | None] | None = None
         """Link state and time of the last answer, for this version of the cache."""
         self._has_file = True
@@ -91,8 +63,8 @@ class CacheReader:
             self._has_file, self.is_outdated = True, False
             self._file = file_id(self._store_folder.cache)
         self._open_count += 1
-        self._list_change = self._link = None
-        self._order_states, self._walk_orders = PendingOrderStates(), WalkOrderCache()
+        self._link = None
+        self.context.use_cache(found)
         return found
 
     def _reopen(self) -> None:
@@ -119,18 +91,8 @@ class CacheReader:
     def find(self, keys: Iterable[str]) -> list[Candidate]:
         """Return everything stored under these keys (`aisle.barcode_keys.lookup_keys`), in the order of the keys."""
         key_list = list(keys)
-        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(key_list))
+        found: list[Candidate] = self._read_safely(lambda: find_candidates(self._cache, key_list))
         return found
-
-    def _find_candidates(self, keys: Iterable[str]) -> list[Candidate]:
-        unique_keys = list(dict.fromkeys(keys))
-        rows = [(*row[:-1], str(row[-1] or "")) for row in fetch(self._cache, _FIND_CODES, to_text(unique_keys))]
-        badges = {key: badge for _, kind, key, *_, badge in rows if kind == PERSON}
-        found = [_make_candidate(*row[:-1]) for row in rows]
-        if len(badges) < 2:
-            return found
-        person = _exact_person(unique_keys[0], badges)
-        return [candidate for candidate in found if candidate.kind != PERSON or candidate.key == person]
 
     def with_prices(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates with the prices of products; None for a product with an unknown price."""
@@ -140,65 +102,25 @@ class CacheReader:
 
     # Windows
 
-    def query(self, name: str, args: Mapping[str, Json]) -> QueryResult[Json]:
+    def query(self, name: str, args: Args) -> QueryResult[Json]:
         """Return rows and total number of a named query (see aisle.cache.query_registry)."""
         rows, total, _ = self.query_window(name, args)
         return rows, total
 
-    def query_window(self, name: str, args: Mapping[str, Json]) -> WindowRows[Json]:
+    def query_window(self, name: str, args: Args) -> WindowRows[Json]:
         """Return rows and total of a named query, and True if there may be more."""
-        query = QUERIES.get(name)
-        if query is not None:
-            result: QueryResult[Json] = self._read_safely(lambda: query.read(self._query_context(), args))
-        else:
-            result = self._read_safely(lambda: self._supervisor_queries.read(name, self._cache, args))
+        query = find_query(name)
+        result: QueryResult[Json] = self._read_safely(lambda: query.read(self.context, args))
         return WindowRows(*result)
 
-    def _query_context(self) -> QueryContext:
-        return QueryContext(
-            store_folder=self._store_folder,
-            cache=self._cache,
-            outbox=self._outbox,
-            overlay=self._overlay,
-            stock_overlay=self._stock_overlay,
-            pools=self.pools,
-            overlaid_orders=self._overlaid_orders,
-            find=self._find_candidates,
-            walk_order=self._walk_order,
-            list_change=self._open_list_change,
-            closed_orders=self._closed_orders,
-        )
-
-    @cached_property
-    def _supervisor_queries(self) -> supervisor_queries.SupervisorQueries:
-        return supervisor_queries.SupervisorQueries(self._outbox, self._overlay)
-
-    def _closed_orders(self, orders: Iterable[str]) -> set[str]:
-        """Return those of these orders that were rejected or finished here."""
-        states = self._order_states.states_of(self._cache, self._overlay.by_order(), orders)
-        return {number for number, state in states.items() if state.is_closed}
-
-    def _open_list_change(self) -> ListChange:
-        """Return the change of the list of open orders, computed only if cache or outbox changed.
-
-        A search asks for the list at every key.
-        """
-        stamp = (*self._overlay.revision(), self._version())
-        if self._list_change is None or self._list_change[0] != stamp:
-            self._list_change = stamp, self._order_states.list_change(self._cache, self._overlay.by_order(), stamp[-1])
-        return self._list_change[1]
-
-    def _walk_order(self) -> WalkOrder:
-        return self._walk_orders.current(self._cache, self._version())
-
     def _version(self) -> int:
-        return int(fetch(self._cache, "PRAGMA data_version")[0][0])
+        return self.context.cache_version
 
     # Changes
 
     def data_version(self) -> tuple[int, int]:
         """Return a value that changes when another process has written to cache or outbox; takes microseconds."""
-        return self._read_safely(self._version), self._overlay.data_version()
+        return self._read_safely(self._version), self.context.overlay.data_version()
 
     def cache_version(self) -> tuple[int, int]:
         """Return a value that changes when another process has written to the cache or another cache was opened.
@@ -267,30 +189,3 @@ class CacheReader:
         """Return the reason for which the link is refused, as stored; empty if it is not refused."""
         rows = self._read_safely(lambda: fetch(self._cache, "SELECT server FROM link WHERE state = 'refused'"))
         return str(rows[0][0] or "") if rows else ""
-
-
-def _exact_person(text: str, badges: Mapping[str, str]) -> str:
-    """Return the person with exactly this badge or user; empty if there is none.
-
-    Used if several people have forms of it.
-    """
-    searched = text.strip().casefold()
-    exact = [user for user, badge in badges.items() if searched == badge.strip().casefold()]
-    exact = exact or [user for user in badges if searched == user.strip().casefold()]
-    return exact[0] if len(exact) == 1 else ""
-
-
-def _make_candidate(
-    code: str,
-    kind: str,
-    key: str,
-    factor: str,
-    name: str | None,
-    decimals: int | None,
-    order_label: str | None,
-    person_name: str | None,
-    unit: str | None,
-) -> Candidate:
-    return Candidate(
-        code, kind, key, name or order_label or person_name or key, Decimal(factor), bool(decimals), unit=unit or ""
-    )

@@ -1,19 +1,25 @@
-"""Parsing of stored rows, and values that several queries read from them: pools, locations, walking order, windows."""
+"""Parsing of stored rows, values that several queries read from them, and windows on long lists.
+
+No list is read whole: a window is reached from the nearer end, so both ends of a long list cost as little as a short
+list.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import apsw
 
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import Row
 from aisle.host.database import fetch
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
@@ -42,7 +48,7 @@ NO_WALK_ORDER = Decimal(10) ** 12
 """Sort value of a location without a walking order."""
 
 
-def window_bounds(args: Mapping[str, Json], size: int) -> tuple[int, int]:
+def window_bounds(args: Args, size: int = 20) -> tuple[int, int]:
     """Return (first, size) of the requested window; `size` if the query names no size."""
     first, requested = args.get("first"), args.get("size")
     return max(0, int(first or 0)), size if requested is None else max(0, int(requested))
@@ -65,6 +71,29 @@ def parse_row(raw: str) -> Row:
     """Parse a stored row: whole numbers as int, fractions as Decimal."""
     row: Row = _DECODER.decode(raw)
     return row
+
+
+ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"
+_LINES_OF_PRODUCT = (
+    "SELECT line_number, raw FROM line WHERE order_number = ? AND product_number = ? ORDER BY line_number"
+)
+
+
+def parse_header(raw: str, number: str, pickup: str) -> Row:
+    """Parse the header of an order and set the fields that every order has."""
+    row = parse_row(raw)
+    row["order_number"] = number
+    row.setdefault("pickup_date", "" if pickup == "~" else pickup)
+    row["is_active"] = row.get("is_active") is not False
+    for name in ("is_claimed", "is_picked", "is_rejected"):
+        row[name] = bool(row.get(name))
+    return row
+
+
+def load_lines(cache: apsw.Connection, number: str, product: str = "") -> list[Row]:
+    """Return the cached lines of an order, or those of one product."""
+    rows = fetch(cache, _LINES_OF_PRODUCT, number, product) if product else fetch(cache, ORDER_LINES, number)
+    return [{**parse_row(raw), "line_number": line} for line, raw in rows]
 
 
 def round_sum(value: float) -> Decimal:
@@ -105,6 +134,12 @@ def load_walk_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, 
         to_text(list(codes)),
     )
     return {str(code): to_decimal(order) for code, order in rows}
+
+
+def product_names(cache: apsw.Connection, numbers: Iterable[str]) -> dict[str, str]:
+    """Return the names of those of these products that have one."""
+    sql = "SELECT p.product_number, p.name FROM json_each(?) e JOIN product p ON p.product_number = e.value"
+    return {str(number): str(name) for number, name in fetch(cache, sql, to_text(sorted(set(numbers)))) if name}
 
 
 def location_entries(raw: Row) -> list[Row]:
@@ -169,3 +204,39 @@ def sort_by_walk_order(locations: Sequence[L], orders: Mapping[str, Number]) -> 
             natural_key(str(location["location_code"])),
         ),
     )
+
+
+SortKey = tuple[Any, ...]
+"""Sort key of the list; no two rows share one."""
+
+ReadKeys = Callable[[bool, int, int], Sequence[SortKey]]
+"""Function (from the end, count, skip) that returns keys in reading direction."""
+
+
+def read_window(read: ReadKeys, total: int, first: int, size: int) -> list[SortKey]:
+    """Return the keys of a window on a list with `total` cached rows, in the order of the list."""
+    count = min(size, total - first)
+    if count <= 0:
+        return []
+    behind = total - first - count
+    from_end = behind < first
+    rows = list(read(from_end, count, behind if from_end else first))
+    return rows[::-1] if from_end else rows
+
+
+def read_merged_window(read: ReadKeys, total: int, extra: Sequence[SortKey], first: int, size: int) -> list[SortKey]:
+    """Return the keys of a window with `extra` rows merged in, which are sorted like the list.
+
+    `total` is the number of cached rows without the extra ones.
+    """
+    if not extra:
+        return read_window(read, total, first, size)
+    # Reading this many rows earlier suffices: no more extra rows can precede the window.
+    start = max(0, first - len(extra))
+    rows = read_window(read, total, start, first + size - start)
+    if start and not rows:
+        return []
+    extra_before = bisect_left(extra, rows[0]) if start else 0
+    merged = sorted([*rows, *extra[extra_before:]])
+    offset = first - start - extra_before
+    return merged[offset : offset + size]

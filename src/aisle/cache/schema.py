@@ -22,11 +22,24 @@ It is no generated column: SQLite does not use an index on such a column as a co
 
 IS_CLAIMED_SQL = "ifnull(raw ->> 'is_claimed', 0) IN (1, 'true')"
 
-_IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
+IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 """Condition for a line closed short of the ordered quantity."""
 
 _IS_OVER_PICKED_OR_MOVED_SQL = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
 """Condition for a line with excess picks or with goods at locations, to compare the two."""
+
+
+def _tally(name: str, column: str, table: str) -> str:
+    """Return a table with the number of rows for each value of a column, and the triggers that keep it."""
+    more = f"INSERT INTO {name} VALUES (new.{column}, 1) ON CONFLICT DO UPDATE SET n = n + 1;"  # noqa: S608 - names of our own
+    fewer = f"UPDATE {name} SET n = n - 1 WHERE {column} = old.{column};"  # noqa: S608 - names of our own
+    changed = f"new.{column} <> old.{column}"
+    return f"""
+CREATE TABLE {name} ({column} PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER {name}_in AFTER INSERT ON {table} BEGIN {more} END;
+CREATE TRIGGER {name}_out AFTER DELETE ON {table} BEGIN {fewer} END;
+CREATE TRIGGER {name}_on AFTER UPDATE OF {column} ON {table} WHEN {changed} BEGIN {fewer} {more} END;
+"""
 
 
 def _due_count_trigger(row: str, change: int) -> str:
@@ -79,7 +92,7 @@ CREATE TABLE line (
 ) WITHOUT ROWID;
 CREATE INDEX line_product ON line (product_number);
 CREATE INDEX line_in_hand ON line (product_number) WHERE in_hand > 0;
-CREATE INDEX line_short ON line (order_number) WHERE {_IS_SHORT_SQL};
+CREATE INDEX line_short ON line (order_number) WHERE {IS_SHORT_SQL};
 CREATE INDEX line_inconsistent ON line (order_number, line_number) WHERE is_inconsistent;
 CREATE INDEX line_over_picked ON line (order_number) WHERE {_IS_OVER_PICKED_OR_MOVED_SQL};
 CREATE TABLE put_down (
@@ -100,30 +113,8 @@ CREATE TABLE due_tally (
   n INTEGER NOT NULL,
   PRIMARY KEY (status, day)
 ) WITHOUT ROWID;
-CREATE TABLE order_tally (state INTEGER PRIMARY KEY, n INTEGER NOT NULL);
-INSERT INTO order_tally VALUES (0, 0), (1, 0), (2, 0);
-CREATE TRIGGER orders_in AFTER INSERT ON orders BEGIN
-  UPDATE order_tally SET n = n + 1 WHERE state = new.state;
-END;
-CREATE TRIGGER orders_out AFTER DELETE ON orders BEGIN
-  UPDATE order_tally SET n = n - 1 WHERE state = old.state;
-END;
-CREATE TRIGGER orders_on AFTER UPDATE OF state ON orders WHEN new.state <> old.state BEGIN
-  UPDATE order_tally SET n = n - 1 WHERE state = old.state;
-  UPDATE order_tally SET n = n + 1 WHERE state = new.state;
-END;
-CREATE TABLE status_tally (status TEXT PRIMARY KEY, n INTEGER NOT NULL);
-INSERT INTO status_tally VALUES ('open', 0), ('partial', 0), ('picked', 0), ('rejected', 0), ('finished', 0);
-CREATE TRIGGER status_in AFTER INSERT ON orders BEGIN
-  UPDATE status_tally SET n = n + 1 WHERE status = new.status;
-END;
-CREATE TRIGGER status_out AFTER DELETE ON orders BEGIN
-  UPDATE status_tally SET n = n - 1 WHERE status = old.status;
-END;
-CREATE TRIGGER status_on AFTER UPDATE OF status ON orders WHEN new.status <> old.status BEGIN
-  UPDATE status_tally SET n = n - 1 WHERE status = old.status;
-  UPDATE status_tally SET n = n + 1 WHERE status = new.status;
-END;
+{_tally("order_tally", "state", "orders")}
+{_tally("status_tally", "status", "orders")}
 CREATE TRIGGER due_in AFTER INSERT ON orders WHEN new.status IN ('open', 'partial') BEGIN
   {_due_count_trigger("new", 1)}
 END;
@@ -138,7 +129,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 31
+SCHEMA_VERSION = 32
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -306,13 +297,7 @@ CREATE TABLE tag (
   PRIMARY KEY (tag, location_code)
 ) WITHOUT ROWID;
 CREATE INDEX tag_location ON tag (location_code);
-CREATE TABLE tag_tally (tag TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TRIGGER tag_in AFTER INSERT ON tag BEGIN
-  INSERT INTO tag_tally VALUES (new.tag, 1) ON CONFLICT DO UPDATE SET n = n + 1;
-END;
-CREATE TRIGGER tag_out AFTER DELETE ON tag BEGIN
-  UPDATE tag_tally SET n = n - 1 WHERE tag = old.tag;
-END;
+{_tally("tag_tally", "tag", "tag")}
 
 {ORDER_TABLES}
 CREATE TABLE delivery (
@@ -329,18 +314,7 @@ CREATE TABLE delivery (
 );
 CREATE INDEX delivery_list ON delivery (is_received, due, sort, order_number, text);
 CREATE INDEX delivery_received ON delivery (expected, sort, order_number, text) WHERE is_received = 1;
-CREATE TABLE delivery_tally (is_received INTEGER PRIMARY KEY, n INTEGER NOT NULL);
-INSERT INTO delivery_tally VALUES (0, 0), (1, 0);
-CREATE TRIGGER delivery_in AFTER INSERT ON delivery BEGIN
-  UPDATE delivery_tally SET n = n + 1 WHERE is_received = new.is_received;
-END;
-CREATE TRIGGER delivery_out AFTER DELETE ON delivery BEGIN
-  UPDATE delivery_tally SET n = n - 1 WHERE is_received = old.is_received;
-END;
-CREATE TRIGGER delivery_on AFTER UPDATE OF is_received ON delivery WHEN new.is_received <> old.is_received BEGIN
-  UPDATE delivery_tally SET n = n - 1 WHERE is_received = old.is_received;
-  UPDATE delivery_tally SET n = n + 1 WHERE is_received = new.is_received;
-END;
+{_tally("delivery_tally", "is_received", "delivery")}
 CREATE TABLE delivery_line (
   order_number TEXT NOT NULL,
   line_number INTEGER NOT NULL,
@@ -362,17 +336,7 @@ CREATE TABLE receipt (
 );
 CREATE INDEX receipt_list ON receipt (import_id DESC, order_number, text);
 CREATE INDEX receipt_kind ON receipt (kind, import_id DESC, order_number, text);
-CREATE TABLE receipt_tally (kind TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TRIGGER receipt_in AFTER INSERT ON receipt BEGIN
-  INSERT INTO receipt_tally VALUES (new.kind, 1) ON CONFLICT DO UPDATE SET n = n + 1;
-END;
-CREATE TRIGGER receipt_out AFTER DELETE ON receipt BEGIN
-  UPDATE receipt_tally SET n = n - 1 WHERE kind = old.kind;
-END;
-CREATE TRIGGER receipt_on AFTER UPDATE OF kind ON receipt WHEN new.kind <> old.kind BEGIN
-  UPDATE receipt_tally SET n = n - 1 WHERE kind = old.kind;
-  INSERT INTO receipt_tally VALUES (new.kind, 1) ON CONFLICT DO UPDATE SET n = n + 1;
-END;
+{_tally("receipt_tally", "kind", "receipt")}
 
 CREATE TABLE person (
   user TEXT PRIMARY KEY,

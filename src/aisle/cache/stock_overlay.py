@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.cache.operation_queries import stock_outcome
-from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
+from aisle.cache.order_overlay import Overlay, Row, is_included
 from aisle.cache.overlay_index import LOCATION_FIELD, PRODUCT_FIELD, OverlayIndex
-from aisle.late import LazyModule
+from aisle.jobs.quantities import to_decimal
+from aisle.outbox import operation_record
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase_picks import has_base, picked_change
@@ -22,9 +22,6 @@ from aisle.outbox.rebase_picks import has_base, picked_change
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow
     from aisle.operation_bodies import LineUpdate
-    from aisle.outbox import operation_record
-else:
-    operation_record = LazyModule("aisle.outbox.operation_record")
 
 PendingByProduct = Mapping[str, Sequence[Operation]]
 """Pending operations by product, oldest first."""
@@ -45,20 +42,20 @@ class StockOverlay:
     def products_touched_at(self, code: str) -> list[str]:
         """Return the products that pending operations move to or from this location, or count there."""
         operations = self._overlay.index_by(LOCATION_FIELD, locations_of_operation).get(code, ())
-        items = (item for operation in operations for item in _items_of_operation(operation))
+        items = (item for operation in operations for item in stock_items(operation))
         return list(dict.fromkeys(str(item["product_number"]) for item in items if code in _locations_of_item(item)))
 
 
 def products_of_operation(operation: Operation) -> Iterator[str]:
     """Yield the products whose stock an operation changes."""
-    for item in (*_items_of_operation(operation), *_picked_lines(operation)):
+    for item in (*stock_items(operation), *_picked_lines(operation)):
         if item.get("product_number"):
             yield str(item["product_number"])
 
 
 def locations_of_operation(operation: Operation) -> Iterator[str]:
     """Yield the locations that an operation moves goods to or from, or counts."""
-    for item in _items_of_operation(operation):
+    for item in stock_items(operation):
         yield from _locations_of_item(item)
 
 
@@ -77,7 +74,7 @@ def apply_to_stock(stock: Row, product: str, operations: Iterable[Operation], re
     for operation in operations:
         if is_included(operation, read_began) or _is_visible_in_stock(operation, read_began):
             continue
-        for item in _items_of_operation(operation):
+        for item in stock_items(operation):
             if str(item.get("product_number")) != product:
                 continue
             if operation.operation == CREATE_MOVEMENT:
@@ -119,7 +116,7 @@ def apply_to_held(
     """
     found = {(row["order_number"], row["line_number"]): row.copy() for row in held}
     for operation in operations:
-        for item in _items_of_operation(operation) if operation.operation == CREATE_MOVEMENT else ():
+        for item in stock_items(operation) if operation.operation == CREATE_MOVEMENT else ():
             if str(item.get("product_number")) != product:
                 continue
             for side, sign in (("from_location", -1), ("to_location", 1)):
@@ -135,10 +132,52 @@ def apply_to_held(
     return [row for row in found.values() if row["quantity"] > 0]
 
 
-def _items_of_operation(operation: Operation) -> Sequence[Row]:
-    if operation.operation in (CREATE_MOVEMENT, UPDATE_STORE_PRODUCTS):
-        return operation.body or ()
-    return operation.body.get("storeproductlog") or () if operation.operation == CREATE_LOGS else ()
+def stock_items(op: Operation) -> Sequence[Row]:
+    """Return the parts of an operation that change stock: entries of a log, items of a movement or a setting."""
+    if op.operation in (CREATE_MOVEMENT, UPDATE_STORE_PRODUCTS):
+        return op.body or ()
+    return op.body.get("storeproductlog") or () if op.operation == CREATE_LOGS else ()
+
+
+def is_count(op: Operation) -> bool:
+    """Return True if the operation states how much is there, rather than a change."""
+    if op.operation != CREATE_LOGS:
+        return False
+    return any("counted_quantity" in each or op.query.get("is_counted_quantity") for each in stock_items(op))
+
+
+def expected_changes(op: Operation) -> dict[tuple[str, str], Decimal]:
+    """Return the change of stock by product and location; counts state none."""
+    found: dict[tuple[str, str], Decimal] = {}
+
+    def add(product: str, location: str, change: Decimal) -> None:
+        if location:
+            found[product, location] = found.get((product, location), Decimal(0)) + change
+
+    for each in stock_items(op):
+        product, quantity = str(each.get("product_number") or ""), to_decimal(each.get("quantity"))
+        if op.operation == CREATE_MOVEMENT:
+            add(product, str((each.get("from_location") or {}).get("location_code") or ""), -quantity)
+            add(product, str((each.get("to_location") or {}).get("location_code") or ""), quantity)
+        elif op.operation == CREATE_LOGS and each.get("quantity") is not None and not is_count(op):
+            add(product, str(each.get("location_code") or ""), quantity)
+    return found
+
+
+def stock_outcome(op: Operation) -> str:
+    """Return what the stock before and after indicates: `there`, `not_there`, `mixed`; empty if unknown."""
+    before = (op.evidence.get("before") or {}).get("stock") or {}
+    after = (op.evidence.get("after") or {}).get("stock") or {}
+    outcomes = []
+    for (product, location), change in expected_changes(op).items():
+        stock_before, stock_after = before.get(product, {}).get(location), after.get(product, {}).get(location)
+        if stock_before is None or stock_after is None:
+            return ""
+        moved = to_decimal(stock_after) - to_decimal(stock_before)
+        outcomes.append("there" if moved == change else "not_there" if moved == 0 else "mixed")
+    if not outcomes:
+        return ""
+    return outcomes[0] if len(set(outcomes)) == 1 else "mixed"
 
 
 def _picked_lines(operation: Operation) -> Sequence[LineUpdate]:

@@ -15,12 +15,21 @@ import apsw
 
 from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import load_person_rights
-from aisle.cache.row_values import QueryResult, WindowRows, iso_time, parse_row, pool_quantities, window_bounds
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.row_values import (
+    QueryResult,
+    WindowRows,
+    iso_time,
+    parse_row,
+    pool_quantities,
+    used_pools,
+    window_bounds,
+)
 from aisle.cache.schema import AREA_SQL, IS_WAREHOUSE_SQL
 from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.pages import MAX_COUNTED
 from aisle.jobs.view import MissingList, UnusableRows
 from aisle.json_codec import to_text
@@ -29,7 +38,7 @@ from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores import StorePageRow, StoresRow
+    from aisle.jobs.row_types.stores import StorePageRow, StoreRow, StoresRow, UnreadListsRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""
@@ -130,22 +139,12 @@ def unread_lists(cache: apsw.Connection) -> tuple[str, ...]:
     completed, cursor, logs = fetch(cache, _SYNC_STATE)[0]
     log = () if logs else ("logs",)
     if completed:
-        return (*(name for name in _missing_names(cache) if name in LISTS_SHOWN and not _has_rows(cache, name)), *log)
+        missing = [each.name for each in missing_lists(cache)[0] if each.name in LISTS_SHOWN]
+        first_row = "SELECT 1 FROM {} LIMIT 1"
+        return (*(name for name in missing if not fetch(cache, first_row.format(_TABLE_BY_LIST[name]))), *log)
     unread = LISTS_SHOWN if cursor is None else tuple(str(name) for (name,) in fetch(cache, _UNREAD_LISTS, cursor))
     return (*(name for name in LISTS_SHOWN if name in unread), *log)
 
-
-def _missing_names(cache: apsw.Connection) -> tuple[str, ...]:
-    return tuple(lack.name for lack in missing_lists(cache)[0])
-
-
-def _has_rows(cache: apsw.Connection, name: str) -> bool:
-    """Return True if rows of a list were ever read."""
-    return bool(fetch(cache, f"SELECT 1 FROM {_TABLE_BY_LIST[name]} LIMIT 1"))  # noqa: S608 - names of our own tables
-
-
-DEFAULT_SIZE = 20
-"""Rows of a window if the query names no size."""
 
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
@@ -172,18 +171,20 @@ _STORES_BY_NUMBER = (
 _STORES_PAGE = "SELECT store_number, raw FROM store ORDER BY store_number LIMIT ? OFFSET ?"
 
 
-def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]) -> WindowRows[StoresRow]:
+@declare_query("stores", "search show first size", whole_topics("store"))
+def list_stores(context: QueryContext, args: Args) -> WindowRows[StoresRow]:
     """Return a window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`.
 
     Near are those that the service counts as surrounding: the same area, and warehouses. Visited are those that
     terminals of this host were switched to or from; they are listed even if the list of stores lacks them. A search has
     at most `MAX_HITS` hits.
     """
+    cache, store_folder = context.cache, context.store_folder
     words = [
         f" {word}" if len(word) < 3 else word
         for word in normalise_text(str(args.get("search") or "")).split()[:MAX_WORDS]
     ]
-    first, size = window_bounds(args, DEFAULT_SIZE)
+    first, size = window_bounds(args)
     area, visited = (
         _area_of_store(cache, store_folder.store),
         {each.store: each for each in visited_stores(store_folder.root, store_folder.base_url)},
@@ -262,10 +263,10 @@ _FIELD_NAMES = {
 """Names of a store's fields in its creation, by those of the list."""
 
 
-def load_store_page(
-    cache: apsw.Connection, outbox: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]
-) -> QueryResult[StorePageRow]:
+@declare_query("store_page", "store_number user terminal", topic_of("store", "store_number"))
+def load_store_page(context: QueryContext, args: Args) -> QueryResult[StorePageRow]:
     """Return one store (`store_number`), with what its switch by `user` at `terminal` needs to know."""
+    cache, outbox, store_folder = context.cache, context.outbox, context.store_folder
     number = str(args["store_number"])
     row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", number)
     more = fetch_one(cache, "SELECT raw, refused, read_began FROM store_details WHERE store_number = ?", number)
@@ -308,3 +309,28 @@ def _may_switch(cache: apsw.Connection, number: str, user: str, note: TerminalSt
     if note and (number == note.configured_store or user == note.user):
         return True
     return load_person_rights(cache, user).may_supervise
+
+
+@declare_query("store", "store_number", topic_of("store", "store_number"))
+def query_store(context: QueryContext, args: Args) -> QueryResult[StoreRow]:
+    """Return name and pools of a store; without `store_number` of this one."""
+    number = str(args.get("store_number") or context.store_folder.store)
+    row = fetch_one(context.cache, "SELECT raw FROM store WHERE store_number = ?", number)
+    configured = context.pools if number == context.store_folder.store else {}
+    if row is None and not configured:
+        return [], 0
+    raw = parse_row(row[0]) if row else {}
+    store: StoreRow = {
+        "store_number": number,
+        "store_name": raw.get("storeName"),
+        "is_warehouse": bool(raw.get("isWarhouse")),
+        "pools": used_pools(pool_quantities(raw, "storeStockPool"), configured),
+    }
+    return [store], 1
+
+
+@declare_query("unread_lists", "", whole_topics())
+def query_unread_lists(context: QueryContext, _: Args) -> QueryResult[UnreadListsRow]:
+    """Return the lists that were never read to the end."""
+    found = unread_lists(context.cache)
+    return [{"list": name} for name in found], len(found)

@@ -6,21 +6,21 @@ A day begins at midnight of the store, rounded to the hour.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_board_queries import OrderBoard
+from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import names_by_user, person_name
+from aisle.cache.query_context import QueryContext, declare_query
 from aisle.cache.row_values import QueryResult
 from aisle.cache.store_queries import missing_lists, unread_lists
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args
 from aisle.jobs.walk_order import natural_key
 from aisle.outbox.journal import SessionRow, running_sessions
 
@@ -32,7 +32,7 @@ WORK_KINDS = ("pick", "count", "move", "short")
 KIND_BY_OPERATION = {"update-customer-order": "pick", "create-store-product-logs": "count", "create-movement": "move"}
 """Kind of work by operation of this host, as far as its name tells."""
 
-_WORK_SUMS = "SELECT kind, sum(n), sum(quantity) FROM log_hour WHERE hour >= ? GROUP BY kind"
+_WORK_SUMS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
 _WORK_BY_HOUR = "SELECT app_user, hour, kind, n FROM log_hour WHERE hour >= ? ORDER BY app_user, hour"
 _LOCAL_USERS = "SELECT DISTINCT app_user FROM operation INDEXED BY operation_day WHERE created_at >= ?"
 _LOCAL_WORK = """
@@ -61,19 +61,15 @@ _LAST_INPUTS = """
 SELECT session_id, max(at) FROM (SELECT session_id, at FROM event ORDER BY seq DESC LIMIT 400) GROUP BY 1
 """
 
-CountLate = Callable[[str], int]
-"""Function that counts the orders that are late at a moment."""
-
 
 def _hour_key(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H")
 
 
-def figures_of_day(
-    cache: apsw.Connection, outbox: apsw.Connection, count_late: CountLate, args: Mapping[str, Json]
-) -> QueryResult[TodayRow]:
+@declare_query("today", "now")
+def figures_of_day(context: QueryContext, args: Args) -> QueryResult[TodayRow]:
     """Return one row on orders, work, link, courier and cache at `now`."""
-    now = str(args["now"])
+    cache, outbox, now = context.cache, context.outbox, str(args["now"])
     began = store_time.start_of_today(now)
     ends = began + timedelta(days=1)
     states = {str(status): int(count) for status, count in fetch(cache, "SELECT status, n FROM status_tally")}
@@ -91,7 +87,7 @@ def figures_of_day(
         **dict(zip(("lacking", "left_out"), missing_lists(cache), strict=True)),
         "due": sum(due.values()),
         "due_done": sum(count for status, count in due.items() if status not in ("open", "partial")),
-        "late": count_late(now),
+        "late": context.keep(OrderBoard).count_late(context, now),
         **_work_figures(cache, began),
         **_link_figures(cache),
         "read_at": float(full[0]) if full and full[0] else 0.0,
@@ -105,13 +101,9 @@ def figures_of_day(
 
 
 def _work_figures(cache: apsw.Connection, began: datetime) -> Row:
-    found: dict[str, tuple[int, Decimal]] = {}
-    for kind, count, quantity in fetch(cache, _WORK_SUMS, _hour_key(began)):
-        found[str(kind)] = int(count), to_decimal(quantity)
-    row: Row = {}
-    for kind in WORK_KINDS:
-        row[f"work_{kind}"], row[f"pieces_{kind}"] = found.get(kind, (0, Decimal(0)))
-    return row
+    """Return the entries of the day by kind. Their quantities have different units and are not summed."""
+    found = {str(kind): int(count) for kind, count in fetch(cache, _WORK_SUMS, _hour_key(began))}
+    return {f"work_{kind}": found.get(kind, 0) for kind in WORK_KINDS}
 
 
 def _link_figures(cache: apsw.Connection) -> Row:
@@ -130,10 +122,6 @@ def _row_count(cache: apsw.Connection, table: str) -> int:
     return int(row[0] or 0) if row else 0
 
 
-def _cache_folder(cache: apsw.Connection) -> Path | None:
-    return Path(cache.filename).parent if cache.filename else None
-
-
 def _cache_size(cache: apsw.Connection) -> int:
     """Return the size of the cache file in bytes; 0 if there is none."""
     try:
@@ -144,17 +132,16 @@ def _cache_size(cache: apsw.Connection) -> int:
 
 def _heartbeat_time(cache: apsw.Connection) -> float:
     """Return the time of the courier's last heartbeat; 0 if there is none."""
-    folder = _cache_folder(cache)
     try:
-        return os.stat(folder / "courier.lock").st_mtime if folder else 0.0
+        return os.stat(Path(cache.filename).with_name("courier.lock")).st_mtime if cache.filename else 0.0
     except OSError:
         return 0.0
 
 
-def work_by_hour(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[TodayHoursRow]:
+@declare_query("today_hours", "now")
+def work_by_hour(context: QueryContext, args: Args) -> QueryResult[TodayHoursRow]:
     """Return the work of each person by hour, most work first."""
+    cache, outbox = context.cache, context.outbox
     began = store_time.start_of_today(str(args["now"]))
     found: dict[tuple[str, bool], dict[int, dict[str, int]]] = {}
     moments: dict[str, int] = {}
@@ -177,7 +164,8 @@ def work_by_hour(
         {"user": user, "name": str(names.get(user) or user), "is_here": local_users, "hours": by_hour}
         for (user, local_users), by_hour in found.items()
     ]
-    rows.sort(key=lambda row: (-_total_work(row), row["name"]))
+    total = {row["user"]: sum(sum(kinds.values()) for kinds in row["hours"].values()) for row in rows}
+    rows.sort(key=lambda row: (-total[row["user"]], row["name"]))
     return rows, len(rows)
 
 
@@ -190,10 +178,6 @@ def _add_count(
 ) -> None:
     counts = found.setdefault(user, {}).setdefault(hour, {})
     counts[kind] = counts.get(kind, 0) + count
-
-
-def _total_work(row: TodayHoursRow) -> int:
-    return sum(count for kinds in row["hours"].values() for count in kinds.values())
 
 
 class LocationFigures:
@@ -212,24 +196,29 @@ class LocationFigures:
             self._revision, self._codes = stamp, [str(code) for code, _ in rows]
         return self._codes
 
-    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[TodayLocationsRow]:
-        """Return the work of a `kind` at each location in walking order; locations missing in the list come last."""
-        began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
-        if kind == "short":
-            since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            counted = dict(fetch(cache, _SHORTAGES_BY_LOCATION, since))
-        else:
-            counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
-        walk = self.codes_in_walk_order(cache)
-        unlisted = sorted((str(location) for location in counted.keys() - set(walk) if location), key=natural_key)
-        rows: list[TodayLocationsRow] = [
-            {"location": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)
-        ]
-        return rows, len(rows)
+
+@declare_query("today_locations", "now kind")
+def work_by_location(context: QueryContext, args: Args) -> QueryResult[TodayLocationsRow]:
+    """Return the work of a `kind` at each location in walking order; locations missing in the list come last."""
+    cache = context.cache
+    began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
+    if kind == "short":
+        since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        counted = dict(fetch(cache, _SHORTAGES_BY_LOCATION, since))
+    else:
+        counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
+    walk = context.keep(LocationFigures).codes_in_walk_order(cache)
+    unlisted = sorted((str(location) for location in counted.keys() - set(walk) if location), key=natural_key)
+    rows: list[TodayLocationsRow] = [
+        {"location": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)
+    ]
+    return rows, len(rows)
 
 
-def terminals_in_use(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult[TodayTerminalsRow]:
+@declare_query("today_terminals", "")
+def terminals_in_use(context: QueryContext, _: Args) -> QueryResult[TodayTerminalsRow]:
     """Return the people at the terminals of this host."""
+    cache, outbox = context.cache, context.outbox
     rows: list[TodayTerminalsRow] = []
     last_inputs = dict(fetch(outbox, _LAST_INPUTS))
     for session in running_sessions(outbox):

@@ -9,9 +9,9 @@ from typing import Any
 
 import apsw
 
-from aisle.cache.order_overlay import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key, normalise_text
 
@@ -86,14 +86,15 @@ def _load_walk_order(cache: apsw.Connection) -> WalkOrder:
     rows += [row for row in fetch(cache, _STOCK_LOCATIONS) if row[0] not in listed]
     rows.sort(key=_order_key)
     # Codes only break ties; most of them need not be parsed.
-    rows = [row for _, group in groupby(rows, key=_order_key) for row in _sort_by_code(list(group))]
+    groups = (list(group) for _, group in groupby(rows, key=_order_key))
+    rows = [
+        row
+        for group in groups
+        for row in (sorted(group, key=lambda each: natural_key(each[0])) if len(group) > 1 else group)
+    ]
     steps = [(code, None if order is None else to_decimal(order), normalise_text(code)) for code, order, _ in rows]
     return WalkOrder(steps, is_listed=all(listed for *_, listed in rows))
 
 
 def _order_key(row: tuple[str, Any, int]) -> tuple[bool, Any]:
     return row[1] is None, row[1] or 0
-
-
-def _sort_by_code(rows: list[tuple[str, Any, int]]) -> list[tuple[str, Any, int]]:
-    return sorted(rows, key=lambda row: natural_key(row[0])) if len(rows) > 1 else rows

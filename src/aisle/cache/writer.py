@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import apsw
@@ -25,8 +26,7 @@ from aisle.cache.delivery_writer import (
     write_deliveries,
     write_receipts,
 )
-from aisle.cache.location_writer import delete_unseen_locations, write_locations
-from aisle.cache.log_writer import LogRow, parse_log_entry, updated_values, write_logs
+from aisle.cache.log_writer import parse_log_entry, updated_values, write_logs
 from aisle.cache.order_writer import (
     OrderRead,
     delete_orders,
@@ -47,14 +47,17 @@ from aisle.cache.product_writer import (
 )
 from aisle.cache.schema import ABSENT_ORDERS, FEED_ENTRIES, MAX_KEYED_CHANGES
 from aisle.cache.store_writer import (
-    delete_stores,
-    has_store_details,
-    stores_except,
+    delete_unseen_locations,
+    delete_unseen_stores,
+    parse_assignment,
+    parse_recount,
+    write_assignments,
+    write_locations,
     write_people,
+    write_recounts,
     write_store_details,
     write_stores,
 )
-from aisle.cache.task_writer import parse_assignment, parse_recount, write_assignments, write_recounts
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
 
@@ -107,9 +110,7 @@ class CacheWriter:
         def write(connection: apsw.Connection, fresh: Sequence[field_parsing.ProductRow]) -> tuple[str, ...]:
             return updated_values(connection, write_products(connection, fresh))
 
-        return self._write_rows(
-            PRODUCT_TOPIC, rows, field_parsing.parse_product, lambda row: row.product_number, write, generation
-        )
+        return self._write_rows(PRODUCT_TOPIC, rows, field_parsing.parse_product, write, generation)
 
     def write_stock(self, rows: Iterable[Any], generation: int = 0, read_began: float = 0.0) -> WriteResult:
         """Write stock entries of this store, with `store_locations` if they were requested.
@@ -122,14 +123,8 @@ class CacheWriter:
         def write(connection: apsw.Connection, fresh: Sequence[field_parsing.StockRow]) -> tuple[str, ...]:
             return updated_values(connection, write_stock(connection, fresh, read_began))
 
-        return self._write_rows(
-            STOCK_TOPIC,
-            rows,
-            lambda row: field_parsing.parse_stock(row, self._store),
-            lambda row: row.product_number,
-            write,
-            generation,
-        )
+        parse = partial(field_parsing.parse_stock, store=self._store)
+        return self._write_rows(STOCK_TOPIC, rows, parse, write, generation)
 
     def write_orders(
         self, rows: Iterable[Any], lines_known: bool, read_began: float, generation: int = 0
@@ -140,29 +135,20 @@ class CacheWriter:
         the result names the orders whose lines have to be read.
         """
 
-        def order(raw: Any) -> OrderRead:
+        def parse(raw: Any) -> OrderRead:
             lines = parse_order_lines(raw) if lines_known else None
-            return OrderRead(parse_order(raw, lines), lines)
+            header = parse_order(raw, lines)
+            return OrderRead(header.order_number, header, lines)
 
-        def write(connection: apsw.Connection, reads: Sequence[OrderRead]) -> tuple[str, ...]:
-            return write_orders(connection, reads, read_began)
-
-        return self._write_rows(ORDER_TOPIC, rows, order, lambda read: read.header.order_number, write, generation)
+        return self._write_rows(ORDER_TOPIC, rows, parse, partial(write_orders, read_began=read_began), generation)
 
     def write_locations(self, rows: Iterable[Any], generation: int = 0) -> WriteResult:
         """Write locations of the store. interface: Location."""
-        return self._write_rows(
-            LOCATION_TOPIC,
-            rows,
-            field_parsing.parse_location,
-            lambda row: row.location_code,
-            write_locations,
-            generation,
-        )
+        return self._write_rows(LOCATION_TOPIC, rows, field_parsing.parse_location, write_locations, generation)
 
     def write_stores(self, rows: Iterable[Any]) -> WriteResult:
         """Write stores of the chain; stores that are not among them stay. interface: Store."""
-        return self._write_rows("store", rows, field_parsing.parse_store, lambda row: row.store_number, write_stores, 0)
+        return self._write_rows("store", rows, field_parsing.parse_store, write_stores)
 
     def write_surrounding(self, number: str, rows: Iterable[Any], read_began: float, refusal: str = "") -> None:
         """Write the stock of a product in nearby stores and warehouses. interface: Surrounding stock entry.
@@ -179,33 +165,17 @@ class CacheWriter:
 
         Losses and finds are deleted before `losses_since`. interface: Store product log entry.
         """
-
-        def write(connection: apsw.Connection, fresh: Sequence[LogRow]) -> tuple[str, ...]:
-            return write_logs(connection, fresh, since, losses_since or since)
-
-        return self._write_rows("log", rows, parse_log_entry, lambda row: row.key, write, 0)
+        write = partial(write_logs, since=since, losses_since=losses_since or since)
+        return self._write_rows("log", rows, parse_log_entry, write)
 
     def write_deliveries(self, rows: Iterable[Any], read_began: float, generation: int = 0) -> WriteResult:
         """Write deliveries to this store with their lines; `read_began` as for orders. interface: Delivery order."""
-        return self._write_rows(
-            DELIVERY_TOPIC,
-            rows,
-            lambda row: parse_delivery(row, self._store),
-            lambda row: row.order_number,
-            lambda connection, fresh: write_deliveries(connection, fresh, read_began),
-            generation,
-        )
+        parse, write = partial(parse_delivery, store=self._store), partial(write_deliveries, read_began=read_began)
+        return self._write_rows(DELIVERY_TOPIC, rows, parse, write, generation)
 
     def write_receipts(self, rows: Iterable[Any]) -> WriteResult:
         """Write receipts of deliveries to this store. interface: Receipt order."""
-        return self._write_rows(
-            DELIVERY_TOPIC,
-            rows,
-            lambda row: parse_receipt(row, self._store),
-            lambda row: row.order_number,
-            write_receipts,
-            0,
-        )
+        return self._write_rows(DELIVERY_TOPIC, rows, partial(parse_receipt, store=self._store), write_receipts)
 
     def delete_unseen_receipts(self, seen: Iterable[str]) -> None:
         """End a complete pass of the receipts: delete those not seen, except those of cached deliveries."""
@@ -224,11 +194,11 @@ class CacheWriter:
 
     def write_people(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all people of the store: `user`, `name`, `badge`, `role`."""
-        return self._write_rows("person", rows, field_parsing.parse_person, lambda row: row.user, write_people, 0)
+        return self._write_rows("person", rows, field_parsing.parse_person, write_people)
 
     def write_assignments(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all assignments of clearances that are still to be moved."""
-        return self._write_rows("assignment", rows, parse_assignment, lambda row: row.id, write_assignments, 0)
+        return self._write_rows("assignment", rows, parse_assignment, write_assignments)
 
     def assignment_ids(self) -> set[str]:
         """Return the ids of the cached assignments."""
@@ -237,7 +207,7 @@ class CacheWriter:
     def delete_unseen_stores(self, seen: Iterable[str]) -> None:
         """End a complete pass of the stores: delete those not seen."""
         with self.transaction():
-            self._log_changes("store", delete_stores(self._db, stores_except(self._db, seen)))
+            self._log_changes("store", delete_unseen_stores(self._db, seen))
 
     def write_store_details(self, number: str, details: Any, read_began: float, refusal: str = "") -> WriteResult:
         """Write the details of a store from its creation; None and the reason if the service refuses them."""
@@ -248,11 +218,11 @@ class CacheWriter:
 
     def has_store_details(self, number: str) -> bool:
         """Return True if the details of a store were ever requested."""
-        return has_store_details(self._db, number)
+        return bool(fetch(self._db, "SELECT 1 FROM store_details WHERE store_number = ?", number))
 
     def write_recounts(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all ordered recounts that are open at the service."""
-        return self._write_rows("recount", rows, parse_recount, lambda row: row.id, write_recounts, 0)
+        return self._write_rows("recount", rows, parse_recount, write_recounts)
 
     def delete_absent_orders(self, numbers: Sequence[str], *, read_began: float) -> tuple[str, ...]:
         """Delete orders that the service did not have when asked, and record the time of the question.
@@ -365,21 +335,18 @@ class CacheWriter:
         self,
         topic: str,
         rows: Iterable[Any],
-        parse_row: Callable[[Any], Any],
-        key: Callable[[Any], str],
+        parse_row: Callable[[Any], tuple[Any, ...]],
         write: Callable[[apsw.Connection, Any], tuple[str, ...]],
-        generation: int,
+        generation: int = 0,
     ) -> WriteResult:
+        """Parse and write rows; the first column of a parsed row is its key."""
         good, bad = parse_rows(rows, parse_row)
-        keys = tuple(key(row) for row in good)
+        keys = tuple(str(row[0]) for row in good)
         with self.transaction():
             changed = write(self._db, good)
             self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, changed)
             if generation:
-                self._db.executemany(
-                    "INSERT OR IGNORE INTO seen_key (topic, generation, key) VALUES (?, ?, ?)",
-                    [(topic, generation, name) for name in sorted(keys)],
-                )
+                self.mark_seen(topic, generation, keys)
         return WriteResult(keys, changed, bad)
 
     def _log_changes(self, topic: str, keys: Sequence[str]) -> None:

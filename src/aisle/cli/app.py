@@ -56,7 +56,7 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     if not (view or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UsageError("The app needs a terminal. From a script use 'aisle api', 'aisle load' or 'aisle sync'.")
     colourless = bool(os.environ.get("NO_COLOR"))
-    prepare_environment()
+    prepare_environment(is_browser=view is not None)
     from aisle.tui.app import run_app  # reads the environment
 
     person = SignIn(loaded.settings.user, view.called) if view else None

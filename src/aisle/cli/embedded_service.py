@@ -14,6 +14,7 @@ from aisle.client.transport import Transport, asgi_transport
 from aisle.host.store_folder import StoreFolder
 from aisle.service.factory import Service, open_service
 from aisle.service.rate_limits import keys_kept
+from aisle.service.service_options import ServiceOptions
 from aisle.settings import LoadedSettings
 
 
@@ -28,7 +29,9 @@ async def open_embedded(
     zones, keys_days = service_zones(loaded), keys_kept(loaded.settings.keep_answers_days)
 
     def opened() -> tuple[Service, str]:
-        service = open_service(store_folder.service_db, demo=demo, time_zones=zones, keys_days=keys_days)
+        service = open_service(
+            store_folder.service_db, ServiceOptions(time_zones=zones, keys_days=keys_days), demo=demo
+        )
         try:
             return service, service.ensure_admin_token(store_folder.embedded_token)
         except BaseException:

@@ -26,9 +26,10 @@ from aisle.service.db import Database, parse_database_url
 from aisle.service.domain.timestamps import TimeZones, format_timestamp
 from aisle.service.factory import open_service
 from aisle.service.http.json_logging import format_line, log_as_json
+from aisle.service.http.server import ServerOptions
 from aisle.service.http.server import run_server as run_server
 from aisle.service.operation_context import Role
-from aisle.service.rate_limits import keys_kept
+from aisle.service.rate_limits import RateLimits, keys_kept
 from aisle.settings import EMBEDDED, find_data_folder, load_settings
 from aisle.settings.time_zone import parse_zone
 
@@ -133,19 +134,14 @@ def _serve(options: ServeOptions) -> int:
     store_folder, listen = _embedded_folder(), options.listen
     is_embedded = options.database is None
     database = options.database or f"sqlite:///{store_folder.service_db}"
-    run_server(
+    server_options = ServerOptions(
         database,
         listen.host,
         listen.port,
-        demo=options.demo or (is_embedded and not options.empty),
-        token_file=store_folder.embedded_token if is_embedded else None,
-        allow_plain_http=listen.allow_plain_http,
         certificate=listen.certificate,
         private_key=listen.private_key,
-        rate=options.rate,
-        rate_bytes=options.rate_bytes,
+        rate_limits=RateLimits(options.rate, token_bytes=options.rate_bytes),
         access_file=Path(options.access_log) if options.access_log else None,
-        workers=options.workers,
         json_logs=options.json_logs,
         time_zones=_store_zones(options.time_zone),
         lenient=options.lenient,
@@ -153,6 +149,13 @@ def _serve(options: ServeOptions) -> int:
         proxies=[str(proxy) for proxy in listen.proxies],
         drain_seconds=options.drain_seconds,
         per_address=listen.connections_per_address,
+    )
+    run_server(
+        server_options,
+        demo=options.demo or (is_embedded and not options.empty),
+        token_file=store_folder.embedded_token if is_embedded else None,
+        allow_plain_http=listen.allow_plain_http,
+        workers=options.workers,
         ready=_print_url_as_json if options.json_logs else partial(_print_url, parse_database_url(database)),
     )
     return 0

@@ -52,14 +52,16 @@ _STORE_PATH = BASE_PATH + "/stores/{store_number}"
 _TYPE_LETTERS: dict[str, WireType] = {"": "string", "n": "number", "b": "boolean"}
 
 
-def _parse_param(spec: str, where: ParamLocation, assumed: bool) -> Param:
+def parse_param(spec: str, where: ParamLocation, *, assumed: bool = False) -> Param:
+    """Parse `name:b!<=9`: the type's letter (n is a number, b a boolean), required, and the maximum length."""
     spec, _, limit = spec.partition("<=")
     required = spec.endswith("!")
     name, _, short = spec.rstrip("!").partition(":")
     return Param(name, where, _TYPE_LETTERS[short], required, int(limit) if limit else None, assumed)
 
 
-def _path_params(path: str) -> list[Param]:
+def path_params(path: str) -> list[Param]:
+    """Return the parameters in a path."""
     return [Param(part[1:-1], "path", "string", True) for part in path.split("/") if part.startswith("{")]
 
 
@@ -77,9 +79,9 @@ def _define(
     assumed: tuple[str, ...] = (),
 ) -> Operation:
     are_params_assumed = "params" in assumed
-    params = _path_params(path)
-    params += [_parse_param(spec, "query", are_params_assumed) for spec in query.split()]
-    params += [_parse_param(spec, "header", are_params_assumed) for spec in header.split()]
+    params = path_params(path)
+    params += [parse_param(spec, "query", assumed=are_params_assumed) for spec in query.split()]
+    params += [parse_param(spec, "header", assumed=are_params_assumed) for spec in header.split()]
     return Operation(
         name=name,
         area=area,

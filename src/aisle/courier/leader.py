@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from aisle.errors import StorageError
 from aisle.host.courier_monitor import write_heartbeat
 from aisle.host.file_recovery import FILES_GONE, first_problem
 from aisle.host.leader_lock import Leader, LeaderLock
-from aisle.host.notify_sockets import OFFER_TOKEN_PREFIX, STEP_DOWN_PREFIX, CourierSocket, ask_to_step_down, offer_token
+from aisle.host.notify_sockets import OFFER_TOKEN_PREFIX, STEP_DOWN_PREFIX, CourierSocket, send_to_courier
 from aisle.host.processes import freeze_gc
 from aisle.host.program_version import PROGRAM_VERSION, is_newer
 from aisle.host.store_folder import StoreFolder
@@ -58,9 +59,9 @@ async def become_leader(lock: LeaderLock, store_folder: StoreFolder, this_proces
     if holder is None:
         return False
     if is_newer(this_process.version, holder.version):
-        ask_to_step_down(store_folder, this_process.version)
+        send_to_courier(store_folder, STEP_DOWN_PREFIX + this_process.version)
     elif this_process.token_file not in ("", holder.token_file):
-        offer_token(store_folder, this_process.version, this_process.token_file)
+        send_to_courier(store_folder, f"{OFFER_TOKEN_PREFIX}{this_process.version} {this_process.token_file}")
     else:
         return False
     for _ in range(_MAX_LOCK_TRIES):
@@ -70,33 +71,24 @@ async def become_leader(lock: LeaderLock, store_folder: StoreFolder, this_proces
     return False
 
 
+@dataclass(eq=False)
 class Leadership:
     """One term of leadership: runs the courier until something ends it."""
 
-    def __init__(
-        self,
-        courier: Courier,
-        socket: CourierSocket,
-        lock: LeaderLock,
-        *,
-        version: str,
-        clock: Callable[[], float],
-        sleep: Sleep,
-        is_zone_changed: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Store the collaborators.
+    courier: Courier
+    socket: CourierSocket
+    lock: LeaderLock
+    """Lock that is held already."""
+    _: KW_ONLY
+    version: str
+    clock: Callable[[], float]
+    sleep: Sleep
+    is_zone_changed: Callable[[], bool] = lambda: False
+    """Function that returns True if this process works in another time zone now."""
 
-        `lock` is held already; `is_zone_changed` returns True if this process works in another time zone now.
-        """
+    def __post_init__(self) -> None:
         self.reason = ""
         """Reason for which it ended; empty while it runs."""
-        self._courier = courier
-        self._socket = socket
-        self._lock = lock
-        self._version = version
-        self._clock = clock
-        self._sleep = sleep
-        self._is_zone_changed = is_zone_changed
         self._ended = asyncio.Event()
 
     def end(self, reason: str) -> None:
@@ -107,41 +99,41 @@ class Leadership:
     async def run(self, parent_pipe: int = -1) -> str:
         """Run until the term ends, finish requests in flight, and return the reason."""
         loop = asyncio.get_running_loop()
-        loop.add_reader(self._socket.fileno(), self._receive_messages)
+        loop.add_reader(self.socket.fileno(), self._receive_messages)
         if parent_pipe >= 0:
             loop.add_reader(parent_pipe, self._check_parent_pipe, parent_pipe)
-        tasks = (self._courier.run(), self._watch_idle(), self._watch_files())
+        tasks = (self.courier.run(), self._watch_idle(), self._watch_files())
         working = [asyncio.create_task(task) for task in tasks]
         ended = asyncio.create_task(self._ended.wait())
         try:
             await asyncio.wait([ended, *working], return_when=asyncio.FIRST_COMPLETED)
-            await self._courier.finish_requests(SHUTDOWN_S)
+            await self.courier.finish_requests(SHUTDOWN_S)
         finally:
             if parent_pipe >= 0:
                 loop.remove_reader(parent_pipe)
-            loop.remove_reader(self._socket.fileno())
+            loop.remove_reader(self.socket.fileno())
             await _cancel_tasks([ended, *working])
         return self.reason
 
     def _receive_messages(self) -> None:
-        messages = self._socket.drain()
+        messages = self.socket.drain()
         for message in messages:
-            if message.startswith(STEP_DOWN_PREFIX) and is_newer(message.removeprefix(STEP_DOWN_PREFIX), self._version):
+            if message.startswith(STEP_DOWN_PREFIX) and is_newer(message.removeprefix(STEP_DOWN_PREFIX), self.version):
                 self.end("a newer program takes over")
             if message.startswith(OFFER_TOKEN_PREFIX) and self._yields_to_token(
                 message.removeprefix(OFFER_TOKEN_PREFIX)
             ):
                 self.end("it is let in by nobody, and another token is tried")
         if messages:  # otherwise a session only changed its subscription
-            self._courier.receive_messages(messages)
-            self._courier.wake()
+            self.courier.receive_messages(messages)
+            self.courier.wake()
 
     def _yields_to_token(self, offer: str) -> bool:
         """Return True if another token may work where this courier's is refused. Never for an older program."""
         version, _, path = offer.partition(" ")
-        leader = self._lock.read_leader()
+        leader = self.lock.read_leader()
         is_another = leader is not None and path != leader.token_file
-        return is_another and self._courier.link.state == REFUSED and not is_newer(self._version, version)
+        return is_another and self.courier.link.state == REFUSED and not is_newer(self.version, version)
 
     def _check_parent_pipe(self, parent_pipe: int) -> None:
         """End the term if the pipe is closed: it becomes readable only when its other end closes."""
@@ -155,37 +147,37 @@ class Leadership:
         """
         loop = asyncio.get_running_loop()
         while True:
-            write_heartbeat(self._courier.store_folder.lock)
-            await self._sleep(HEARTBEAT_S)
+            write_heartbeat(self.courier.store_folder.lock)
+            await self.sleep(HEARTBEAT_S)
             if reason := self._end_reason():
                 self.end(reason)
-            if self._socket.is_bound or not self._lock.is_held_at_path:
+            if self.socket.is_bound or not self.lock.is_held_at_path:
                 continue
-            loop.remove_reader(self._socket.fileno())
+            loop.remove_reader(self.socket.fileno())
             try:
-                self._socket.rebind()
+                self.socket.rebind()
             except (OSError, StorageError) as error:
-                self._courier.operator_log.add(f"The doorbell cannot be hung again: {error}")
-            loop.add_reader(self._socket.fileno(), self._receive_messages)
-            self._courier.wake()
+                self.courier.operator_log.add(f"The doorbell cannot be hung again: {error}")
+            loop.add_reader(self.socket.fileno(), self._receive_messages)
+            self.courier.wake()
 
     def _end_reason(self) -> str:
         """Return the reason why lock, time zone, clock or files end this term; empty if they do not."""
-        if not self._lock.is_held_at_path:
+        if not self.lock.is_held_at_path:
             return LOCK_GONE
-        if self._is_zone_changed():
+        if self.is_zone_changed():
             return TIME_ZONE_SET
-        return CLOCK_SET if has_jumped(self._clock) else first_problem(self._courier.watched_databases)
+        return CLOCK_SET if has_jumped(self.clock) else first_problem(self.courier.watched_databases)
 
     async def _watch_idle(self) -> None:
         """End the term after `IDLE_EXIT_S` without sessions and without work."""
-        last_seen = self._clock()
+        last_seen = self.clock()
         while True:
-            await self._sleep(_IDLE_CHECK_S)
-            self._socket.remove_dead_sockets()
-            if self._socket.count_sessions() or not self._courier.is_idle:
-                last_seen = self._clock()
-            elif self._clock() - last_seen >= IDLE_EXIT_S:
+            await self.sleep(_IDLE_CHECK_S)
+            self.socket.remove_dead_sockets()
+            if self.socket.count_sessions() or not self.courier.is_idle:
+                last_seen = self.clock()
+            elif self.clock() - last_seen >= IDLE_EXIT_S:
                 self.end("nobody is left to work for")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import NamedTuple
 
@@ -43,27 +44,23 @@ class LinkStatus(NamedTuple):
     heartbeat: float
 
 
+@dataclass(eq=False)
 class LinkState:
     """State of the link, updated by every response and error. `save_status` stores it; `on_up` is called on return."""
 
-    def __init__(
-        self,
-        save_status: Callable[[LinkStatus], None],
-        on_up: Callable[[], None],
-        *,
-        clock: Callable[[], float],
-        random_source: RandomSource,
-    ) -> None:
+    save_status: Callable[[LinkStatus], None]
+    on_up: Callable[[], None]
+    _: KW_ONLY
+    clock: Callable[[], float]
+    random_source: RandomSource
+
+    def __post_init__(self) -> None:
         self.features: Features | None = None
         """Features that the service announces; None until it has responded."""
         self.last_ok = 0.0
         self.announced_at = -inf
         """Time at which they were announced last, in seconds since 1970."""
-        self._save_status = save_status
-        self._on_up = on_up
-        self._clock = clock
-        self._clock_skew = ClockSkew(clock)
-        self._random_source = random_source
+        self._clock_skew = ClockSkew(self.clock)
         self._state = OFFLINE
         self._reason = NO_MESSAGE
         self._syncing = False
@@ -97,7 +94,7 @@ class LinkState:
     @property
     def can_write(self) -> bool:
         """True if writes can be sent: the service responds and has not asked for a pause."""
-        return self._state == LIVE and self.features is not None and self._clock() >= self._paused_until
+        return self._state == LIVE and self.features is not None and self.clock() >= self._paused_until
 
     @property
     def skew_s(self) -> float:
@@ -107,19 +104,19 @@ class LinkState:
     @property
     def pause_s(self) -> float:
         """Seconds left of the pause that the service asked for."""
-        return max(0.0, self._paused_until - self._clock())
+        return max(0.0, self._paused_until - self.clock())
 
     def record_response(self, response: Response) -> None:
         """Update the state by a response; the client passes every one."""
         found, is_genuine = features_of_headers(response.headers), _is_from_service(response)
         if found is not None:
-            self.features, self.announced_at = found, self._clock()
+            self.features, self.announced_at = found, self.clock()
         elif is_genuine and (self.features is None or _is_list_response(response)):
             self.features = Features()  # a response without the header does not revoke announced features
         if response.status == 401:
             self.record_refusal(reason_of(response))
         elif is_genuine:
-            self.last_ok = self._clock()
+            self.last_ok = self.clock()
             self._clock_skew.record_response(response.headers)
             self._failures = 0
             self._set_state(LIVE, NO_MESSAGE)
@@ -155,11 +152,11 @@ class LinkState:
         """Pause requests for `seconds`, or for a backoff if None."""
         self._failures += 1
         wait = self.check_wait_s() if seconds is None else min(seconds, MAX_PAUSE_S)
-        self._paused_until = max(self._paused_until, self._clock() + wait)
+        self._paused_until = max(self._paused_until, self.clock() + wait)
 
     def check_wait_s(self) -> float:
         """Return the seconds until the service is checked again."""
-        return backoff_s(self._failures, self._random_source(), MIN_CHECK_S, MAX_CHECK_S)
+        return backoff_s(self._failures, self.random_source(), MIN_CHECK_S, MAX_CHECK_S)
 
     def set_syncing(self, on: bool, missing: tuple[str, ...] = ()) -> None:
         """Record that a full sync begins or ends; `missing` are the lists that could not be read."""
@@ -168,18 +165,18 @@ class LinkState:
 
     def write_status(self, *, force: bool = False) -> None:
         """Store the status if it changed, if the last heartbeat is old, or if `force` is set."""
-        before, moment = self._last_status, self._clock()
+        before, moment = self._last_status, self.clock()
         changed = before is None or (before.state, before.reason) != (self.state, self.reason)
         if before is None or changed or force or moment - before.heartbeat >= LINK_HEARTBEAT_S:
             self._last_status = LinkStatus(self.state, self.reason, self.last_ok, moment)
-            self._save_status(self._last_status)
+            self.save_status(self._last_status)
 
     def _set_state(self, state: str, reason: StoredMessage) -> None:
         comes_up = state == LIVE and self._state != LIVE
         self._state, self._reason = state, reason
         self.write_status()
         if comes_up:
-            self._on_up()
+            self.on_up()
 
 
 def _is_list_response(response: Response) -> bool:

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from gc import disable, enable, isenabled
 
 import apsw
@@ -41,59 +42,51 @@ async def run_forever(loop: Callable[[], Awaitable[None]], operator_log: Operato
         await sleep(_RESTART_PAUSE_S)
 
 
+@dataclass(eq=False)
 class Maintenance:
     """Checkpoints, archive and heartbeat of a courier. `wake` is called when a notification may have been lost."""
 
-    def __init__(
-        self,
-        store_folder: StoreFolder,
-        cache: apsw.Connection,
-        outbox: apsw.Connection,
-        link: LinkState,
-        wake: Callable[[], None],
-        clock: Callable[[], float],
-        sleep: Sleep,
-        kept: archive.Retention = archive.DEFAULT_RETENTION,
-    ) -> None:
-        self._kept = kept
-        self._store_folder = store_folder
-        self._cache = cache
-        self._outbox = outbox
-        self._link = link
-        self._wake = wake
-        self._clock = clock
-        self._sleep = sleep
+    store_folder: StoreFolder
+    cache: apsw.Connection
+    outbox: apsw.Connection
+    link: LinkState
+    wake: Callable[[], None]
+    clock: Callable[[], float]
+    sleep: Sleep
+    kept: archive.Retention = archive.DEFAULT_RETENTION
+
+    def __post_init__(self) -> None:
         self._checkpointed = 0.0
 
     async def run_heartbeat(self) -> None:
         """Write the heartbeat, detect lost notifications and checkpoint the databases, in a loop."""
         seen = None
         while True:
-            self._link.write_status()
-            written = fetch_one(self._outbox, "PRAGMA data_version")
+            self.link.write_status()
+            written = fetch_one(self.outbox, "PRAGMA data_version")
             if written != seen:  # a session wrote; its notification may have been lost
                 seen = written
-                self._wake()
-            now = self._clock()
+                self.wake()
+            now = self.clock()
             if now - self._checkpointed >= CHECKPOINT_S:
                 self._checkpointed = now
                 self.checkpoint()
-            await self._sleep(HEARTBEAT_S)
+            await self.sleep(HEARTBEAT_S)
 
     async def run_archive(self) -> None:
         """Archive old rows of the outbox in a loop, a batch at a time."""
         while True:
-            await self._sleep(ARCHIVE_INTERVAL_S)
+            await self.sleep(ARCHIVE_INTERVAL_S)
             while self.archive_batch():
-                await self._sleep(_ARCHIVE_PAUSE_S)
+                await self.sleep(_ARCHIVE_PAUSE_S)
 
     def archive_batch(self) -> int:
         """Move one batch of old rows out of the outbox, or out of the archive. Return the number of rows."""
-        return archive.tidy(self._store_folder.folder, self._outbox, self._clock(), self._kept)
+        return archive.tidy(self.store_folder.folder, self.outbox, self.clock(), self.kept)
 
     def checkpoint(self, *, truncate: bool = False) -> None:
         """Move both write-ahead logs into their databases. `truncate` empties the logs."""
-        for connection in (self._cache, self._outbox):
+        for connection in (self.cache, self.outbox):
             checkpoint(connection, truncate=truncate)
 
 

@@ -1,10 +1,13 @@
-"""Reading of lists page by number, for services whose next-page links do not advance; and probes of one row."""
+"""Reading of lists page by number, for services whose next-page links do not advance; probes of one row; extensions.
+
+An extension is a request that only our own service knows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, PagingLoop, TransportError, status_error
@@ -13,6 +16,7 @@ from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, get_operation
 
 Page = tuple[list[Row], Envelope]
+T = TypeVar("T")
 
 
 async def pages_by_count(
@@ -102,3 +106,19 @@ async def list_error(client: Client, name: str, store: str) -> ClientError | Non
     except (ValueError, RecursionError) as error:
         return InvalidResponse(f"The answer to {ONE_ROW_REQUESTS[name].operation} cannot be read: {error}.")
     return None
+
+
+async def read_extension(
+    client: Client, name: str, path: str, parse: Callable[[Any], T], query: Mapping[str, QueryValue] | None = None
+) -> T:
+    """Return what `parse` makes of the response to an extension of our own service.
+
+    Raise ClientError; InvalidResponse if it is no JSON, or if `parse` raises ValueError, TypeError or LookupError.
+    """
+    response = await client.request_extension("GET", path, query=query)
+    if not response.is_success:
+        raise status_error(name, response)
+    try:
+        return parse(response.json())
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise InvalidResponse(f"The answer to {name} cannot be read: {error!r}.") from error

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 
-from aisle.client.errors import ClientError, InvalidResponse, status_error
+from aisle.client.errors import ClientError
 from aisle.contract.wire import encode_segment
 from aisle.courier.link_state import LinkState
 from aisle.courier.operator_log import OperatorLog
+from aisle.courier.pages_by_number import read_extension
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.push.decide_arrival import FOUND, decide
 from aisle.courier.push.lookup import Lookup, readback_observation
@@ -30,51 +32,45 @@ CHECKED_CURSOR = "keys_asked"
 """Cursor that is set once all keys were checked since the cache was created."""
 
 
+@dataclass(eq=False)
 class KeyedRestoreRecovery:
     """Recovery at a service that can list the keys it does not know."""
 
-    def __init__(
-        self,
-        single_reads: SingleReads,
-        outbox: OperationQueue,
-        link: LinkState,
-        operator_log: OperatorLog,
-        *,
-        on_unconfirmed: Callable[[str], None],
-        clock: Callable[[], float],
-    ) -> None:
-        """Store the collaborators. `on_unconfirmed` is called for each operation that is no longer confirmed."""
-        self._single_reads = single_reads
-        self._outbox = outbox
-        self._link = link
-        self._operator_log = operator_log
-        self._on_unconfirmed = on_unconfirmed
-        self._clock = clock
+    single_reads: SingleReads
+    outbox: OperationQueue
+    link: LinkState
+    operator_log: OperatorLog
+    _: KW_ONLY
+    on_unconfirmed: Callable[[str], None]
+    """Callback for each operation that is no longer confirmed."""
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
         self._checked_at = float("-inf")
         """Time of the last check of all keys, in seconds since 1970."""
 
     @property
     def _features(self) -> Features:
-        return self._link.features or Features()
+        return self.link.features or Features()
 
     @property
     def _keys_since(self) -> float:
         """Start of the time whose keys the service has to know, in seconds since 1970."""
-        return self._clock() - self._features.key_lifetime_s + KEY_MARGIN_S
+        return self.clock() - self._features.key_lifetime_s + KEY_MARGIN_S
 
     def recent_keys(self) -> Sequence[str]:
         """Return the keys confirmed last; none if the service cannot be asked for them."""
-        return self._outbox.newest_keys(self._keys_since, MAX_RECENT_KEYS) if self._features.known_keys else ()
+        return self.outbox.newest_keys(self._keys_since, MAX_RECENT_KEYS) if self._features.known_keys else ()
 
     async def check_once(self) -> bool:
         """Check all keys once for a new cache, and resend lost operations. Return True if some were lost.
 
         A new cache does not know how far the service had come. Raise ClientError; the check is repeated then.
         """
-        now = self._clock()
+        now = self.clock()
         if (
             not self._features.known_keys
-            or self._single_reads.cache.cursor(CHECKED_CURSOR)
+            or self.single_reads.cache.cursor(CHECKED_CURSOR)
             or abs(now - self._checked_at) < CHECK_RETRY_S
         ):
             return False
@@ -82,7 +78,7 @@ class KeyedRestoreRecovery:
         lost = await self._lost_keys()
         if lost:
             self._resend(lost)
-        self._single_reads.cache.set_cursor(CHECKED_CURSOR, True)
+        self.single_reads.cache.set_cursor(CHECKED_CURSOR, True)
         return bool(lost)
 
     async def resend_lost(self) -> None:
@@ -90,28 +86,28 @@ class KeyedRestoreRecovery:
         if self._features.known_keys:
             self._resend(await self._lost_keys())
         else:  # our own service of an older version, which cannot list keys
-            self._note_resent(self._outbox.replay_since(self._keys_since, self._keys_since, DETECTED).resent)
+            self._note_resent(self.outbox.replay_since(self._keys_since, self._keys_since, DETECTED).resent)
 
     def _resend(self, lost: Sequence[str]) -> None:
         for op_id in lost:
-            self._on_unconfirmed(op_id)
-        self._note_resent(self._outbox.replay(lost, DETECTED))
+            self.on_unconfirmed(op_id)
+        self._note_resent(self.outbox.replay(lost, DETECTED))
 
     def _note_resent(self, count: int) -> None:
-        self._operator_log.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
+        self.operator_log.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
 
     async def _lost_keys(self) -> list[str]:
         """Return the keys of confirmed operations that the service does not know."""
         lost: list[str] = []
-        path = f"/aisle/v1/stores/{encode_segment(self._single_reads.store)}/keys"
-        for keys in self._outbox.kept_keys(self._keys_since, KEYS_PER_REQUEST):
-            response = await self._single_reads.client.request_extension("GET", path, query={"keys": ",".join(keys)})
-            if not response.is_success:
-                raise status_error("list-unknown-keys", response)
-            try:
-                unknown = {str(key) for key in response.json()["unknown"]}
-            except (ValueError, TypeError, KeyError) as error:
-                raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
+        path = f"/aisle/v1/stores/{encode_segment(self.single_reads.store)}/keys"
+        for keys in self.outbox.kept_keys(self._keys_since, KEYS_PER_REQUEST):
+            unknown = await read_extension(
+                self.single_reads.client,
+                "list-unknown-keys",
+                path,
+                lambda body: {str(key) for key in body["unknown"]},
+                {"keys": ",".join(keys)},
+            )
             lost += [key for key in keys if key in unknown]
         return lost
 
@@ -124,32 +120,25 @@ MAX_CHECKED_OPERATIONS = 30
 """Number of operations that are looked up, newest first."""
 
 
+@dataclass(eq=False)
 class UnkeyedRestoreRecovery:
     """Recovery at a service without keys: looks up the operations confirmed last.
 
     `add_notice` receives what an operator should know; `on_lost` is called when there is something to look up or send.
     """
 
-    def __init__(
-        self,
-        lookup: Lookup,
-        outbox: OperationQueue,
-        observations: ObservedBehaviour,
-        link: LinkState,
-        *,
-        add_notice: Callable[[str], None],
-        on_lost: Callable[[], None],
-        clock: Callable[[], float],
-        sleep: Sleep,
-    ) -> None:
-        self.wake_event = WakeEvent(sleep)
-        self._lookup = lookup
-        self._outbox = outbox
-        self._observations = observations
-        self._link = link
-        self._add_notice = add_notice
-        self._on_lost = on_lost
-        self._clock = clock
+    lookup: Lookup
+    outbox: OperationQueue
+    observations: ObservedBehaviour
+    link: LinkState
+    _: KW_ONLY
+    add_notice: Callable[[str], None]
+    on_lost: Callable[[], None]
+    clock: Callable[[], float]
+    sleep: Sleep
+
+    def __post_init__(self) -> None:
+        self.wake_event = WakeEvent(self.sleep)
         self._missing_op_id = ""
         """Operation that was missing at the last check."""
         self._last_found_op_id = ""
@@ -163,8 +152,8 @@ class UnkeyedRestoreRecovery:
 
     async def run_once(self) -> None:
         """Run one check, if any operation can be checked."""
-        features = self._link.features or Features(idempotency=True)
-        if features.idempotency or not self._link.is_up or self._link.pause_s:
+        features = self.link.features or Features(idempotency=True)
+        if features.idempotency or not self.link.is_up or self.link.pause_s:
             return
         work = self._findable_operations()
         try:
@@ -192,13 +181,13 @@ class UnkeyedRestoreRecovery:
 
     def _findable_operations(self) -> list[Operation]:
         """Return the operations confirmed last that this service shows in its log, newest first."""
-        ops = self._outbox.confirmed_without_key(
-            (CREATE_LOGS, CREATE_MOVEMENT), self._clock() - LOOKUP_DAYS * 86400, MAX_CHECKED_OPERATIONS
+        ops = self.outbox.confirmed_without_key(
+            (CREATE_LOGS, CREATE_MOVEMENT), self.clock() - LOOKUP_DAYS * 86400, MAX_CHECKED_OPERATIONS
         )
-        return [op for op in ops if self._observations.get(readback_observation(op)) == YES]
+        return [op for op in ops if self.observations.get(readback_observation(op)) == YES]
 
     async def _is_found(self, op: Operation) -> bool:
-        return decide(op, await self._lookup.look_up(op)).arrival == FOUND
+        return decide(op, await self.lookup.look_up(op)).arrival == FOUND
 
     async def _mark_lost_in_doubt(self, work: list[Operation]) -> None:
         """Find the newest operation that is present, and put in doubt what was confirmed since that one was sent."""
@@ -206,11 +195,11 @@ class UnkeyedRestoreRecovery:
         for op in work[1:]:
             if await self._is_found(op):
                 # An operation confirmed before it may have been done after it, but not before it was sent.
-                count = self._outbox.look_up_without_key(op.first_sent_at or op.confirmed_at or 0.0, DETECTED)
-                self._add_notice(f"The service was put back from an earlier copy: {count} operations are looked for.")
-                self._on_lost()
+                count = self.outbox.look_up_without_key(op.first_sent_at or op.confirmed_at or 0.0, DETECTED)
+                self.add_notice(f"The service was put back from an earlier copy: {count} operations are looked for.")
+                self.on_lost()
                 return
-        self._add_notice(
+        self.add_notice(
             f"The service shows none of the last {len(work)} operations that it confirmed. If it was put back from an"
             " earlier copy, say: aisle outbox replay"
         )

@@ -64,27 +64,17 @@ class Features(NamedTuple):
     @property
     def header_value(self) -> str:
         """Value of the header that announces these features."""
-        words = {
-            f"idempotency={self.key_lifetime_s:.0f}s": self.idempotency,
-            "occurred-at": self.occurred_at,
-            "clock-ahead": self.clock_skew,
-            "app-user": self.app_user,
-            "pick-place": self.pick_location,
-            "pick-base": self.pick_base,
-            "line-reasons": self.line_reasons,
-            "claims": self.claims,
-            "changes": self.changes,
-            "people": self.people,
-            "sign-in": self.sign_in,
-            "reviews": self.reviews,
-            "recounts": self.recounts,
-            "assignments": self.assignments,
-            "receipt-line": self.receipt_line,
-            "line-rejection": self.line_rejection,
-            "named-orders": self.named_orders,
-            "known-keys": self.known_keys,
-        }
-        return ", ".join(word for word, announced in words.items() if announced)
+        announced = self._asdict()
+        words = [word for field, word in _WORD_BY_FIELD.items() if announced[field]]
+        return ", ".join(f"{word}={self.key_lifetime_s:.0f}s" if word == "idempotency" else word for word in words)
+
+
+_WORD_BY_FIELD = {
+    **{field: field.replace("_", "-") for field in Features._fields if field != "key_lifetime_s"},
+    "clock_skew": "clock-ahead",
+    "pick_location": "pick-place",
+}
+"""Words of the header by the field that they set."""
 
 
 def features_of_headers(headers: Mapping[str, str]) -> Features | None:
@@ -100,27 +90,8 @@ def parse_features(text: str) -> Features:
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
         values[name.strip().lower()] = value.strip().strip('"')
-    return Features(
-        idempotency="idempotency" in values,
-        key_lifetime_s=_parse_duration(values.get("idempotency", "")),
-        occurred_at="occurred-at" in values,
-        clock_skew="clock-ahead" in values,
-        app_user="app-user" in values,
-        pick_location="pick-place" in values,
-        pick_base="pick-base" in values,
-        line_reasons="line-reasons" in values,
-        claims="claims" in values,
-        changes="changes" in values,
-        people="people" in values,
-        sign_in="sign-in" in values,
-        reviews="reviews" in values,
-        recounts="recounts" in values,
-        assignments="assignments" in values,
-        receipt_line="receipt-line" in values,
-        line_rejection="line-rejection" in values,
-        named_orders="named-orders" in values,
-        known_keys="known-keys" in values,
-    )
+    announced = {field: word in values for field, word in _WORD_BY_FIELD.items()}
+    return Features(**announced)._replace(key_lifetime_s=_parse_duration(values.get("idempotency", "")))
 
 
 def _parse_duration(text: str) -> float:

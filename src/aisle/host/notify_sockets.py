@@ -168,23 +168,22 @@ class SessionSocket:
         return True
 
     def wake_courier(self) -> None:
-        """Tell the courier that there is something to send or to read.
-
-        A socket without a listener is left to the next courier.
-        """
-        with suppress(ConnectionRefusedError):
-            _send(self._socket, self._folder / _COURIER_SOCKET, _WAKE)
+        """Tell the courier that there is something to send or to read."""
+        self._tell_courier(_WAKE)
 
     def subscribe(self, topics: Collection[str]) -> bool:
         """Tell the courier the topics shown from now on (`waiting` for one notification). Return True if delivered."""
-        with suppress(ConnectionRefusedError):
-            return _send(self._socket, self._folder / _COURIER_SOCKET, _join_lines((SUBSCRIBE, *_fit_topics(topics))))
-        return False
+        return self._tell_courier(_join_lines((SUBSCRIBE, *_fit_topics(topics))))
 
     def send_secret(self, name: str, secret: str) -> None:
         """Send the courier a secret, which no file may contain, for the request of this name."""
+        self._tell_courier(f"{SECRET_PREFIX}{name} {secret}")
+
+    def _tell_courier(self, text: str) -> bool:
+        """Return True if delivered. A socket without a listener is left to the next courier."""
         with suppress(ConnectionRefusedError):
-            _send(self._socket, self._folder / _COURIER_SOCKET, f"{SECRET_PREFIX}{name} {secret}")
+            return _send(self._socket, self._folder / _COURIER_SOCKET, text)
+        return False
 
     def close(self) -> None:
         """Close and delete the socket; may be called twice."""
@@ -358,16 +357,10 @@ Version and path of the token file follow.
 """
 
 
-def offer_token(store_folder: StoreFolder, version: str, path: str) -> None:
-    """Offer the leading courier the token in this file; it decides if it tries it."""
+def send_to_courier(store_folder: StoreFolder, message: str) -> None:
+    """Send the leading courier a message; it decides what to do."""
     with _open_socket() as sender, suppress(ConnectionRefusedError):
-        _send(sender, socket_folder(store_folder) / _COURIER_SOCKET, f"{OFFER_TOKEN_PREFIX}{version} {path}")
-
-
-def ask_to_step_down(store_folder: StoreFolder, version: str) -> None:
-    """Ask the leading courier to let a program of this version take over; it decides."""
-    with _open_socket() as sender, suppress(ConnectionRefusedError):
-        _send(sender, socket_folder(store_folder) / _COURIER_SOCKET, STEP_DOWN_PREFIX + version)
+        _send(sender, socket_folder(store_folder) / _COURIER_SOCKET, message)
 
 
 def _remove_temporary_folder(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,11 +68,8 @@ class StoreFolder(NamedTuple):
 
 
 def short_hash(data: bytes) -> str:
-    """Return FNV-1a in 16 hexadecimal digits, for file names; importing hashlib would cost a start 1.4 ms."""
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return f"{value:016x}"
+    """Return a hash in 16 hexadecimal digits, for file names."""
+    return sha256(data).hexdigest()[:16]
 
 
 class TerminalStore(NamedTuple):

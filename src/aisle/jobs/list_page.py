@@ -10,7 +10,7 @@ from aisle.jobs import pages
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Turn
 from aisle.jobs.page_job import Page
 from aisle.jobs.pages import ListState
-from aisle.jobs.view import INFO, DetailView, ListView, Msg, Row, Verdict, raw
+from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Verdict, raw
 from aisle.scan.meaning import Accepts, Scan, Text, UnknownCode
 
 W = TypeVar("W", bound=ListState)
@@ -112,8 +112,15 @@ class ListPage(Page[W], Generic[W, R]):
             has_two_line_rows=self.has_two_line_rows,
         )
         return listed._replace(
-            choices=self.choices(state), has_progress_bars=self.has_progress_bars, pane=self.pane(state)
+            choices=self.choices(state),
+            has_progress_bars=self.has_progress_bars,
+            pane=self.pane(state),
+            chips=self.chips(state),
         )
+
+    def chips(self, state: W) -> tuple[Chip, ...]:
+        """Return the filters above the list of a wide screen."""
+        return ()
 
     def pane(self, state: W) -> DetailView | None:
         """Return the details of the row in focus for a wide screen, None if there are none."""

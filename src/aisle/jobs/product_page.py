@@ -85,6 +85,7 @@ class Product(NamedTuple):
     discount_price: Decimal = Decimal(0)
     """Price while a discount or promotion lasts: that of the store, else that of the chain."""
     old_price: Decimal = Decimal(0)
+    """Price before; 0 if it is not above the price."""
     unit: str = ""
     allows_decimals: bool = False
     attention: str = ""
@@ -119,13 +120,15 @@ def parse_product(row: ProductRow, now: str) -> Product:
     deprecated = str(row.get("deprecation_date") or "")
     is_past = bool(deprecated) and _format_day(deprecated) <= store_day(now)
     stock = row.get("most_likely_quantity")
+    price, before = to_decimal(row.get("price")), to_decimal(row.get("old_price"))
+    discount = to_decimal(row.get("discount_price") or row.get("promotion_price"))
     return Product(
         name=str(row.get("product_name") or row.get("product_description") or row.get("product_number") or ""),
         brand=str(row.get("brand_description") or ""),
-        price=to_decimal(row.get("price")),
+        price=price,
         special_price=to_decimal(row.get("special_price")),
-        discount_price=to_decimal(row.get("discount_price") or row.get("promotion_price")),
-        old_price=to_decimal(row.get("old_price")),
+        discount_price=discount if row.get("is_promotion") is not False else Decimal(0),
+        old_price=before if before > price else Decimal(0),
         unit=str(row.get("unit") or ""),
         allows_decimals=bool(row.get("allow_decimal")),
         attention=str(row.get("attention_codes") or row.get("attention_code") or ""),

@@ -149,6 +149,16 @@ class Step(NamedTuple):
     """Letters of the choices, if numbers are quantities."""
 
 
+class Chip(NamedTuple):
+    """Filter above a list, chosen by a click."""
+
+    text: Msg
+    total: int | None
+    """Number of its rows, None if unknown."""
+    is_active: bool
+    """True if the list shows it."""
+
+
 class Row(NamedTuple):
     """Row of a list. Cells are ordered by importance; the last ones are left out if they do not fit."""
 
@@ -234,6 +244,8 @@ class ListView(NamedTuple):
     rows are then visible."""
     pane: DetailView | None = None
     """Details of the row at the cursor, beside the list on a wide screen."""
+    chips: tuple[Chip, ...] = ()
+    """Filters above the list on a wide screen."""
 
 
 class Series(NamedTuple):

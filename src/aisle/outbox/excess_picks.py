@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import apsw
 
-from aisle.cache.order_overlay import to_decimal
 from aisle.contract.wire import encode_json
 from aisle.jobs.job import Write
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_state import REFUSED
@@ -69,12 +69,7 @@ def keep_superseded(db: apsw.Connection, op: Operation, line: LineUpdate, random
 
 
 def _insert_refused(
-    db: apsw.Connection,
-    op: Operation,
-    order_line: LineUpdate,
-    reason: StoredMessage,
-    answer: str,
-    random: RandomBytes,
+    db: apsw.Connection, op: Operation, order_line: LineUpdate, reason: StoredMessage, answer: str, random: RandomBytes
 ) -> None:
     """Insert a refused operation with one line of the order of another operation."""
     number = op.body["orders"]["order_number"]

@@ -149,6 +149,14 @@ class EventRow(NamedTuple):
     verdict: str
 
 
+def _job_from_row(row: Sequence[Any]) -> JobRow:
+    return JobRow(*known_columns(row, JobRow._fields))
+
+
+def _event_from_row(row: Sequence[Any]) -> EventRow:
+    return EventRow(*known_columns(row, EventRow._fields))
+
+
 class NewJob(NamedTuple):
     """A job that the batch opens; the session chooses the id (aisle.outbox.operation_record)."""
 
@@ -402,17 +410,8 @@ class Journal:
 
     def open_jobs(self, store: str, user: str, session_id: str = "") -> list[OpenJob]:
         """Return the open jobs of a person, bottom first, without those that another running session works on."""
-        rows = fetch(
-            self._db,
-            "SELECT * FROM job WHERE store = ? AND user = ? AND closed IS NULL ORDER BY opened_seq, opened",
-            store,
-            user,
-        )
-        jobs = [
-            job
-            for job in (JobRow(*known_columns(row, JobRow._fields)) for row in rows)
-            if self._is_free(job, session_id)
-        ]
+        sql = "SELECT * FROM job WHERE store = ? AND user = ? AND closed IS NULL ORDER BY opened_seq, opened"
+        jobs = [job for job in map(_job_from_row, fetch(self._db, sql, store, user)) if self._is_free(job, session_id)]
         return [OpenJob(job, job.snapshot, self._events_after(job)) for job in _in_stack_order(jobs)]
 
     def last_operation(self, store: str, user: str) -> LastOperation | None:
@@ -423,7 +422,7 @@ class Journal:
         since = self._clock() - _UNDO_WINDOW_S
         for job_id, lanes in fetch(self._db, _LAST_OPERATION, store, user, since):
             row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ?", job_id) if job_id else None
-            job = None if row is None else JobRow(*known_columns(row, JobRow._fields))
+            job = None if row is None else _job_from_row(row)
             if job is not None and job.closed is not None:
                 return LastOperation(str(lanes), OpenJob(job, job.snapshot, self._events_after(job)))
             return LastOperation(str(lanes), None)
@@ -440,7 +439,7 @@ class Journal:
         with transaction(self._db):
             for job_id in job_ids:
                 row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ? AND closed IS NULL", job_id)
-                if row is not None and self._is_free(JobRow(*known_columns(row, JobRow._fields)), session_id):
+                if row is not None and self._is_free(_job_from_row(row), session_id):
                     self._db.execute("UPDATE job SET session_id = ? WHERE job_id = ?", (session_id, job_id))
                     taken_over.append(job_id)
         return tuple(taken_over)
@@ -452,22 +451,20 @@ class Journal:
         return row is None or not session_from_row(row).is_running
 
     def _events_after(self, job: JobRow) -> tuple[EventRow, ...]:
-        rows = fetch(
-            self._db, "SELECT * FROM event WHERE job_id = ? AND seq > ? ORDER BY seq", job.job_id, job.snapshot_seq
-        )
-        return tuple(EventRow(*known_columns(row, EventRow._fields)) for row in rows)
+        sql = "SELECT * FROM event WHERE job_id = ? AND seq > ? ORDER BY seq"
+        return tuple(map(_event_from_row, fetch(self._db, sql, job.job_id, job.snapshot_seq)))
 
     def last_event(self, session_id: str) -> EventRow | None:
         """Return the youngest event of a session."""
         row = fetch_one(self._db, "SELECT * FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1", session_id)
-        return None if row is None else EventRow(*known_columns(row, EventRow._fields))
+        return None if row is None else _event_from_row(row)
 
     # Inspection
 
     def last_events(self, count: int) -> list[EventRow]:
         """Return the youngest events, oldest first."""
         rows = fetch(self._db, "SELECT * FROM event ORDER BY seq DESC LIMIT ?", count)
-        return [EventRow(*known_columns(row, EventRow._fields)) for row in reversed(rows)]
+        return [_event_from_row(row) for row in reversed(rows)]
 
 
 @cache

@@ -66,10 +66,7 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     (REFUSED, CLOSE): CLOSED,
     (CONFIRMED, FIND_ABSENT): IN_DOUBT,  # read back and not found
     (CONFIRMED, LOSE_BY_RESTORE): IN_DOUBT,  # restored service that keeps no keys: it is looked up
-    (
-        CONFIRMED,
-        REPLAY_AFTER_RESTORE,
-    ): QUEUED,  # restored service: its key tells if it still has the operation
+    (CONFIRMED, REPLAY_AFTER_RESTORE): QUEUED,  # restored service: its key tells if it still has the operation
 }
 
 UNFINISHED = (QUEUED, SENDING, IN_DOUBT, NEEDS_PERSON)

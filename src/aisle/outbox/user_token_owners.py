@@ -6,21 +6,13 @@ store's. When it ends they are gone, operations that need them wait, and the PIN
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import apsw
 
-from aisle.cache.people_queries import load_person_rights
-from aisle.cache.row_values import QueryResult
 from aisle.host.database import fetch, fetch_one, transaction
-from aisle.jobs.job import Json
 from aisle.outbox.operation_record import Operation, principal_of, user_of_principal
 from aisle.outbox.operation_state import QUEUED
-
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.people import UserTokenRow
 
 MAX_TOKEN_S = 3600.0
 """Greatest lifetime of a token in seconds, whatever the service grants; then the PIN is asked again."""
@@ -88,22 +80,3 @@ def count_waiting_for(connection: apsw.Connection, user: str, now: float) -> int
     return next(
         (each.operation_count for each in operations_waiting_for_tokens(connection, now) if each.user == user), 0
     )
-
-
-def user_token_query(
-    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
-) -> QueryResult[UserTokenRow]:
-    """Return the token of the `user`, as far as known, at `now`."""
-    user = str(args["user"])
-    rights = load_person_rights(cache, user)
-    row: UserTokenRow = {
-        "wanted": rights.needs_pin,
-        "asked": rights.issues_user_tokens,
-        "there": False,
-        "waiting": 0,
-    }
-    if user:
-        now = datetime.fromisoformat(str(args["now"])).timestamp()
-        row["there"] = has_token(outbox, principal_of(user), now)
-        row["waiting"] = count_waiting_for(outbox, user, now)
-    return [row], 1

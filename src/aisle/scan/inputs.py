@@ -17,6 +17,9 @@ LONG_PAUSE_S: Final = 0.3
 ROW_KEY: Final = "row:"
 """Beginning of the name of the key that moves the cursor to a row."""
 
+CHIP_KEY: Final = "chip:"
+"""Beginning of the name of the key that chooses a chip, a filter above a list."""
+
 
 class Line(NamedTuple):
     """One ended input: a scan, or a line that a person typed and ended with Enter."""
@@ -74,7 +77,7 @@ class Key(NamedTuple):
     """A key that is not text.
 
     `back`, `enter` (on an empty line), `up`, `down`, `pageup`, `pagedown`, `home`, `end`, `left`, `right`, `f1` to
-    `f12`, `other`; `row:` with the index of a row of a list that was clicked.
+    `f12`, `other`; `row:` or `chip:` with the index of what was clicked in a list.
     """
 
     name: str

@@ -246,7 +246,7 @@ class Back(NamedTuple):
 
 
 class CursorKey(NamedTuple):
-    """A cursor key in a list: `up`, `down`, `pageup`, `pagedown`, `home`, `end`, or `row:` with the index of a row.
+    """A cursor key in a list: `up`, `down`, `pageup`, `pagedown`, `home`, `end`, or `row:` or `chip:` with an index.
 
     `enter` opens the current row.
     """

@@ -10,21 +10,19 @@ from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from functools import cached_property
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError, UsageError
 from aisle.service.auth.tokens import authenticate, create_token
 from aisle.service.db import Busy, Database, Transaction, open_database
 from aisle.service.demo.seed import has_data, seed_demo
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
+from aisle.service.domain.timestamps import Clock, format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.http.json_logging import RequestRecorder
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimits
+from aisle.service.service_options import DEFAULT_OPTIONS, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.app import App
-    from aisle.service.http.metrics import Metrics
 
 
 _SEED_TIMEOUT_S = 60.0
@@ -33,42 +31,16 @@ _SEED_TIMEOUT_S = 60.0
 class Service:
     """Opened service. `app` is an ASGI app; `close` ends its threads and closes the database."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        rate_limits: RateLimits | None = None,
-        record_request: RequestRecorder | None = None,
-        metrics: Metrics | None = None,
-        time_zones: TimeZones = HOST_TIME_ZONE,
-        *,
-        lenient: bool = False,
-        keys_days: int = KEYS_KEPT_DAYS,
-    ) -> None:
+    def __init__(self, database: Database, options: ServiceOptions = DEFAULT_OPTIONS) -> None:
         self.database = database
-        self.clock = clock
-        self.rate_limits = rate_limits or RateLimits()
-        self.record_request = record_request
-        self.metrics = metrics
-        self.time_zones = time_zones
-        self.lenient = lenient
-        self.keys_days = keys_days
+        self.options = options
 
     @cached_property
     def app(self) -> App:
         """ASGI app. Its modules are imported on first use."""
         from aisle.service.http.app import App
 
-        return App(
-            self.database,
-            clock=self.clock,
-            rate_limits=self.rate_limits,
-            record_request=self.record_request,
-            metrics=self.metrics,
-            time_zones=self.time_zones,
-            lenient=self.lenient,
-            keys_days=self.keys_days,
-        )
+        return App(self.database, self.options)
 
     def ensure_admin_token(self, file: Path) -> str:
         """Return a token with all rights, stored in `file` (0600) for the programs of this account.
@@ -89,7 +61,7 @@ class Service:
 
     def _is_valid(self, secret: str) -> bool:
         async def work(tx: Transaction) -> bool:
-            principal = await authenticate(tx, secret, format_timestamp(self.clock()))
+            principal = await authenticate(tx, secret, format_timestamp(self.options.clock()))
             return principal.role == "admin" and principal.all_stores
 
         try:
@@ -98,7 +70,7 @@ class Service:
             return False
 
     def _create_admin_token(self) -> str:
-        now = format_timestamp(self.clock())
+        now = format_timestamp(self.options.clock())
         try:
             return create_token(self.database, name="embedded", role="admin", store_numbers=None, now=now).secret
         except UsageError:  # The previous token is still valid, but its file is gone.
@@ -107,29 +79,22 @@ class Service:
 
 
 def open_service(
-    database_address: Path | str,
-    *,
-    demo: bool = False,
-    clock: Clock = time,
-    rate_limits: RateLimits | None = None,
-    record_request: RequestRecorder | None = None,
-    time_zones: TimeZones = HOST_TIME_ZONE,
-    keys_days: int = KEYS_KEPT_DAYS,
+    database_address: Path | str, options: ServiceOptions = DEFAULT_OPTIONS, *, demo: bool = False
 ) -> Service:
     """Open the service over a database and create missing tables; with `demo`, an empty one gets the demo store.
 
-    `database_address` is the path of a SQLite file, or the `postgresql://` address of an existing database. Dates and
-    times without a zone are read by `time_zones`. Answers under keys are stored for `keys_days`. Raise StorageError if
-    the database cannot be used (Busy if another process holds it), UsageError if the driver is not installed.
+    `database_address` is the path of a SQLite file, or the `postgresql://` address of an existing database. Raise
+    StorageError if the database cannot be used (Busy if another process holds it), UsageError if the driver is not
+    installed.
     """
     storage = open_database(database_address)
     try:
         if demo:
-            _seed_demo(storage, clock)
+            _seed_demo(storage, options.clock)
     except BaseException:
         storage.close()
         raise
-    return Service(storage, clock, rate_limits, record_request, time_zones=time_zones, keys_days=keys_days)
+    return Service(storage, options)
 
 
 def _seed_demo(database: Database, clock: Clock) -> None:

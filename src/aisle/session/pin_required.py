@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.host.notify_sockets import user_token_name
 from aisle.jobs.job import Event, Start, SwitchStore
+from aisle.jobs.shell import pin
 from aisle.jobs.view import ASK, INFO, ListView, Verdict, msg
-from aisle.late import LazyModule
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning, Text, UnknownCode
 from aisle.session.answer_job_queries import raw_input
@@ -21,9 +21,6 @@ from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people import UserTokenRow
-    from aisle.jobs.shell import pin
-else:
-    pin = LazyModule("aisle.jobs.shell.pin")
 
 PIN_JOB = "pin"
 """Name of the job that asks for the PIN (`aisle.jobs.shell.pin`)."""

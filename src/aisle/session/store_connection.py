@@ -77,7 +77,7 @@ class StoreConnection:
 
     def apply_pool_names(self) -> None:
         """Name the stock pools as the settings do."""
-        self.access.reader.pools = self._profile.current.pools
+        self.access.reader.context.pools = self._profile.current.pools
 
     def end_session(self) -> None:
         """Note in the journal that the session has ended. Raises StorageError."""

@@ -2,7 +2,7 @@
 
 It reaches neither the network nor the databases, and only this package imports Textual or Rich. Start reading at `app`
 (between driver and session), then `driver` (terminal to inputs), `layout.screen` (frame to lines of text),
-`handheld_screen` and `line_widgets` (lines on the screen). `message_text` turns message ids into text.
+`frame_screen` and `line_widgets` (lines on the screen). `message_text` turns message ids into text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _UNSET_VARIABLES = (
 """Environment variables that would make Rich measure or colour another terminal than this one."""
 
 
-def prepare_environment() -> None:
+def prepare_environment(is_browser: bool = False) -> None:
     """Set what Textual reads when it is imported. Call this before importing `aisle.tui.app`.
 
     No exported variable may choose another driver, open a log or debugger, press keys, or fix the size of the screen.
@@ -30,7 +30,8 @@ def prepare_environment() -> None:
     for name in [name for name in os.environ if name.startswith("TEXTUAL") or name in _UNSET_VARIABLES]:
         del os.environ[name]
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
-    os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else "256"
+    has_true_colours = is_browser or os.environ.get("COLORTERM") in ("truecolor", "24bit")
+    os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor" if has_true_colours else "256"
     os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
     os.environ["TEXTUAL_FPS"] = "1000"
     os.environ["TEXTUAL_SMOOTH_SCROLL"] = "0"

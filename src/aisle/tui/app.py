@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual import events
@@ -19,9 +18,9 @@ from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
 from aisle.tui.clicks import ClickTranslator, uses_mouse
 from aisle.tui.driver import AisleDriver, TerminalInput
-from aisle.tui.handheld_screen import HandheldScreen
+from aisle.tui.frame_screen import FrameScreen
 from aisle.tui.mouse import MouseInput
-from aisle.tui.themes import style_folder, theme_name, themes
+from aisle.tui.themes import default_theme, style_folder, themes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,13 +99,16 @@ class AisleApp(App[int], inherit_bindings=False):
         session: SessionProtocol,
         frame: Frame,
         *,
-        has_themes: bool = False,
+        default_theme: str = "terminal",
         is_ascii: bool = False,
         is_colourless: bool = False,
         on_first_paint: Callable[[], None] | None = None,
         driver_class: type[Driver] | None = None,
     ) -> None:
-        """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour."""
+        """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour.
+
+        `default_theme` is that of frames that name none.
+        """
         super().__init__(driver_class=driver_class, ansi_color=True)
         self.animation_level = "none"
         self.frame = frame
@@ -115,10 +117,11 @@ class AisleApp(App[int], inherit_bindings=False):
         """True once the first frame is painted; until then the driver keeps its inputs."""
         self.failure: Exception | None = None
         """Exception that ended the app."""
-        self._handheld = HandheldScreen(is_ascii)
+        self._frame_screen = FrameScreen(is_ascii)
         self._clicks = ClickTranslator()
         self._session = session
-        self._theme_name = partial(theme_name, has_themes=has_themes, is_colourless=is_colourless)
+        self._default_theme = default_theme
+        self._is_colourless = is_colourless
         self._on_first_paint = on_first_paint
         self._painted_serial = frame.scan_serial
         self._session_size: tuple[int, int] | None = None
@@ -132,13 +135,17 @@ class AisleApp(App[int], inherit_bindings=False):
             self.register_theme(theme)
         self.theme = self._theme_name(frame.theme)
 
+    def _theme_name(self, setting: str) -> str:
+        """Return the name of the theme for the setting of a frame."""
+        return "colourless" if self._is_colourless else setting or self._default_theme
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return values for the themes of Textual, which lack the variables of our style sheets."""
         return themes()[0].variables
 
-    def get_default_screen(self) -> HandheldScreen:
+    def get_default_screen(self) -> FrameScreen:
         """Return the screen of the first frame."""
-        return self._handheld
+        return self._frame_screen
 
     async def run_action(self, *args: object, **kwargs: object) -> bool:
         """Refuse every action of Textual: screenshot, suspend, palette, links."""
@@ -198,7 +205,7 @@ class AisleApp(App[int], inherit_bindings=False):
                 continue
             self._pass_on(waiting, read_at)
             waiting = []
-            self._pass_on(self._clicks.inputs(item, self._handheld, self.frame, read_at), read_at)
+            self._pass_on(self._clicks.inputs(item, self._frame_screen, self.frame, read_at), read_at)
         self._pass_on(waiting, read_at)
 
     def _pass_on(self, items: Sequence[DecodedInput], read_at: float) -> None:
@@ -231,15 +238,15 @@ class AisleApp(App[int], inherit_bindings=False):
             self.theme = name
         if time.monotonic() - self._whole_at >= WHOLE_S:
             self.redraw()
-        self._handheld.show(frame, *self._session_size)
-        self.cursor_position = self._handheld.caret
+        self._frame_screen.show(frame, *self._session_size)
+        self.cursor_position = self._frame_screen.caret
 
     def redraw(self) -> None:
         """Paint everything again, because the content of the terminal is unknown."""
         self._whole_at = time.monotonic()
         if isinstance(self._driver, AisleDriver) and self._session_size:
             self._driver.forget_screen(*self._session_size)
-        self._handheld.refresh()
+        self._frame_screen.refresh()
 
     def _poll_session(self, *, notified: bool = False) -> None:
         """Ask the session for changes, and paint them."""
@@ -275,7 +282,7 @@ class AisleApp(App[int], inherit_bindings=False):
 
     def post_display_hook(self) -> None:
         """Tell the session which scans have been answered on the terminal."""
-        if not (self._session_size and self._handheld.is_painted):
+        if not (self._session_size and self._frame_screen.is_painted):
             return
         if not self.ready_for_input:
             self._on_first_paint_done()
@@ -326,7 +333,7 @@ def run_app(
         app = AisleApp(
             session,
             frame,
-            has_themes=has_themes,
+            default_theme=default_theme(has_themes=has_themes, is_browser=browser_size is not None),
             is_ascii=plain,
             is_colourless=is_colourless,
             on_first_paint=on_first_paint,

@@ -8,13 +8,16 @@ from textual.errors import NoWidget
 from textual.screen import Screen
 
 from aisle.jobs.view import Frame, ListView
-from aisle.scan.inputs import ROW_KEY, DecodedInput, Key, typed_line
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, DecodedInput, Key, typed_line
 from aisle.tui.line_widgets import LinesWidget
 from aisle.tui.mouse import DOUBLE_CLICK_S, ClickTarget, MouseInput
 
 MIN_DESK_COLUMNS: Final = 100
 MIN_DESK_ROWS: Final = 30
 """Size of a screen from which the mouse is used."""
+
+MIN_SAME_CHARACTERS: Final = 4
+"""Characters of a row's name that have to stand in the clicked line."""
 
 _WHEEL_KEYS: Final = {"wheel_up": "pageup", "wheel_down": "pagedown"}
 
@@ -40,11 +43,23 @@ class ClickTranslator:
         target = None if frame.typed else _target(mouse, screen)
         if target is None:
             return []
-        view = frame.view
-        if target.kind != "row-key" or not isinstance(view, ListView):
-            return [] if is_double else [typed_line(target.key, at)]
-        select = Key(f"{ROW_KEY}{view.first + int(target.key) - 1}")
-        return [select, Key("enter")] if is_double else [select]
+        if target.kind == "chip":
+            return [] if is_double else [Key(f"{CHIP_KEY}{target.key}")]
+        row = _clicked_row(target, frame.view) if isinstance(frame.view, ListView) else None
+        if row is not None:
+            select = Key(f"{ROW_KEY}{row}")
+            return [select, Key("enter")] if is_double else [select]
+        return [] if is_double or target.kind == "row" else [typed_line(target.key, at)]
+
+
+def _clicked_row(target: ClickTarget, view: ListView) -> int | None:
+    """Return the index of the clicked row in the list, None if no row was clicked."""
+    if target.kind == "row-key":
+        return view.first + int(target.key) - 1
+    if target.kind != "row" or int(target.key) >= len(view.rows):
+        return None
+    name = next((str(value) for _, value in view.rows[int(target.key)].cells[0].args), "")
+    return view.first + int(target.key) if name[:MIN_SAME_CHARACTERS] in target.text else None
 
 
 def _target(mouse: MouseInput, screen: Screen[None]) -> ClickTarget | None:

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from aisle.safe_text import width
 from aisle.tui.layout.styled_lines import StyledLine, line_width
-from aisle.tui.mouse import ClickTarget, click_target
+from aisle.tui.mouse import ClickTarget, click_target, is_row
 
 CLASS_PREFIX: Final = "line--"
 """Prefix of the component class of each role."""
@@ -67,10 +67,13 @@ class LinesWidget(Widget):
         return None
 
     def click_target(self, x: int, y: int) -> ClickTarget | None:
-        """Return the key that a click on a cell stands for. The second line of a row has the row's number above it."""
+        """Return the key that a click on a cell stands for. The second line of a row belongs to the one above it."""
         target = click_target(self._lines[y], x) if y < len(self._lines) else None
-        is_second = target is None and y > 0 and any(role in ("cell-dim", "row-dim") for _, role in self._lines[y])
-        return click_target(self._lines[y - 1], x) if is_second else target
+        if target is None and y > 0 and any(role in ("cell-dim", "row-dim") for _, role in self._lines[y]):
+            target = click_target(self._lines[y - 1], x)
+        if target is None or target.kind != "row":
+            return target
+        return target._replace(key=str(sum(map(is_row, self._lines[:y]))))
 
     def on_resize(self) -> None:
         """Draw the lines again for the new width."""
@@ -138,6 +141,7 @@ class Body(LinesWidget):
         "title", "rule", "bar", "quantity-bar", "location", "product", "quantity", "tote", "note", "label", "value",
         "head", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
         "block", "row", "row-dim", "row-key", "mark", "mark-here", "choice-key", "choice", "hint-key", "hint",
+        "chip", "chip-on", "chip-empty",
         "tone-late", "tone-warning", "tone-ready", "tone-quiet", "look-good", "look-wrong", "look-info", "look-ask",
     )  # fmt: skip
 

@@ -44,11 +44,14 @@ class MouseInput(NamedTuple):
 
 
 class ClickTarget(NamedTuple):
-    """Key that a click stands for."""
+    """Key that a click stands for, or a row without a number."""
 
     kind: str
-    """`choice-key`, `hint-key` or `row-key`."""
+    """`choice-key`, `hint-key` or `row-key`; `row` for a row without a number; `chip`."""
     key: str
+    """Key to type; the number of rows above it for a row without a number; the index of a chip."""
+    text: str = ""
+    """Text of the line of a row without a number."""
 
 
 def parse_mouse(data: str) -> MouseInput | None:
@@ -62,15 +65,28 @@ def parse_mouse(data: str) -> MouseInput | None:
 
 
 def click_target(line: StyledLine, x: int) -> ClickTarget | None:
-    """Return the key that belongs to the text at column `x` of a line."""
+    """Return the key that belongs to the text at column `x` of a line; a `row` has no key yet."""
     end = 0
     for at, (text, role) in enumerate(line):
         end += width(text)
+        if x < end and role.startswith("chip"):
+            return ClickTarget("chip", str(sum(role.startswith("chip") for _, role in line[:at])))
         if x < end and role == "cursor":
             number = _CURSOR_ROW.match(text)
-            return ClickTarget("row-key", number[1]) if number else None
+            return ClickTarget("row-key", number[1]) if number else ClickTarget("row", "", _text(line))
         if x < end:
             kind = _KEY_ROLES.get(role)
             keys = [text.strip() for text, role in line[: at + 1] if role == kind]
-            return ClickTarget(kind, keys[-1]) if kind and keys and keys[-1] else None
+            if kind and keys and keys[-1]:
+                return ClickTarget(kind, keys[-1])
+            return ClickTarget("row", "", _text(line)) if kind == "row-key" and is_row(line) else None
     return None
+
+
+def is_row(line: StyledLine) -> bool:
+    """Return True for the first line of a row of a list."""
+    return any(role in ("cell", "cursor") for _, role in line)
+
+
+def _text(line: StyledLine) -> str:
+    return "".join(text for text, _ in line)

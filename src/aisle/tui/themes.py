@@ -185,6 +185,6 @@ def themes() -> list[Theme]:
     ]
 
 
-def theme_name(setting: str, *, has_themes: bool = False, is_colourless: bool = False) -> str:
-    """Return the theme for the setting `theme`, for `--rich`, or for a terminal without colours."""
-    return "colourless" if is_colourless else setting or ("rich" if has_themes else "terminal")
+def default_theme(*, has_themes: bool, is_browser: bool) -> str:
+    """Return the theme without a setting: a browser has no colours of its own, and `--rich` has softer ones."""
+    return "dark" if is_browser else "rich" if has_themes else "terminal"

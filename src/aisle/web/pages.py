@@ -29,11 +29,12 @@ FILES: Final = {
 
 _LOOK: Final = """
 @font-face { font-family: "Roboto Mono"; src: url("/static/mono.ttf"); font-weight: 100 700; }
-html, body { margin: 0; height: 100%; background: #000; color: #eee; overflow: hidden; }
+html, body { margin: 0; height: 100%; background: #14181d; color: #eee; overflow: hidden; }
+.xterm .xterm-viewport { overflow: hidden !important; background-color: #14181d !important; }
 body, button { font: 16px "Roboto Mono", monospace; }
 .textual-terminal { width: 100vw; height: 100vh; }
 .first { position: absolute; visibility: hidden; }
-.over { display: none; position: absolute; inset: 0; z-index: 10; background: #000; text-align: center; }
+.over { display: none; position: absolute; inset: 0; z-index: 10; background: #14181d; text-align: center; }
 .-closed .over { display: block; }
 .over p { margin-top: 30vh; }
 button { padding: .7em 2em; margin: .5em; }
@@ -43,7 +44,7 @@ _LOADS: Final = """<link rel="preload" href="/static/mono.ttf" as="font" type="f
 <script src="/static/aisle.js"></script><script src="/static/textual.js"></script>
 """
 _PLAIN: Final = """
-html { background: #000; color: #eee; font: 18px system-ui, sans-serif; }
+html { background: #14181d; color: #eee; font: 18px system-ui, sans-serif; }
 form { max-width: 20em; margin: 12vh auto; }
 label, input, button, p { display: block; width: 100%; box-sizing: border-box; margin: .6em 0; font: inherit; }
 input, button { padding: .6em; }

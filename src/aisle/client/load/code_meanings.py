@@ -6,13 +6,14 @@ Products and locations are loaded before people, orders and deliveries, so that 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, Unauthorized
-from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, ORDERS, PEOPLE
+from aisle.client.load.cell_cleaning import fold_code
+from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, LOCATIONS, ORDERS, PEOPLE
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.row_checks import BARCODE_COLUMNS, bare_code, code_keys, codes_in_cell, price_of
 from aisle.client.paging import Row
@@ -21,6 +22,8 @@ from aisle.errors import ContractError
 _PAGE_SIZE = 1000
 _LOCATION_COLUMN = "preferred_location_code"
 _BADGE_ADVICE = "is also another code of the store, and at home a scan of it has to ask which is meant"
+_LOOK_ALIKES = str.maketrans("OoIil", "00111")
+_LOOKS_ALIKE = "location_code looks like another, as O and 0 or I and 1 do; if it is the same, write it in one way"
 _LINE_BARCODE = "barcode is on two products"
 
 
@@ -33,6 +36,8 @@ async def check_meanings(table: CsvTable, client: BaseClient) -> dict[int, str]:
         await _warn_of_discounts(table, client)
     if table.name == PEOPLE.file:
         await _warn_of_badges(table, client)
+    if table.name == LOCATIONS.file:
+        await _warn_of_locations(table, client)
     if table.name in (ORDERS.file, DELIVERIES.file) and table.has_column("barcode"):
         await _warn_of_barcodes(table, client)
     if table.name == ORDERS.file and table.has_column(_LOCATION_COLUMN):
@@ -97,6 +102,45 @@ async def _warn_of_badges(table: CsvTable, client: BaseClient) -> None:
         of_places = _Uses(table, f" {_BADGE_ADVICE}", uses)
         for place in await location_codes(client, store):
             of_places.compare(place, place, f"place {place}")
+
+
+async def _warn_of_locations(table: CsvTable, client: BaseClient) -> None:
+    """Add warnings for locations that are a product or an order too, or look like another location."""
+    stores: dict[str, list[_Use]] = {}
+    for line, (store, code) in table.select_cells(("store_number", "location_code")):
+        if store and code:
+            stores.setdefault(store, []).append(_Use(line, "location_code", code, f"store {store}"))
+    of_products = _Uses(table, f" {_BADGE_ADVICE}", (use for uses in stores.values() for use in uses))
+    with suppress(Unauthorized, Forbidden, NotFound):
+        async for row in _pages(client, "list-products") if of_products else _nothing():
+            for number, code, is_number in _codes_of(row):
+                of_products.compare(code, number, f"product {number}" if is_number else f"a code of product {number}")
+    for store, uses in stores.items():
+        of_orders = _Uses(table, f" {_BADGE_ADVICE}", uses)
+        for order in await _order_numbers(client, store):
+            of_orders.compare(order, order, f"order {order}")
+        seen: dict[str, str] = {}
+        for place in await location_codes(client, store):
+            seen.setdefault(place.translate(_LOOK_ALIKES), place)
+        for use in uses:
+            other = seen.setdefault(use.code.translate(_LOOK_ALIKES), use.code)
+            if fold_code(other) != fold_code(use.code):
+                table.notes.add_warning(_LOOKS_ALIKE, f"{use.code} beside {other}", use.line)
+
+
+async def _order_numbers(client: BaseClient, store: str) -> list[str]:
+    """Return the numbers of a store's orders; none if the store is unknown or of others."""
+    try:
+        path: dict[str, str] = {"store_number": store}
+        pages = client.pages("list-customer-orders", path=path, query={"page_size": _PAGE_SIZE})
+        async with aclosing(pages) as found:
+            return [str(row["order_number"]) async for rows, _ in found for row in rows if row.get("order_number")]
+    except (Unauthorized, Forbidden, NotFound):
+        return []  # the rows of the store will be refused with a reason
+    except ContractError as error:
+        if isinstance(error, ClientError):
+            raise
+        return []  # no path can name this store
 
 
 async def _warn_of_barcodes(table: CsvTable, client: BaseClient) -> None:

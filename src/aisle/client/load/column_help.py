@@ -13,7 +13,7 @@ _KIND_TEXTS = {
     cell_cleaning.CODE: ("code", "0226"),
     cell_cleaning.DOTTED_CODE: ("code", "A-1"),
     cell_cleaning.BARCODE: ("barcode", "9520001100109"),
-    cell_cleaning.CONTAINER: ("number of a container", "095200010000000012"),
+    cell_cleaning.CONTAINER: ("number of a container", "095200010000000010"),
     cell_cleaning.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
     cell_cleaning.NUMBER: ("number", "1.10"),
     cell_cleaning.MONEY: ("number", "1.10"),

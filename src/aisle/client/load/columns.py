@@ -33,6 +33,10 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 Parser = Callable[[str], Any]
 
 
+_REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
+"""Prices that 0 takes away."""
+
+
 class Column(NamedTuple):
     """Column that a file may have. `parse` raises ValueError with the reason; it is not called for an empty cell.
 
@@ -46,6 +50,8 @@ class Column(NamedTuple):
 
     def empty_value(self, cell: str) -> Any:
         """Return the value that deletes the present one. Raise ValueError if the interface has none."""
+        if self.name in _REMOVABLE_PRICES:
+            return 0
         if self.required:
             raise ValueError(f"is {cell}, but every row needs it")
         if self.kind in (cell_cleaning.LIST, cell_cleaning.NUMBERS, cell_cleaning.JSON):

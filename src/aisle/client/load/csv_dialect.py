@@ -262,29 +262,77 @@ def _guess_encoding(path: Path, raw: io.BufferedReader, *, undefined: bool) -> _
     raw.seek(0)
     is_of_mac = b"\r" in lines[0].rstrip(b"\r\n") and b"\n" not in lines[0]
     names = [name for name in _OLD_ENCODING_NAMES if name != "cp1252" or not undefined]
-    found = {name: [word for line in lines for word in _words_of(line.decode(name))] for name in names}
-    odd = {
-        name: sum(_odd_letters(word) for line in lines for word in _words_of(_QUOTED.sub(r"\1", line.decode(name))))
-        for name in names
+    found = {
+        name: list(dict.fromkeys(word for line in lines for word in _words_of(line.decode(name)))) for name in names
     }
-    best = min(names, key=lambda name: (odd[name], is_of_mac and name != "mac_roman"))
-    letters = sum(not char.isascii() for word in found[best] for char in word)
+    oddities = {name: [one for line in lines for one in _oddities(line.decode(name), name)] for name in names}
+    odd = {name: sum(one for one in oddities[name] if one >= 1) for name in names}
+    best = min(names, key=lambda name: (odd[name], sum(oddities[name]), is_of_mac and name != "mac_roman"))
+    letters = sum(not char.isascii() for line in lines for word in _words_of(line.decode(best)) for char in word)
     if odd[best] > letters * _MOST_ODD:
-        words = ", ".join(map(repr, list(dict.fromkeys(found[best]))[:_SHOWN_WORDS]))
+        words = ", ".join(map(repr, found[best][:_SHOWN_WORDS]))
         raise LoadError(
             f"{path.name} is not UTF-8 text, nor that of Windows, DOS or Macintosh in Western languages ({words});"
             " save it as CSV UTF-8."
         )
-    return _Guess(best, tuple(list(dict.fromkeys(found[best]))[:_SHOWN_WORDS]))
+    return _Guess(best, _shown_words(found[best], best) or (_around_blank(lines, best),))
+
+
+def _shown_words(words: list[str], encoding: str) -> tuple[str, ...]:
+    """Return the first word, and others that another encoding reads as well, because those may be wrong."""
+    others = [name for name in _OLD_ENCODING_NAMES if name != encoding]
+    doubtful = (word for word in words[1:] if any(_is_word_of(word.encode(encoding), other) for other in others))
+    chosen = {*words[:1], *itertools.islice(doubtful, _SHOWN_WORDS - 1)}
+    chosen |= set(itertools.islice((word for word in words if word not in chosen), _SHOWN_WORDS - len(chosen)))
+    return tuple(word for word in words if word in chosen)
+
+
+def _is_word_of(word: bytes, encoding: str) -> bool:
+    """Return True if the encoding reads a word as letters in their usual places."""
+    try:
+        text = word.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return any(char.isalpha() and not char.isascii() for char in text) and not _oddities(text, encoding)
+
+
+def _around_blank(lines: list[bytes], encoding: str) -> str:
+    """Return the text around the first blank that is beyond ASCII; for files that have no other such character."""
+    found = (_AROUND_BLANK.search(line.decode(encoding)) for line in lines)
+    return next((one[0].replace("\xa0", " ") for one in found if one), "")
 
 
 def _words_of(line: str) -> Iterator[str]:
     return (word for word in _WORDS.findall(line) if not word.isascii())
 
 
-def _odd_letters(word: str) -> float:
-    """Return how many letters and signs of a word are where no Western language has them; rare letters count half."""
-    return sum(_oddity(word, at) for at, char in enumerate(word) if not char.isascii())
+def _oddities(line: str, encoding: str) -> list[float]:
+    """Return letters and signs of a line that are where no Western language has them, as 1; rare ones are 0.5.
+
+    In Windows-1252, which spreadsheets write, a rare letter is none of another encoding.
+    """
+    oddity = _oddity_in_windows if encoding == "cp1252" else _oddity
+    words = _words_of(_QUOTED.sub(r"\1", line))
+    found = (oddity(word, at) for word in words for at, char in enumerate(word) if not char.isascii())
+    return [one for one in found if one]
+
+
+def _oddity_in_windows(word: str, at: int) -> float:
+    """Return 1 for a letter or sign that is a letter of DOS or Macintosh misread; 0 for what may stand there."""
+    char, before, after = word[at], word[at - 1 : at] if at else "", word[at + 1 : at + 2]
+    if char in _SIGNS_OF_WINDOWS:
+        return 0
+    if char in _FRACTIONS or char == "•":
+        return before.isalpha()
+    if char == "ƒ":
+        return before.isalpha() or after.isalpha()
+    if char in "›»" and before.isalpha() and after.isalpha():
+        return 1
+    if not char.isalpha() or char in "ˆ˜ƒ":
+        return _oddity(word, at)
+    is_capital_inside = char.isupper() and before.isalpha() and (before.islower() or after.islower())
+    is_before_figure = not before.isalnum() and after.isdigit()
+    return is_capital_inside or is_before_figure or _MISREAD_IN_WINDOWS.match(word, at) is not None
 
 
 def _oddity(word: str, at: int) -> float:
@@ -336,7 +384,7 @@ _OUT_OF_PLACE = re.compile(
 _ODD_BEGIN = re.compile(r"â(?!ge|gé|me|ne|pre|cre|tre|\W)|ê(?!tre|tes|\W)")
 """Small letters with which no other word begins."""
 _NEVER = re.compile(
-    r"ù(?=\w)|î[aeiouyé]|(?<![aeiouyàé])ï|(?<!\w)ÿ|è[aeiouyäöüè]|èh|è[^\W\daeiouys]\b"
+    r"ç(?=[^\W\d_aeiouyáéíóúàãõâêôäëöü])|ù(?=\w)|î[aeiouyé]|(?<![aeiouyàé])ï|(?<!\w)ÿ|è[aeiouyäöüè]|èh|è[^\W\daeiouys]\b"
     r"|è(?!gn|ch|ph|th|qu|gu)[^\W\daeiouy][^\W\daeiouylrs]",
     re.IGNORECASE,
 )
@@ -345,6 +393,23 @@ _MICRO_WORD = re.compile(r"µ[^\W\d_]{3}")
 """Letters behind a sign that stands before a unit alone."""
 _QUOTED = re.compile(r"(?<!\w)[‚„]([^‚„‘’“”\"]*)[‘’“”\"]")
 """Text between quotation marks, as German has them; one without the other is a letter misread."""
+_SIGNS_OF_WINDOWS = "\xadªº°´"
+_FRACTIONS = "¼½¾"
+_AROUND_BLANK = re.compile(r"[^\s,;|\"]*\xa0[^\s,;|\"]*")
+_CONSONANT = r"[^\W\d_aeiouyáéíóúàèìòùâêîôûäëïöüãõåæøœ]"
+_MISREAD_IN_WINDOWS = re.compile(
+    r"(?<=[ao])á|(?<=[aeiou][ei])á|(?<=u)á(?=e|b|\b)"  # ß of DOS
+    r"|ä(?=e)|ò(?=t)"  # õ, Ê of DOS
+    r"|î(?=u)|ætre|(?<!\w)ë|(?<![aeiouyáàéó])ï"  # Œ, Ê, Î, Ô of Macintosh
+    rf"|ç(?={_CONSONANT}|[eiyéèêí])"
+    r"|(?<!ph)œ(?![uidst])(?<=\w.)|(?<!\w)œ(?=[^\W\d_uidstn]|\b)"  # ú of Macintosh, î of DOS
+    r"|ÿ(?=b|pp)"  # ü of Macintosh
+    r"|å(?=ngel)"  # Â of Macintosh
+    r"|(?<!\w)ž(?=[^\W\d_aeiouyáéíóú])|ž(?=[trlc])|(?<=[^\W\d_aeiouyáéíóúr])ž(?!\w)"
+    rf"|(?<!\w)š(?={_CONSONANT}{{2}}|\b)|(?<=\w)š(?={_CONSONANT}{{2}})|(?<={_CONSONANT})š(?={_CONSONANT}|\b)",
+    re.IGNORECASE,
+)
+"""Letters of Windows-1252 that are others in DOS or Macintosh, where those stand and these hardly do."""
 _VOWELS = tuple("aeiouyäöü")
 _SIGNS_BEFORE_WORDS = "„‚«‹¿¡"
 _SIGNS_BETWEEN = "’‘”»›–—"

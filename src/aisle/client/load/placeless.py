@@ -71,7 +71,8 @@ class PlacedRows:
     def read(self, row: TableRow) -> Reading | None:
         """Return the meaning of a row without a location; None if no row of its pool has a location.
 
-        A row is a total if it has the sum of the rows that are loaded. If it may be that of all, it is refused.
+        A row is a total if it has the sum of the rows that are loaded. If it may be that of all, or if no row with a
+        location is loaded that shows what it is, it is refused.
         """
         pool, quantity = row.values.get("stock_pool"), row.values["quantity"]
         beside = [one for one in self._rows if self._is_of_pool(one, pool)]
@@ -81,10 +82,15 @@ class PlacedRows:
         lines = {one.line for one in refused}
         loaded = sum((one.values["quantity"] for one in beside if one.line not in lines), Decimal(0))
         is_total, reason = bool(quantity) and quantity == loaded, ""
+        are = "is" if len(lines) == 1 else "are"
+        if len(refused) == len(beside):
+            reason = (
+                f"quantity {quantity} without a place is held back: whether it is all of the product, or what is at no"
+                f" place, is shown by {format_rows(lines)}, which {are} not loaded; correct what is wrong there"
+            )
         if refused and quantity and not is_total:
             known = [one.values["quantity"] for one in refused if not one.reason]
             if len(known) < len(refused) or quantity == loaded + sum(known):
-                are = "is" if len(lines) == 1 else "are"
                 reason = (
                     f"quantity {quantity} without a place may be the total of the product's rows with places, of which"
                     f" {format_rows(lines)} {are} not loaded; correct what is wrong there"

@@ -12,6 +12,8 @@ from aisle.safe_text import clean, end_sentence
 
 BECOMES = "and becomes"
 """Words of warnings that say what a row does."""
+TAKES_AWAY = "and takes away"
+"""Words of warnings that say what a row removes."""
 BELOW_ZERO = "is below 0"
 """Words of warnings that a service may also refuse the row for."""
 FROM_PRICE_BEFORE = "times the one before, or as much below it"
@@ -131,7 +133,7 @@ class FileNotes:
     def remove_warnings_of_refused(self, lines: Collection[int]) -> None:
         """Remove what refused rows would have done to prices, and what says the same as the refusal."""
         for text, found in self._warnings.items() if lines else ():
-            if BECOMES in text or text.endswith((BELOW_ZERO, FROM_PRICE_BEFORE)):
+            if BECOMES in text or TAKES_AWAY in text or text.endswith((BELOW_ZERO, FROM_PRICE_BEFORE)):
                 self._warnings[text] = [one for one in found if one[0] not in lines]
 
     def remove_warnings_beside(self, names: Iterable[str]) -> None:

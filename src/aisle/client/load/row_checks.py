@@ -11,7 +11,7 @@ from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check
 from aisle.client.load.cell_cleaning import CODE, fold_code, join_digits
 from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
-from aisle.client.load.report import BECOMES, BELOW_ZERO
+from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 
 
 def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:
@@ -239,12 +239,13 @@ _MOST_PLAUSIBLE = {ORDERS.file: 10_000, DELIVERIES.file: 100_000, STOCK.file: 1_
 """Quantities above which a row is warned of; a code among the quantities is larger than these."""
 _FIRST_YEAR = 2000
 _YEARS_AHEAD = 5
-_MONTH_DAYS = 31
+_MONTH_DAYS = 30
 _NEXT_DATES = (
     *("next_delivery_date", "next_ordering_date", "store_next_delivery_datetime", "store_next_ordering_datetime"),
 )
-_EXPECTED_DATE = "datetime_expected"
-"""Date of what is still to come; orders may be loaded with their history."""
+_COMING_DATES = ("datetime_expected", "pickup_date")
+"""Dates of what is still to come, unless the record is one of the past."""
+_CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -287,7 +288,8 @@ class ImplausibleValues:
         number = row.values.get("product_number")
         for name, meaning in _SALE_PRICES.items() if number else ():
             if row.values.get(name) == 0 and (name != "price" or self._table.name in _PRICE_FILES):
-                yield f"{name} is 0, {BECOMES} {meaning} of the product", str(number)
+                what = f"{BECOMES} {meaning} of the product" if name == "price" else f"{TAKES_AWAY} {meaning}"
+                yield f"{name} is 0, {what}", str(number)
         most = _MOST_PLAUSIBLE.get(self._table.name)
         if most is not None and row.values.get("quantity", 0) > most:
             yield f"quantity is over {most}", f"{row.values['quantity']} of {number}"
@@ -308,8 +310,11 @@ class ImplausibleValues:
                     yield f"{name} is more than {_YEARS_AHEAD} years away", value
                 elif name in _NEXT_DATES and day < self._today:
                     yield f"{name} is past", value
-                elif name == _EXPECTED_DATE and day < self._month_ago:
+                elif name in _COMING_DATES and day < self._month_ago and not row.values.get("is_picked"):
                     yield f"{name} is more than a month ago", value
+        created, expected = (str(row.values.get(name) or "")[:_TIME_START] for name in _CREATED_AND_EXPECTED)
+        if created and expected and expected < created:
+            yield "datetime_expected is before datetime_created", f"{expected} and {created}"
 
     def _delivery_warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
         for name in ("quantity", "no_of_containers"):

@@ -380,13 +380,15 @@ class FileLoad:
             for name, reason in below.items():
                 self._add_bad_rows(0, BadRow(self._table.name, count.field_rows[name], reason))
             new = without_fields(new, below) if new and pools is not None else None
+            counted = {name: "" if name == "counted_quantity" else name for name in new.field_rows} if new else {}
             if new:
                 self._elsewhere.expect(new, kept, in_hand)
                 if "location_code" not in new.body:
                     self._warn_of_other_pools(new, kept.pools)
                 new = _in_pools(new, pools or {}, kept)
             for name, line in count.field_rows.items():
-                if new is None or name not in new.field_rows:
+                is_total = "location_code" not in count.body and not count.is_beside
+                if new is None or name not in counted or (is_total and kept.at_places(counted[name])):
                     self._table.notes.remove_warning(EMPTY_PLACE, line)
             self._already_loaded += left
             self._unchanged_rows += max(0, len(left) - other)

@@ -17,6 +17,7 @@ from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code
 from aisle.client.load.code_meanings import check_meanings
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
 from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.lost_zeros import LostZeros
 from aisle.client.load.placeless import Placeless
 from aisle.client.load.records import ServiceFindings
 from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
@@ -126,6 +127,7 @@ class _Comparison:
         self._prices: dict[int, Decimal] = {}
         self._changes_prices = False
         self._price_jumps: dict[str, Decimal] = {}
+        self._zeros = LostZeros(table)
 
     async def run(self) -> ServiceFindings:
         async with aclosing(self._read_pages()) as pages:
@@ -135,6 +137,7 @@ class _Comparison:
                 for row in rows:
                     self._compare_row(store, row)
         known_keys = frozenset(key for keys in self._similar_keys.values() for key in keys)
+        self._zeros.warn()
         self._warn_of_kept_codes()
         self._warn_of_zeros_inside(known_keys)
         self._warn_of_price_jumps()
@@ -198,6 +201,7 @@ class _Comparison:
         if not isinstance(name, str):
             return
         key = (store, name) if self._has_store else (name,)
+        self._zeros.see(row)
         if isinstance(user := row.get("user"), str):
             self._users[store, fold_code(user)] = user, name
         if self._bare_hashes and hash(bare := key_without_zeros(key)) in self._bare_hashes:

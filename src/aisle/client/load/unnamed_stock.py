@@ -23,6 +23,7 @@ _TOTAL = (
     " place, as goods that are counted at no place"
 )
 _BESIDE = "goods of the product lie where the file has no row for it, and stay there"
+_IN_OTHER_POOL = "goods of the product lie in a pool for which the file has no row at their place, and stay there"
 
 
 class _Coming(NamedTuple):
@@ -31,6 +32,7 @@ class _Coming(NamedTuple):
     total: Decimal
     change: Decimal
     other_locations: str
+    warning: str
 
 
 class UnnamedStock:
@@ -106,8 +108,10 @@ class UnnamedStock:
         others = _others(count, kept)
         if unnamed := {spot: quantity for spot, quantity in others.items() if not self._names(count, *spot)}:
             total = sum(kept.spots.values(), Decimal(0))
-            words = _words(unnamed, count, in_hand)
-            self._coming[count.line] = _Coming(total, sum(changes.values(), Decimal(0)), words)
+            in_named = {place for place, _ in unnamed if self._names_place(count, place)}
+            words = _words(unnamed, count, in_hand, in_named)
+            what = _IN_OTHER_POOL if all(place in in_named for place, _ in unnamed) else _BESIDE
+            self._coming[count.line] = _Coming(total, sum(changes.values(), Decimal(0)), words, what)
 
     def done(self, count: Record) -> None:
         """Record that the service has accepted a count."""
@@ -123,7 +127,12 @@ class UnnamedStock:
         for (_, product), (line, coming) in self._come.items():
             total = coming.total + coming.change
             value = f"{product} also lies {coming.other_locations}; its total is now {total:f}"
-            self._table.notes.add_warning(_BESIDE, value, line)
+            self._table.notes.add_warning(coming.warning, value, line)
+
+    def _names_place(self, count: Record, place: str) -> bool:
+        """Return True if the file has a row for the product at a location, in any pool."""
+        names = (_BARE, *(f"stock_pool_{pool}" for pool in range(1, 11)))
+        return any(self._names(count, place, name) for name in names)
 
     def _names(self, count: Record, place: str, pool: str) -> bool:
         """Return True if the file has a row for the product at a location and in a pool there."""
@@ -175,12 +184,16 @@ def _place(code: str) -> str:
     return code or "no place"
 
 
-def _words(others: Mapping[tuple[str, str], Decimal], count: Record, in_hand: InHand) -> str:
-    """Return stock as text: by location, and where the count is by pool too; goods in hand with their orders."""
+def _words(
+    others: Mapping[tuple[str, str], Decimal], count: Record, in_hand: InHand, by_pool: Container[str] = ()
+) -> str:
+    """Return stock as text: by location, and where the count is, and at `by_pool`, by pool too; goods in hand with
+    their orders.
+    """
     code, found = count.body.get("location_code", ""), dict[str, Decimal]()
     held = Decimal(0)
     for (place, pool), quantity in sorted(others.items()):
-        is_there = place == code and pool and (place or count.is_beside)
+        is_there = pool and (place in by_pool or (place == code and (place or count.is_beside)))
         at = f"{_place(place)} in {pool.removeprefix('stock_').replace('_', ' ')}" if is_there else _place(place)
         picked = Decimal(0) if place else quantity_in_hand(in_hand, pool)
         held += picked

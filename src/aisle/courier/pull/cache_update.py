@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 
 from aisle.cache.writer import CacheWriter, SkippedRow, WriteResult
 from aisle.client.errors import InvalidResponse
@@ -68,25 +69,19 @@ STOCK = "stock"
 _MAX_SHOWN_BAD_ROWS = 5
 
 
+@dataclass(eq=False)
 class CacheUpdate:
     """Cache writes for rows of all kinds, from lists and from single reads."""
 
-    def __init__(
-        self,
-        cache: CacheWriter,
-        *,
-        read_sequence: ReadSequence,
-        operator_log: OperatorLog,
-        notify: Notify,
-        pending_keys: PendingKeys,
-        clock: Callable[[], float],
-    ) -> None:
-        self.cache = cache
-        self.read_sequence = read_sequence
-        self._operator_log = operator_log
-        self._notify = notify
-        self._pending_keys = pending_keys
-        self._clock = clock
+    cache: CacheWriter
+    _: KW_ONLY
+    read_sequence: ReadSequence
+    operator_log: OperatorLog
+    notify: Notify
+    pending_keys: PendingKeys
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
         self.left_out: Counter[str] = Counter()
         """Number of invalid rows so far, by operation."""
         self.last_left_out: dict[str, SkippedRow] = {}
@@ -96,7 +91,7 @@ class CacheUpdate:
 
     def pop_overtaken(self) -> list[Topic]:
         """Return and remove the overtaken topics whose writes have ended. Until then no response can be used."""
-        pending = self._pending_keys(self._clock()) if self.overtaken else ()
+        pending = self.pending_keys(self.clock()) if self.overtaken else ()
         ended = [topic for topic in self.overtaken if _pending_key(topic) not in pending]
         for topic in ended:
             del self.overtaken[topic]
@@ -124,7 +119,7 @@ class CacheUpdate:
 
         Pending movements are added to cached figures; on top of a response that includes them they would count twice.
         """
-        pending = self._pending_keys(began)
+        pending = self.pending_keys(began)
         if pending:
             rows, late = _split_pending(rows, pending)
             self.overtaken.update((Topic(PRODUCT, number), None) for number in late)
@@ -137,7 +132,7 @@ class CacheUpdate:
 
     def put_deliveries(self, rows: Sequence[Row], began: float, generation: int = 0) -> None:
         """Write deliveries, except those with pending writes: received quantities add up, as stock does."""
-        pending = self._pending_keys(began)
+        pending = self.pending_keys(began)
         late = [number for row in rows if f"{DELIVERY}/{(number := str(row.get('order_number')))}" in pending]
         if late:
             self.overtaken.update((Topic(DELIVERY, number), None) for number in late)
@@ -186,13 +181,11 @@ class CacheUpdate:
             self.left_out[name] += len(written.skipped)
             self.last_left_out[name] = written.skipped[-1]._replace(row=None)
         for skipped in written.skipped[:_MAX_SHOWN_BAD_ROWS]:
-            self._operator_log.add(
-                f"A row of {name} was left out: {skipped.reason}. It begins {str(skipped.row)[:120]}"
-            )
+            self.operator_log.add(f"A row of {name} was left out: {skipped.reason}. It begins {str(skipped.row)[:120]}")
         if len(written.skipped) > _MAX_SHOWN_BAD_ROWS:
-            self._operator_log.add(f"{len(written.skipped)} rows of one page of {name} were left out.")
+            self.operator_log.add(f"{len(written.skipped)} rows of one page of {name} were left out.")
         if written.changed:
-            self._notify([*notification_topics(topic, written.changed), *other_topics])
+            self.notify([*notification_topics(topic, written.changed), *other_topics])
         return written.changed
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from aisle.client.errors import InvalidResponse, status_error
+from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.client.response import to_int64
 from aisle.contract.wire import QueryValue, encode_segment
+from aisle.courier.pages_by_number import read_extension
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.topics_to_reread import CATALOGUE, PRODUCT, RECOUNT, Topic
 
@@ -131,26 +132,23 @@ class ChangeFeed:
         query: dict[str, QueryValue] = {} if since is None else {"since": since, "limit": PAGE_SIZE}
         query |= {"mark": mark} if mark else {}
         query |= {"known": ",".join(known)} if known else {}
-        response = await self._single_reads.client.request_extension("GET", path, query=query)
-        if not response.is_success:
-            raise status_error("list-changes", response)
-        try:
-            body = response.json()
-            page = _Page(
-                _parse_cursor(body["cursor"]),
-                [change for change in map(dict, body["changes"]) if len(str(change.get("key"))) <= _MAX_TEXT],
-                bool(body["more"]),
-                bool(body.get("restored") or body.get("unknown")),
-                _parse_mark(body.get("mark")),
-                bool(body.get("forgotten")),
-            )
-        except (ValueError, TypeError, KeyError) as error:
-            raise InvalidResponse(f"The answer to list-changes cannot be read: {error!r}.") from error
+        page = await read_extension(self._single_reads.client, "list-changes", path, _parse_page, query)
         if page.has_more and not page.changes:
             raise InvalidResponse("The changes do not end: a page without changes is not the last.")
         if page.has_more and page.cursor <= (since or 0):
             raise InvalidResponse("The changes do not end: the cursor stands still.")
         return page
+
+
+def _parse_page(body: Any) -> _Page:
+    return _Page(
+        _parse_cursor(body["cursor"]),
+        [change for change in map(dict, body["changes"]) if len(str(change.get("key"))) <= _MAX_TEXT],
+        bool(body["more"]),
+        bool(body.get("restored") or body.get("unknown")),
+        _parse_mark(body.get("mark")),
+        bool(body.get("forgotten")),
+    )
 
 
 def _parse_cursor(value: Any) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 from aisle.cache.writer import LinkRow
@@ -77,19 +78,19 @@ class LeftOutRows(NamedTuple):
     reason: str
 
 
+@dataclass(eq=False)
 class FullSync:
     """Reading of whole lists."""
 
-    def __init__(
-        self,
-        single_reads: SingleReads,
-        link: LinkState,
-        operator_log: OperatorLog,
-        *,
-        sleep: Sleep,
-        list_backoffs: ListBackoffs,
-    ) -> None:
-        self.wake_event = WakeEvent(sleep)
+    single_reads: SingleReads
+    link: LinkState
+    operator_log: OperatorLog
+    _: KW_ONLY
+    sleep: Sleep
+    list_backoffs: ListBackoffs
+
+    def __post_init__(self) -> None:
+        self.wake_event = WakeEvent(self.sleep)
         self.on_headers_changed: Callable[[Iterable[str]], None] = lambda numbers: None
         """Callback with the numbers of orders whose headers changed."""
         self.on_headers_read: Callable[[], None] = lambda: None
@@ -98,13 +99,8 @@ class FullSync:
         """Callback after everything was read again."""
         self.on_progress: Callable[[SyncProgress], None] | None = None
         """Callback with the progress."""
-        self._single_reads = single_reads
-        self._cache = single_reads.cache
-        self._link = link
-        self._operator_log = operator_log
-        self._progress = sync_progress.load_progress(single_reads.cache)
-        self._sleep = sleep
-        self._list_backoffs = list_backoffs
+        self._cache = self.single_reads.cache
+        self._progress = sync_progress.load_progress(self.single_reads.cache)
         self._postponed: dict[str, float] = {}
         """Lists that returned a rate limit, with the time until which other lists are read first."""
         self._failures = 0
@@ -126,9 +122,7 @@ class FullSync:
 
         A paused list is not queued unless everything is read; it is tried again as a missing list.
         """
-        fresh = {
-            stage for stage in stages if full or not self._list_backoffs.is_paused(stage, self._single_reads.now())
-        }
+        fresh = {stage for stage in stages if full or not self.list_backoffs.is_paused(stage, self.single_reads.now())}
         stages_to_read = fresh | set(self._progress.todo)
         todo = tuple(stage for stage in STAGES if stage in stages_to_read)
         if todo != self._progress.todo or (full and not self._progress.full):
@@ -163,14 +157,14 @@ class FullSync:
     async def run(self) -> None:
         """Read queued lists in a loop; wait while the link is down."""
         while True:
-            if self._progress.is_idle or not self._link.is_up:
+            if self._progress.is_idle or not self.link.is_up:
                 await self.wake_event.wait(None)
                 continue
             try:
                 await self.run_to_end()
             except REQUEST_ERRORS as error:
-                self._link.record_check_error(error)
-                await self.wake_event.wait(max(self._link.check_wait_s(), self._link.pause_s))
+                self.link.record_check_error(error)
+                await self.wake_event.wait(max(self.link.check_wait_s(), self.link.pause_s))
 
     async def run_to_end(self) -> None:
         """Read until nothing is queued. Raise ClientError if the link fails; the next call continues from there."""
@@ -183,16 +177,14 @@ class FullSync:
         finally:
             self._is_running = False
         if self._progress.full:
-            self._save_progress(
-                self._progress._replace(full=False, done=0, total=0, completed=self._single_reads.now())
-            )
+            self._save_progress(self._progress._replace(full=False, done=0, total=0, completed=self.single_reads.now()))
             self.on_complete()
         self._update_link()
 
     def _update_link(self) -> None:
         """Show `live` only if the cache is complete and not being read again; otherwise the missing lists."""
         progress = self._progress
-        self._link.set_syncing(progress.full or not progress.completed, progress.missing)
+        self.link.set_syncing(progress.full or not progress.completed, progress.missing)
 
     # Stages
 
@@ -203,9 +195,9 @@ class FullSync:
                 self._add_left_out(await self._read_unpaged(at.stage))
                 self._end_stage()
             else:
-                await self._read_pages(paged_stage(at.stage, self._single_reads.store))
+                await self._read_pages(paged_stage(at.stage, self.single_reads.store))
             self._failures = 0
-            self._list_backoffs.clear(at.stage)
+            self.list_backoffs.clear(at.stage)
             self._postponed.pop(at.stage, None)
         except (Unauthorized, NotSent):
             raise
@@ -217,7 +209,7 @@ class FullSync:
 
         The list is tried again if that may help; after `_MAX_FAILURES` the sync continues without it.
         """
-        await self._single_reads.check_service()
+        await self.single_reads.check_service()
         if isinstance(error, RateLimited) and self._postpone(error):
             return
         self._failures += 1
@@ -225,15 +217,15 @@ class FullSync:
             self._skip_stage(error)
             return
         retry_after_s = error.retry_after or 0.0
-        await self._sleep(min(max(retry_after_s, _MIN_RETRY_S * 2.0 ** (self._failures - 1)), _MAX_RETRY_S))
+        await self.sleep(min(max(retry_after_s, _MIN_RETRY_S * 2.0 ** (self._failures - 1)), _MAX_RETRY_S))
 
     async def _next_stage(self) -> str:
         """Return the next list; those with a rate limit come after all others."""
-        now = self._single_reads.now()
+        now = self.single_reads.now()
         todo = sorted(self._progress.todo, key=lambda stage: max(now, self._postponed.get(stage, 0.0)))
         wait = self._postponed.get(todo[0], 0.0) - now
         if wait > 0:
-            await self._sleep(wait)
+            await self.sleep(wait)
         return todo[0]
 
     def _postpone(self, error: RateLimited) -> bool:
@@ -241,8 +233,8 @@ class FullSync:
 
         A list with repeated rate limits is skipped at once. Return False if the caller has to wait.
         """
-        at, now = self._position, self._single_reads.now()
-        if self._list_backoffs.record_rate_limit(at.stage, error.retry_after, now):
+        at, now = self._position, self.single_reads.now()
+        if self.list_backoffs.record_rate_limit(at.stage, error.retry_after, now):
             self._skip_stage(error)
             return True
         if at.rows or not self._progress.todo:
@@ -255,7 +247,7 @@ class FullSync:
 
     def _begin_stage(self, stage: str, pass_number: int = 1, *, repeated: int = 0) -> StagePosition:
         generation = self._progress.generation + 1
-        walked = None if stage in UNPAGED_STAGES else paged_stage(stage, self._single_reads.store)
+        walked = None if stage in UNPAGED_STAGES else paged_stage(stage, self.single_reads.store)
         by_id = walked is not None and walked.paging == "id"
         at = StagePosition(
             stage,
@@ -284,30 +276,30 @@ class FullSync:
         self._save_progress(progress)
 
     def _skip_stage(self, error: ClientError) -> None:
-        self._operator_log.add(f"The sync goes on without {self._position.stage}: {error}")
+        self.operator_log.add(f"The sync goes on without {self._position.stage}: {error}")
         self._failures = 0
         self._end_stage(missing_reason=unread_reason(error))
 
     async def _read_unpaged(self, stage: str) -> LeftOutRows:
         """Read a list in one go. Return the rows left out."""
         name = _OPERATION_OF_STAGE[stage]
-        before = self._single_reads.cache_update.left_out[name]
-        features = self._link.features
+        before = self.single_reads.cache_update.left_out[name]
+        features = self.link.features
         if stage == STORES:
-            await self._single_reads.read_stores()
+            await self.single_reads.read_stores()
         elif stage == RECEIPTS:
-            await self._single_reads.read_receipts()
+            await self.single_reads.read_receipts()
         elif stage == RECOUNTS:
             if features and features.recounts:
-                await self._single_reads.recount_reader.read()
+                await self.single_reads.recount_reader.read()
         elif features and features.people:
-            await self._single_reads.read_people()
+            await self.single_reads.read_people()
         return self._left_out_since(name, before)
 
     def _left_out_since(self, name: str, before: int) -> LeftOutRows:
         """Return what was left out of an operation's rows since the count was `before`."""
-        count = self._single_reads.cache_update.left_out[name] - before
-        last = self._single_reads.cache_update.last_left_out.get(name)
+        count = self.single_reads.cache_update.left_out[name] - before
+        last = self.single_reads.cache_update.last_left_out.get(name)
         return LeftOutRows(count, (last.field or last.reason) if last is not None else "")
 
     def _add_left_out(self, left_out: LeftOutRows) -> None:
@@ -366,29 +358,29 @@ class FullSync:
             query["from_id"] = at.next
         else:
             query["page_number" if stage.operation == "list-products" else "page_start"] = at.next
-        path = self._single_reads.store_path if stage.store_in_path else {}
-        return self._single_reads.client.pages(stage.operation, path=path, query=query, by="id" if at.by_id else "page")
+        path = self.single_reads.store_path if stage.store_in_path else {}
+        return self.single_reads.client.pages(stage.operation, path=path, query=query, by="id" if at.by_id else "page")
 
     def _stage_query(self, stage: PagedStage) -> dict[str, QueryValue]:
         since: dict[str, QueryValue] = (
-            {"last_modified_date": self._single_reads.deliveries_since()} if stage.only_recent else {}
+            {"last_modified_date": self.single_reads.deliveries_since()} if stage.only_recent else {}
         )
         return {**stage.query, **since}
 
     async def _read_page(self, stage: PagedStage, pages: Pages) -> bool:
         """Read and write one page. Return False at the end."""
-        with self._single_reads.cache_update.read_sequence.start_read() as read_number:
-            began = self._single_reads.now()
+        with self.single_reads.cache_update.read_sequence.start_read() as read_number:
+            began = self.single_reads.now()
             page = await anext(pages, None)
             if page is None:
                 return False
             rows, envelope = page
-            self._single_reads.record_server_time(envelope)
+            self.single_reads.record_server_time(envelope)
             at = self._position
-            before = self._single_reads.cache_update.left_out[stage.operation]
+            before = self.single_reads.cache_update.left_out[stage.operation]
             with pause_gc(), self._transaction():
                 changed = stage.write(
-                    self._single_reads, PageRead(rows, read_number, began, at.generation if stage.sweep_topic else 0)
+                    self.single_reads, PageRead(rows, read_number, began, at.generation if stage.sweep_topic else 0)
                 )
                 after = _advance_position(at, rows, envelope, self._left_out_since(stage.operation, before))
                 self._save_progress(self._progress._replace(at=after, done=self._progress.done + len(rows)))
@@ -401,7 +393,7 @@ class FullSync:
         """Skip a page that cannot be read. A list that cannot be read by id is read by page."""
         at = self._position
         if at.by_id:
-            self._operator_log.add(f"{stage.operation} is read by page: {error}")
+            self.operator_log.add(f"{stage.operation} is read by page: {error}")
             again = StagePosition(
                 at.stage, at.generation, pass_number=at.pass_number, repeated_previously=at.repeated_previously
             )
@@ -409,7 +401,7 @@ class FullSync:
             return
         if at.unreadable_pages >= _MAX_UNREADABLE_PAGES:
             raise error
-        self._operator_log.add(f"Page {at.next} of {stage.operation} was passed over: {error}")
+        self.operator_log.add(f"Page {at.next} of {stage.operation} was passed over: {error}")
         passed = at._replace(next=at.next + 1, unreadable_pages=at.unreadable_pages + 1, reason=unread_reason(error))
         self._save_progress(self._progress._replace(at=passed))
 
@@ -421,7 +413,7 @@ class FullSync:
         """
         before, self._previous_page = self._previous_page, error.rows
         if before is None:
-            self._operator_log.add(f"{stage.operation} is read by counting its pages: {error}")
+            self.operator_log.add(f"{stage.operation} is read by counting its pages: {error}")
         digest = page_digest(error.rows)
         if error.rows and error.rows != before and digest not in self._seen_pages:
             self._seen_pages |= {digest} if digest is not None else set()
@@ -463,7 +455,7 @@ class FullSync:
             self._begin_stage(at.stage, at.pass_number + 1, repeated=found)
             return False
         if sure:
-            self._operator_log.add(
+            self.operator_log.add(
                 f"{sure} rows of {stage.operation} have a {stage.key_field} that a later row has, too."
             )
             self._save_progress(self._progress._replace(at=at._replace(repeated=sure)))
@@ -481,24 +473,24 @@ class FullSync:
         if at.pass_number < MAX_PASSES:
             self._begin_stage(at.stage, at.pass_number + 1)
         else:
-            self._operator_log.add(f"{stage.operation} changes faster than it can be read; nothing was dropped.")
+            self.operator_log.add(f"{stage.operation} changes faster than it can be read; nothing was dropped.")
             self._end_stage()
 
     async def _drop_unseen_orders(self, at: StagePosition) -> None:
         unseen = self._cache.find_unseen_orders(at.generation)
         for number in unseen:
             try:
-                await self._single_reads.read_order(number)
+                await self.single_reads.read_order(number)
             except (Unauthorized, NotSent, RateLimited):
                 raise
             except ClientError as error:
                 if not is_service_refusal(error):
-                    await self._single_reads.check_service()  # if this fails, nothing can be read
-                self._operator_log.add(f"order {number} cannot be read, and stays: {error}")
+                    await self.single_reads.check_service()  # if this fails, nothing can be read
+                self.operator_log.add(f"order {number} cannot be read, and stays: {error}")
         with self._transaction():
             self._cache.mark_seen("order", at.generation, unseen)
             self._cache.delete_unseen("order", at.generation)
-            self._cache.delete_closed_orders(self._single_reads.now() - FINISHED_ORDER_KEPT_S)
+            self._cache.delete_closed_orders(self.single_reads.now() - FINISHED_ORDER_KEPT_S)
             self._end_stage()
 
     # Progress
@@ -510,17 +502,17 @@ class FullSync:
         total = 0
         for name in self._progress.todo:
             if name not in UNPAGED_STAGES:
-                total += await self._list_length(paged_stage(name, self._single_reads.store))
+                total += await self._list_length(paged_stage(name, self.single_reads.store))
         self._save_progress(self._progress._replace(total=total))
 
     async def _list_length(self, stage: PagedStage) -> int:
         """Return the total that the list reports; 0 if it cannot be read, which the pass itself will report."""
-        path = self._single_reads.store_path if stage.store_in_path else {}
+        path = self.single_reads.store_path if stage.store_in_path else {}
         stage_query = self._stage_query(stage)
         query = {**stage_query, "page_size": 1, "show_lines": None, "include_locations": None}
         first_row_query = {name: value for name, value in query.items() if name in stage_query}
         try:
-            response = await self._single_reads.client.request(stage.operation, path=path, query=first_row_query)
+            response = await self.single_reads.client.request(stage.operation, path=path, query=first_row_query)
             envelope = response.json() if response.is_success else {}
         except (NotSent, Unauthorized):
             raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -89,47 +90,40 @@ _STAGES_BY_TOPIC = {
 }
 
 
+@dataclass(eq=False)
 class IncrementalSync:
     """Periodic and requested reads."""
 
-    def __init__(
-        self,
-        single_reads: SingleReads,
-        full_sync: FullSync,
-        link: LinkState,
-        operator_log: OperatorLog,
-        *,
-        retire: Callable[[Sequence[str]], None],
-        read_requests: Callable[[], Iterable[tuple[str, str]]],
-        on_restore: Callable[[], Awaitable[None]],
-        find_lost: Callable[[], Coroutine[Any, Any, bool]],
-        known_keys: Callable[[], Sequence[str]],
-        on_order_read: Callable[[str, Sequence[Row], frozenset[str]], None],
-        sleep: Sleep,
-        intervals: PullIntervals,
-        list_backoffs: ListBackoffs,
-    ) -> None:
-        self.wake_event = WakeEvent(sleep)
-        self._single_reads = single_reads
-        self._full_sync = full_sync
-        self._link = link
-        self._operator_log = operator_log
+    single_reads: SingleReads
+    full_sync: FullSync
+    link: LinkState
+    operator_log: OperatorLog
+    _: KW_ONLY
+    retire: Callable[[Sequence[str]], None]
+    read_requests: Callable[[], Iterable[tuple[str, str]]]
+    on_restore: Callable[[], Awaitable[None]]
+    find_lost: Callable[[], Coroutine[Any, Any, bool]]
+    known_keys: Callable[[], Sequence[str]]
+    on_order_read: Callable[[str, Sequence[Row], frozenset[str]], None]
+    sleep: Sleep
+    intervals: PullIntervals
+    list_backoffs: ListBackoffs
+
+    def __post_init__(self) -> None:
+        self.wake_event = WakeEvent(self.sleep)
         self.read_queue = ReadQueue(
-            single_reads,
-            link,
-            operator_log,
-            retire=retire,
-            on_order_read=on_order_read,
+            self.single_reads,
+            self.link,
+            self.operator_log,
+            retire=self.retire,
+            on_order_read=self.on_order_read,
             is_link_failure=self.is_link_failure,
             set_missing=self._set_missing,
-            on_rows_left_out=full_sync.record_left_out,
-            list_backoffs=list_backoffs,
+            on_rows_left_out=self.full_sync.record_left_out,
+            list_backoffs=self.list_backoffs,
         )
-        self._read_requests = read_requests
-        self._on_restore = on_restore
-        self._find_lost = find_lost
-        self._timetable = Timetable(intervals)
-        self._change_feed = ChangeFeed(single_reads, known_keys)
+        self._timetable = Timetable(self.intervals)
+        self._change_feed = ChangeFeed(self.single_reads, self.known_keys)
         self._changes: Changes | None = None
         self._changes_read_at = 0.0
         """Time of the last read of changes, in seconds since 1970."""
@@ -140,9 +134,8 @@ class IncrementalSync:
         """Time at which a session last requested the store's log, in seconds since 1970."""
         self._checked_at = 0.0
         self._missing_lists = MissingLists()
-        self._list_backoffs = list_backoffs
-        full_sync.on_headers_changed = self._on_headers_changed
-        full_sync.on_headers_read = self._on_headers_read
+        self.full_sync.on_headers_changed = self._on_headers_changed
+        self.full_sync.on_headers_read = self._on_headers_read
 
     # Requests
 
@@ -160,7 +153,7 @@ class IncrementalSync:
         self.read_queue.add_confirmed(op)
         if (
             op.operation == "create-store-product-logs"
-            and self._single_reads.now() - self._log_requested_at < WORKED_ON_S
+            and self.single_reads.now() - self._log_requested_at < WORKED_ON_S
         ):
             self.request_read([Topic(LOG, "")])
         if "changes" in self._timetable:
@@ -179,8 +172,8 @@ class IncrementalSync:
         self.read_queue.forget(op)
 
     def _on_headers_changed(self, numbers: Iterable[str]) -> None:
-        features = self._link.features
-        if LINES not in self._full_sync.progress.todo and not (features and features.changes):
+        features = self.link.features
+        if LINES not in self.full_sync.progress.todo and not (features and features.changes):
             self.request_read(Topic(ORDER, number) for number in numbers)
 
     def _on_headers_read(self) -> None:
@@ -189,48 +182,48 @@ class IncrementalSync:
         Nobody can work on an order without lines, its header may never change again, and the service may report no
         change.
         """
-        if LINES in self._full_sync.progress.todo:
+        if LINES in self.full_sync.progress.todo:
             return
-        bare = self._single_reads.cache.orders_without_lines()
-        now = self._single_reads.now()
+        bare = self.single_reads.cache.orders_without_lines()
+        now = self.single_reads.now()
         due = [number for number in bare if now - self._without_lines.get(number, -MAX_RETRY_S) >= MAX_RETRY_S]
         self._without_lines = {number: self._without_lines.get(number, now) for number in bare} | dict.fromkeys(
             due, now
         )
         if len(due) > MAX_SINGLE_READS:
-            self._full_sync.request_stages([LINES])
+            self.full_sync.request_stages([LINES])
         else:
             self.request_read(Topic(ORDER, number) for number in due)
 
     def _take_read_requests(self) -> bool:
-        requests = list(self._read_requests())
+        requests = list(self.read_requests())
         for topic, key in requests:
             if topic in (ORDER, PRODUCT, LOCATION, SURROUNDING, DELIVERY) and key:
                 self.request_read([Topic(topic, key)])
                 if topic == PRODUCT:
                     self.request_read([Topic(CATALOGUE, key)])
                 if topic == ORDER:
-                    self._worked_on[key] = self._single_reads.now()
+                    self._worked_on[key] = self.single_reads.now()
             elif topic == "orders":
                 if key == FULL_SYNC:
-                    self._full_sync.request_full()
+                    self.full_sync.request_full()
                 elif key == ORDER_LISTS:
-                    self._full_sync.request_missing()
+                    self.full_sync.request_missing()
                 self._timetable.schedule_earlier("changes")
                 self._timetable.schedule_earlier("headers")
             elif topic == "deliveries":
                 self._timetable.schedule_earlier("changes")
-                if not (self._link.features and self._link.features.changes):
-                    self._full_sync.request_stages([DELIVERIES, RECEIPTS])
+                if not (self.link.features and self.link.features.changes):
+                    self.full_sync.request_stages([DELIVERIES, RECEIPTS])
             elif topic == STORE and key:
-                self._single_reads.store_reader.opened_stores.add(key)
+                self.single_reads.store_reader.opened_stores.add(key)
                 self.request_read([Topic(STORE, key)])
             elif topic == "people":
                 self._timetable.schedule_earlier("people")
             elif topic == "assignments":
                 self.request_read([Topic(ASSIGNMENT, "")])
             elif topic == "logs":
-                self._log_requested_at = self._single_reads.now()
+                self._log_requested_at = self.single_reads.now()
                 self.request_read([Topic(LOG, key)])
         return bool(requests)
 
@@ -251,14 +244,14 @@ class IncrementalSync:
     async def _run_due(self) -> None:
         """Run everything that is due. Check the service first if the link is down."""
         has_requests = self._take_read_requests()
-        if self._link.pause_s or not (self._link.is_up or await self._reach_service()):
+        if self.link.pause_s or not (self.link.is_up or await self._reach_service()):
             return
         try:
             await self._apply_features()
         except REQUEST_ERRORS as error:
             await self._handle_error(error)
-        for name in self._timetable.pop_due(self._single_reads.now()):
-            if self._link.pause_s or not self._link.is_up:
+        for name in self._timetable.pop_due(self.single_reads.now()):
+            if self.link.pause_s or not self.link.is_up:
                 self._timetable.schedule_earlier(name)  # it becomes due as soon as anything can be read
                 continue
             try:
@@ -267,28 +260,28 @@ class IncrementalSync:
                 await self._handle_error(error, STOCK_CHANGES if name in ("stock", "slow") else "")
         await self._read_queued()
         if has_requests:
-            self._link.write_status(force=True)
+            self.link.write_status(force=True)
 
     async def check_service(self) -> bool:
         """Return True if the service accepts requests; record the result on the link."""
-        self._checked_at = self._single_reads.now()
+        self._checked_at = self.single_reads.now()
         try:
-            await self._single_reads.check_service()
+            await self.single_reads.check_service()
         except REQUEST_ERRORS as error:
-            self._link.record_check_error(error)
+            self.link.record_check_error(error)
             return False
-        return self._link.is_up
+        return self.link.is_up
 
     async def _reach_service(self) -> bool:
-        return self._single_reads.now() - self._checked_at >= _MIN_CHECK_INTERVAL_S and await self.check_service()
+        return self.single_reads.now() - self._checked_at >= _MIN_CHECK_INTERVAL_S and await self.check_service()
 
     def _next_wait_s(self) -> float | None:
-        if self._link.pause_s or not self._link.is_up:
-            return self._link.pause_s or self._link.check_wait_s()
-        if self.read_queue.has_due or (self._single_reads.cache_update.overtaken and "changes" not in self._timetable):
+        if self.link.pause_s or not self.link.is_up:
+            return self.link.pause_s or self.link.check_wait_s()
+        if self.read_queue.has_due or (self.single_reads.cache_update.overtaken and "changes" not in self._timetable):
             return _MIN_CHECK_INTERVAL_S
         moments = [at for at in (self._timetable.next_at(), self.read_queue.next_retry_at()) if at is not None]
-        return max(0.0, min(moments) - self._single_reads.now()) if moments else None
+        return max(0.0, min(moments) - self.single_reads.now()) if moments else None
 
     async def is_link_failure(self, error: Exception, name: str = "") -> bool:
         """Return True if the error affects all other reads. Otherwise only one read failed, and the service still
@@ -296,64 +289,64 @@ class IncrementalSync:
 
         A rate limit applies to all, unless one list (`name`) returns it repeatedly while another one responds.
         """
-        if not self._link.is_up:
+        if not self.link.is_up:
             return True
-        if isinstance(error, RateLimited) and self._list_backoffs.record_rate_limit(
-            name, error.retry_after, self._single_reads.now()
+        if isinstance(error, RateLimited) and self.list_backoffs.record_rate_limit(
+            name, error.retry_after, self.single_reads.now()
         ):
             return not await self.check_service()
         if isinstance(error, Unauthorized | NotSent | RateLimited) or not isinstance(error, ClientError):
-            self._link.record_error(error)
+            self.link.record_error(error)
             return True
         return not is_service_refusal(error) and not await self.check_service()
 
     def _set_missing(self, name: str, reason: StoredMessage | None) -> None:
         """Record why a list cannot be read; None: it can."""
         if reason is None:
-            self._list_backoffs.clear(name)
-        self._full_sync.set_missing(name, reason)
+            self.list_backoffs.clear(name)
+        self.full_sync.set_missing(name, reason)
 
     async def _handle_error(self, error: Exception, name: str = "") -> None:
         """Handle a failed read: the link is down, or the list `name` is recorded as missing."""
         if await self.is_link_failure(error, name):
             return
-        self._operator_log.add(str(error))
+        self.operator_log.add(str(error))
         if name:
-            self._full_sync.set_missing(name, unread_reason(error))
+            self.full_sync.set_missing(name, unread_reason(error))
 
     async def _apply_features(self) -> None:
         """Apply the features that the service announces: choose the periodic reads, and begin syncs that are due."""
-        features = self._link.features
+        features = self.link.features
         assert features is not None
-        self._single_reads.can_list_changed = features.changes
-        self._single_reads.can_name_orders = features.named_orders
-        self._single_reads.store_reader.has_details = features.changes
-        self._single_reads.assignment_reader.is_supported = features.assignments
-        self._timetable.select_tasks(features.changes, self._single_reads.now())
+        self.single_reads.can_list_changed = features.changes
+        self.single_reads.can_name_orders = features.named_orders
+        self.single_reads.store_reader.has_details = features.changes
+        self.single_reads.assignment_reader.is_supported = features.assignments
+        self._timetable.select_tasks(features.changes, self.single_reads.now())
         if not features.changes:
-            self._full_sync.set_missing(CHANGES, None)
+            self.full_sync.set_missing(CHANGES, None)
         begins = (
             features.changes
             and not self._change_feed.has_position
             and await self._read_feed(self._change_feed.skip_to_end())
         )
-        if features.known_keys and await self._read_feed(self._find_lost()):
+        if features.known_keys and await self._read_feed(self.find_lost()):
             begins = await self._read_feed(self._change_feed.skip_to_end())
         if begins or (
-            self._full_sync.progress.is_idle
-            and self._single_reads.now() - self._full_sync.progress.completed > FULL_SYNC_INTERVAL_S
+            self.full_sync.progress.is_idle
+            and self.single_reads.now() - self.full_sync.progress.completed > FULL_SYNC_INTERVAL_S
         ):
-            self._full_sync.request_full()
-        elif self._full_sync.progress.is_idle and (
-            due := self._missing_lists.pop_due(self._full_sync.progress.missing, self._single_reads.now())
+            self.full_sync.request_full()
+        elif self.full_sync.progress.is_idle and (
+            due := self._missing_lists.pop_due(self.full_sync.progress.missing, self.single_reads.now())
         ):
-            self._full_sync.request_stages(due)
+            self.full_sync.request_stages(due)
 
     async def _run_task(self, name: str) -> None:
-        now = self._single_reads.now()
+        now = self.single_reads.now()
         if name == "changes":
             self._changes_read_at = now
-            self._single_reads.mark_server_time()
+            self.single_reads.mark_server_time()
             self.read_queue.add_read_backs()
             await self._follow_changes()
         elif name == "people":
@@ -364,9 +357,9 @@ class IncrementalSync:
         elif name == "stock":
             await self._read_changed_stock()
         elif name == "headers":
-            self._full_sync.request_stages([HEADERS])
+            self.full_sync.request_stages([HEADERS])
         elif name == "slow":
-            self._full_sync.request_stages([STORES, LINES, LOCATIONS, DELIVERIES, RECEIPTS, PRODUCTS])
+            self.full_sync.request_stages([STORES, LINES, LOCATIONS, DELIVERIES, RECEIPTS, PRODUCTS])
             await self._read_changed_stock(_SLOW_LOOKBACK_S)
 
     # Our own service
@@ -377,7 +370,7 @@ class IncrementalSync:
         Then screens and `aisle sync` show it as missing, everything else continues, and confirmed operations are read
         back.
         """
-        if self._list_backoffs.is_paused(CHANGES, self._single_reads.now()):
+        if self.list_backoffs.is_paused(CHANGES, self.single_reads.now()):
             asking.close()
             return None
         try:
@@ -385,8 +378,8 @@ class IncrementalSync:
         except ClientError as error:
             if await self.is_link_failure(error, CHANGES):
                 raise
-            self._operator_log.add(str(error))
-            self._full_sync.set_missing(CHANGES, unread_reason(error))
+            self.operator_log.add(str(error))
+            self.full_sync.set_missing(CHANGES, unread_reason(error))
             return None
         self._set_missing(CHANGES, None)
         return found
@@ -402,14 +395,14 @@ class IncrementalSync:
             self._timetable.schedule_earlier("people")
         if (
             changes.single_topics or changes.bulk_topics
-        ) and self._single_reads.now() - self._log_requested_at < LOG_WATCHED_S:
+        ) and self.single_reads.now() - self._log_requested_at < LOG_WATCHED_S:
             self.request_read([Topic(LOG, "")])
         if changes.forgotten:
-            self._full_sync.request_full()
+            self.full_sync.request_full()
             self._timetable.schedule_earlier("people")
             self.request_read([Topic(RECOUNT, "")])
         for topic in changes.bulk_topics:
-            self._full_sync.request_stages(_STAGES_BY_TOPIC.get(topic, ()))
+            self.full_sync.request_stages(_STAGES_BY_TOPIC.get(topic, ()))
         self._change_feed.advance(changes)
         self._changes = changes
 
@@ -417,17 +410,17 @@ class IncrementalSync:
         """Return the changes. After a restore, lost operations are resent first; if that fails, it is repeated."""
         changes = await self._change_feed.read()
         if changes.is_restored:
-            await self._on_restore()  # it requests a full sync
+            await self.on_restore()  # it requests a full sync
         return changes
 
     async def _read_people(self) -> None:
-        if self._link.features and self._link.features.people:
-            await self._read_list(PEOPLE, self._single_reads.read_people())
-        await self._read_list(ASSIGNMENTS, self._single_reads.assignment_reader.read())
+        if self.link.features and self.link.features.people:
+            await self._read_list(PEOPLE, self.single_reads.read_people())
+        await self._read_list(ASSIGNMENTS, self.single_reads.assignment_reader.read())
 
     async def _read_list(self, name: str, reading: Coroutine[Any, Any, Any]) -> None:
         """Read one list; record its failure, so that it does not stop others. Raise ClientError if the link failed."""
-        if self._list_backoffs.is_paused(name, self._single_reads.now()):
+        if self.list_backoffs.is_paused(name, self.single_reads.now()):
             reading.close()
             return
         try:
@@ -435,8 +428,8 @@ class IncrementalSync:
         except ClientError as error:
             if await self.is_link_failure(error, name):
                 raise
-            self._operator_log.add(str(error))
-            self._full_sync.set_missing(name, unread_reason(error))
+            self.operator_log.add(str(error))
+            self.full_sync.set_missing(name, unread_reason(error))
         else:
             self._set_missing(name, None)
 
@@ -444,28 +437,28 @@ class IncrementalSync:
 
     async def _read_changed_stock(self, back_s: float = 0.0) -> None:
         """Read stock that changed since the last read, or since `back_s` seconds before now."""
-        since, began = self._single_reads.cache.cursor(_STOCK_CURSOR), self._single_reads.now()
+        since, began = self.single_reads.cache.cursor(_STOCK_CURSOR), self.single_reads.now()
         if since is None:
-            self._single_reads.cache.set_cursor(_STOCK_CURSOR, _format_time(began))
+            self.single_reads.cache.set_cursor(_STOCK_CURSOR, _format_time(began))
             return
         if back_s:
             since = min(since, _format_time(began - back_s))
-        query: Query = {"store_number": self._single_reads.store, "include_locations": True, "page_size": 500}
+        query: Query = {"store_number": self.single_reads.store, "include_locations": True, "page_size": 500}
         next_since = _format_time(began)
         query["last_stock_modified_datetime"] = since
-        pages = pages_by_count(self._single_reads.client, "list-store-products-stock", query=query)
+        pages = pages_by_count(self.single_reads.client, "list-store-products-stock", query=query)
         async with aclosing(pages):
             while True:
-                page_began = self._single_reads.now()
-                with self._single_reads.cache_update.read_sequence.start_read() as read_number:
+                page_began = self.single_reads.now()
+                with self.single_reads.cache_update.read_sequence.start_read() as read_number:
                     page = await anext(pages, None)
                     if page is None:
                         break
                     rows, envelope = page
-                    self._single_reads.cache_update.put_stock(rows, read_number, page_began)
+                    self.single_reads.cache_update.put_stock(rows, read_number, page_began)
                     next_since = _earlier_time(next_since, envelope.get("server_time"))
-        self._single_reads.cache.set_cursor(_STOCK_CURSOR, next_since)
-        self._full_sync.set_missing(STOCK_CHANGES, None)
+        self.single_reads.cache.set_cursor(_STOCK_CURSOR, next_since)
+        self.full_sync.set_missing(STOCK_CHANGES, None)
 
     async def _read_queued(self) -> None:
         """Read the queue. Once all changes are in the cache, save the position of the feed."""

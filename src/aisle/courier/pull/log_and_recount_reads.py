@@ -8,17 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.store_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, WriteResult
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pages_by_number import pages_by_count
+from aisle.courier.pages_by_number import pages_by_count, read_extension
 
 LOG_DAYS = 7
 """Days of the store's log that are kept."""
@@ -125,47 +126,40 @@ _PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
 """Statuses that do not change when the request is repeated."""
 
 
+@dataclass
 class StoreReader:
     """Reader of the chain's stores."""
 
-    def __init__(
-        self,
-        client: Client,
-        cache: CacheWriter,
-        store: str,
-        on_written: Callable[[str, str, WriteResult], Any],
-        now: Callable[[], float],
-    ) -> None:
-        self._client = client
-        self._cache = cache
-        self._store = store
-        self._on_written = on_written
-        self._now = now
-        self.has_details = False
-        """True if the service has more details of a store than the list."""
-        self.opened_stores: set[str] = set()
-        """Stores whose page somebody has opened."""
+    client: Client
+    cache: CacheWriter
+    store: str
+    on_written: OnWritten
+    now: Callable[[], float]
+    has_details: bool = False
+    """True if the service has more details of a store than the list."""
+    opened_stores: set[str] = field(default_factory=set)
+    """Stores whose page somebody has opened."""
 
     async def read(self, number: str = "") -> None:
         """Read one store, or all of the chain; delete those that the list no longer has. Raise ClientError."""
         query: dict[str, QueryValue] = {"search_text": number} if number else {"page_size": "500"}
         seen: set[str] = set()
         whole = True
-        async for rows, _ in pages_by_count(self._client, STORE_LIST, query=query):
-            written = self._cache.write_stores(rows)
-            self._on_written("store", STORE_LIST, written)
+        async for rows, _ in pages_by_count(self.client, STORE_LIST, query=query):
+            written = self.cache.write_stores(rows)
+            self.on_written("store", STORE_LIST, written)
             seen |= set(written.keys)
             whole = whole and not written.skipped
         if whole and seen and not number:
-            self._cache.delete_unseen_stores({*seen, self._store})
-        if number and self.has_details and (number in self.opened_stores or self._cache.has_store_details(number)):
+            self.cache.delete_unseen_stores({*seen, self.store})
+        if number and self.has_details and (number in self.opened_stores or self.cache.has_store_details(number)):
             await self._read_details(number)
 
     async def _read_details(self, number: str) -> None:
-        began = self._now()
-        response = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(number)}")
+        began = self.now()
+        response = await self.client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(number)}")
         if response.status in _PERMANENT_STATUSES:
-            written = self._cache.write_store_details(number, None, began, message_of(response) or str(response.status))
+            written = self.cache.write_store_details(number, None, began, message_of(response) or str(response.status))
         elif not response.is_success:
             raise status_error(STORE_READ, response)
         else:
@@ -173,23 +167,24 @@ class StoreReader:
                 details = dict(response.json())
             except (ValueError, TypeError) as error:
                 raise InvalidResponse(f"The answer to {STORE_READ} cannot be read.") from error
-            written = self._cache.write_store_details(number, details, began)
-        self._on_written("store", STORE_READ, written)
+            written = self.cache.write_store_details(number, details, began)
+        self.on_written("store", STORE_READ, written)
 
 
 RECOUNT_LIST = "list-recounts"
 
 
+@dataclass(eq=False)
 class RecountReader:
     """Reader of one store's recounts. Reads run one after the other, so the last one begun decides."""
 
-    def __init__(
-        self, client: Client, cache: CacheWriter, store: str, on_written: Callable[[str, str, WriteResult], Any]
-    ) -> None:
-        self._client = client
-        self._cache = cache
-        self._path = f"/aisle/v1/stores/{encode_segment(store)}/recounts"
-        self._on_written = on_written
+    client: Client
+    cache: CacheWriter
+    store: str
+    on_written: OnWritten
+
+    def __post_init__(self) -> None:
+        self._path = f"/aisle/v1/stores/{encode_segment(self.store)}/recounts"
         self._lock = asyncio.Lock()
 
     async def read(self) -> None:
@@ -198,53 +193,41 @@ class RecountReader:
             rows: list[Row] = []
             more = True
             while more:
-                page, more = await self._read_page(rows)
+                query = {"after": rows[-1]["id"]} if rows else {}
+                page, more = await read_extension(self.client, RECOUNT_LIST, self._path, _parse_recounts, query)
+                if more and page[-1]["id"] == query.get("after"):
+                    raise InvalidResponse("The recounts do not end.")
                 rows += page
-            self._on_written("recount", RECOUNT_LIST, self._cache.write_recounts(rows))
+            self.on_written("recount", RECOUNT_LIST, self.cache.write_recounts(rows))
 
-    async def _read_page(self, before: list[Row]) -> tuple[list[Row], bool]:
-        """Read the page after these rows. Return its rows, and True if there are more."""
-        query = {"after": before[-1]["id"]} if before else {}
-        response = await self._client.request_extension("GET", self._path, query=query)
-        if not response.is_success:
-            raise status_error(RECOUNT_LIST, response)
-        try:
-            body = response.json()
-            rows, more = [dict(row) for row in body["recounts"]], bool(body["more"])
-            ends = not more or rows[-1]["id"] != query.get("after")
-        except (ValueError, TypeError, LookupError) as error:
-            raise InvalidResponse(f"The answer to {RECOUNT_LIST} cannot be read: {error!r}.") from error
-        if not ends:
-            raise InvalidResponse("The recounts do not end.")
-        return rows, more
+
+def _parse_recounts(body: Any) -> tuple[list[Row], bool]:
+    """Return the rows of a page, and True if there are more; each page before the last has a row with an id."""
+    rows, more = [dict(row) for row in body["recounts"]], bool(body["more"])
+    if more and "id" not in rows[-1]:
+        raise ValueError("the last row has no id")
+    return rows, more
 
 
 ASSIGNMENT_LIST = "list-assignments"
 
 
+@dataclass
 class AssignmentReader:
     """Reader of one store's assignments. Reads run one after the other, so the last one begun decides."""
 
-    def __init__(
-        self,
-        client: Client,
-        cache: CacheWriter,
-        store: str,
-        on_written: Callable[[str, str, WriteResult], Any],
-        clock: Callable[[], float],
-    ) -> None:
-        self.is_supported = False
-        """True if the service announces the list; it is not requested otherwise."""
-        self._client = client
-        self._cache = cache
-        self._path = f"/aisle/v1/stores/{encode_segment(store)}/assignments"
-        self._on_written = on_written
-        self._clock = clock
-        self._lock = asyncio.Lock()
+    client: Client
+    cache: CacheWriter
+    store: str
+    on_written: OnWritten
+    clock: Callable[[], float]
+    is_supported: bool = False
+    """True if the service announces the list; it is not requested otherwise."""
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def cached_ids(self) -> set[str]:
         """Return the ids of the assignments in the cache."""
-        return self._cache.assignment_ids()
+        return self.cache.assignment_ids()
 
     async def read(self) -> set[str] | None:
         """Read all open assignments, which replace those in the cache. Return their ids; None if unsupported.
@@ -253,17 +236,15 @@ class AssignmentReader:
         """
         if not self.is_supported:
             return None
+        path = f"/aisle/v1/stores/{encode_segment(self.store)}/assignments"
         async with self._lock:
-            began = self._clock()
-            response = await self._client.request_extension("GET", self._path)
-            if not response.is_success:
-                raise status_error(ASSIGNMENT_LIST, response)
-            try:
-                rows = [dict(row) for row in response.json()["assignments"]]
-                ids = {str(row["id"]) for row in rows}
-            except (ValueError, TypeError, LookupError) as error:
-                raise InvalidResponse(f"The answer to {ASSIGNMENT_LIST} cannot be read: {error!r}.") from error
-            with self._cache.transaction():
-                self._on_written("assignment", ASSIGNMENT_LIST, self._cache.write_assignments(rows))
-                self._cache.set_cursor(ASSIGNMENTS_TOPIC, began)
-            return ids
+            began = self.clock()
+            rows = await read_extension(self.client, ASSIGNMENT_LIST, path, _parse_assignments)
+            with self.cache.transaction():
+                self.on_written("assignment", ASSIGNMENT_LIST, self.cache.write_assignments(list(rows.values())))
+                self.cache.set_cursor(ASSIGNMENTS_TOPIC, began)
+            return set(rows)
+
+
+def _parse_assignments(body: Any) -> dict[str, Row]:
+    return {str(row["id"]): dict(row) for row in body["assignments"]}

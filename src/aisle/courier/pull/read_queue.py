@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from math import inf
 
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
@@ -113,6 +114,7 @@ def _list_name(topic: Topic) -> str:
     return LIST_OF_TOPIC.get(topic.name, topic.name)
 
 
+@dataclass(eq=False)
 class ReadQueue:
     """Topics to be read soon.
 
@@ -122,28 +124,19 @@ class ReadQueue:
     its operation, and the number of its rows that had been left out before.
     """
 
-    def __init__(
-        self,
-        single_reads: SingleReads,
-        link: LinkState,
-        operator_log: OperatorLog,
-        *,
-        retire: Callable[[Sequence[str]], None],
-        on_order_read: Callable[[str, Sequence[Row], frozenset[str]], None],
-        is_link_failure: Callable[[Exception, str], Awaitable[bool]],
-        set_missing: Callable[[str, StoredMessage | None], None],
-        on_rows_left_out: Callable[[str, str, int], None],
-        list_backoffs: ListBackoffs,
-    ) -> None:
-        self._single_reads = single_reads
-        self._link = link
-        self._operator_log = operator_log
-        self._read_backs = PendingReadBacks(retire)
-        self._on_order_read = on_order_read
-        self._is_link_failure = is_link_failure
-        self._set_missing = set_missing
-        self._on_rows_left_out = on_rows_left_out
-        self._list_backoffs = list_backoffs
+    single_reads: SingleReads
+    link: LinkState
+    operator_log: OperatorLog
+    _: KW_ONLY
+    retire: Callable[[Sequence[str]], None]
+    on_order_read: Callable[[str, Sequence[Row], frozenset[str]], None]
+    is_link_failure: Callable[[Exception, str], Awaitable[bool]]
+    set_missing: Callable[[str, StoredMessage | None], None]
+    on_rows_left_out: Callable[[str, str, int], None]
+    list_backoffs: ListBackoffs
+
+    def __post_init__(self) -> None:
+        self._read_backs = PendingReadBacks(self.retire)
         self._last_read_s = inf
         """Seconds that the last read took."""
         self._topics: dict[Topic, None] = {}
@@ -167,8 +160,8 @@ class ReadQueue:
 
     def add_read_backs(self) -> None:
         """Queue the topics of confirmed operations, and those that were overtaken by a write."""
-        late = self._single_reads.cache_update.pop_overtaken()
-        waits = {*self._retry_at, *self._single_reads.cache_update.overtaken}
+        late = self.single_reads.cache_update.pop_overtaken()
+        waits = {*self._retry_at, *self.single_reads.cache_update.overtaken}
         self.add([*(topic for topic in self._read_backs.unread_topics() if topic not in waits), *late])
 
     @property
@@ -179,7 +172,7 @@ class ReadQueue:
     @property
     def has_unread(self) -> bool:
         """True if something that was queued is not in the cache yet."""
-        return bool(self._topics or self._retry_at or self._single_reads.cache_update.overtaken)
+        return bool(self._topics or self._retry_at or self.single_reads.cache_update.overtaken)
 
     @property
     def is_empty(self) -> bool:
@@ -197,11 +190,11 @@ class ReadQueue:
         self.add(self._pop_retries())
         if not self._topics:
             return
-        if self._single_reads.can_name_orders:
+        if self.single_reads.can_name_orders:
             await self._read_orders([each for each in self._topics if each.name == ORDER and "\n" not in each.key])
         readers = min(MAX_PARALLEL_READS if self._last_read_s > FAST_RESPONSE_S else 1, len(self._topics))
         together = [topic for topic in self._topics if topic.name == PRODUCT]
-        if len(together) >= MIN_BATCH_PRODUCTS and self._single_reads.can_list_changed and self._can_read():
+        if len(together) >= MIN_BATCH_PRODUCTS and self.single_reads.can_list_changed and self._can_read():
             for topic in together:
                 del self._topics[topic]
             first = self._read_products(together)
@@ -216,14 +209,14 @@ class ReadQueue:
                 raise ended
 
     def _pop_retries(self) -> list[Topic]:
-        due = [topic for topic, at in self._retry_at.items() if at <= self._single_reads.now()]
+        due = [topic for topic, at in self._retry_at.items() if at <= self.single_reads.now()]
         for topic in due:
             del self._retry_at[topic]
         return due
 
     def _can_read(self) -> bool:
         """Return True if the service is up and has not asked for a pause."""
-        return self._link.is_up and not self._link.pause_s
+        return self.link.is_up and not self.link.pause_s
 
     async def _read_one_by_one(self) -> None:
         while self._topics and self._can_read():
@@ -241,7 +234,7 @@ class ReadQueue:
                 self._topics.pop(topic, None)
             spoken_for = {topic: self._read_backs.begin_read(topic) for topic in some}
             try:
-                rows = await self._single_reads.read_orders([topic.key for topic in some])
+                rows = await self.single_reads.read_orders([topic.key for topic in some])
             except REQUEST_ERRORS:  # the single reads will show the cause
                 self.add(some)
                 return
@@ -250,7 +243,7 @@ class ReadQueue:
                 raise
             for topic in some:
                 if spoken_for[topic]:
-                    self._on_order_read(topic.key, [rows[topic.key]] if topic.key in rows else [], spoken_for[topic])
+                    self.on_order_read(topic.key, [rows[topic.key]] if topic.key in rows else [], spoken_for[topic])
                 self._mark_read(topic, spoken_for[topic])
 
     async def _read_products(self, products: Sequence[Topic]) -> None:
@@ -258,14 +251,14 @@ class ReadQueue:
         spoken_for = {topic: self._read_backs.begin_read(topic) for topic in products}
         brought: set[str] = set()
         try:
-            brought = await self._single_reads.read_changed_products({topic.key for topic in products})
+            brought = await self.single_reads.read_changed_products({topic.key for topic in products})
         except REQUEST_ERRORS:
             pass  # the single reads will show the cause
         finally:
             self.add(
                 topic
                 for topic in products
-                if topic.key not in brought and topic not in self._single_reads.cache_update.overtaken
+                if topic.key not in brought and topic not in self.single_reads.cache_update.overtaken
             )
         for topic in products:
             if topic.key in brought:
@@ -273,14 +266,14 @@ class ReadQueue:
         await self._read_one_by_one()
 
     async def _read_topic(self, topic: Topic) -> None:
-        if self._list_backoffs.is_paused(_list_name(topic), self._single_reads.now()):
-            self._retry_at[topic] = self._list_backoffs.paused_until(_list_name(topic))
+        if self.list_backoffs.is_paused(_list_name(topic), self.single_reads.now()):
+            self._retry_at[topic] = self.list_backoffs.paused_until(_list_name(topic))
             return
-        spoken_for, began = self._read_backs.begin_read(topic), self._single_reads.now()
-        before = self._single_reads.cache_update.left_out[LOG_LIST]
+        spoken_for, began = self._read_backs.begin_read(topic), self.single_reads.now()
+        before = self.single_reads.cache_update.left_out[LOG_LIST]
         try:
-            rows = await self._single_reads.read_topic(topic)
-            self._last_read_s = self._single_reads.now() - began
+            rows = await self.single_reads.read_topic(topic)
+            self._last_read_s = self.single_reads.now() - began
         except ReadOvertaken:
             return
         except StorageError:
@@ -295,37 +288,37 @@ class ReadQueue:
                 self._read_backs.end_read(topic, spoken_for)
             if not lasting or topic.name in LIST_OF_TOPIC:  # it exists, but was not read
                 rounds = 1 if spoken_for else self._failures[topic] // _MAX_TRIES
-                self._retry_at[topic] = self._single_reads.now() + retry_wait_s(rounds)
+                self._retry_at[topic] = self.single_reads.now() + retry_wait_s(rounds)
             else:
                 del self._failures[topic]
             return
         if spoken_for and topic.name == ORDER:
-            self._on_order_read(topic.key, rows, spoken_for)
+            self.on_order_read(topic.key, rows, spoken_for)
         if topic.name == LOG:
-            self._on_rows_left_out(LIST_OF_TOPIC[LOG], LOG_LIST, before)
+            self.on_rows_left_out(LIST_OF_TOPIC[LOG], LOG_LIST, before)
         self._mark_read(topic, spoken_for)
 
     def _mark_read(self, topic: Topic, op_ids: frozenset[str]) -> None:
-        self._list_backoffs.clear(_list_name(topic))
+        self.list_backoffs.clear(_list_name(topic))
         del self._failures[topic]
         self._retry_at.pop(topic, None)
         self._read_backs.end_read(topic, op_ids)
         if topic.name in LIST_OF_TOPIC:
-            self._set_missing(LIST_OF_TOPIC[topic.name], None)
+            self.set_missing(LIST_OF_TOPIC[topic.name], None)
 
     async def _is_own_failure(self, topic: Topic, error: Exception) -> bool:
         """Return True if only this topic cannot be read; after `_MAX_TRIES` it is logged and marked as missing."""
-        of_the_link = await self._is_link_failure(error, _list_name(topic))
+        of_the_link = await self.is_link_failure(error, _list_name(topic))
         if of_the_link and not isinstance(error, RateLimited):  # a rate limit may be this topic's alone
             return False
         self._failures[topic] += 1
         if self._failures[topic] % _MAX_TRIES and not isinstance(error, TransportError):
             return False
         if topic.name == SURROUNDING:
-            self._single_reads.cache.write_surrounding(topic.key, (), self._single_reads.now(), str(error))
-        self._operator_log.add(f"{topic.name} {topic.key} cannot be read: {error}")
+            self.single_reads.cache.write_surrounding(topic.key, (), self.single_reads.now(), str(error))
+        self.operator_log.add(f"{topic.name} {topic.key} cannot be read: {error}")
         if topic.name in LIST_OF_TOPIC:
-            self._set_missing(LIST_OF_TOPIC[topic.name], unread_reason(error))
+            self.set_missing(LIST_OF_TOPIC[topic.name], unread_reason(error))
         return True
 
 

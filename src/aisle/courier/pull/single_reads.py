@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.notify import notification_topics
 from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pages_by_number import CHECKED_LISTS, pages_by_count, request_one_row
+from aisle.courier.pages_by_number import CHECKED_LISTS, pages_by_count, read_extension, request_one_row
 from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify
 from aisle.courier.pull.log_and_recount_reads import AssignmentReader, LogReader, RecountReader, StoreReader
 from aisle.courier.topics_to_reread import (
@@ -69,31 +70,25 @@ class ReceiptsResult(NamedTuple):
     """Reason for which the list, or a part of it, cannot be read."""
 
 
+@dataclass(eq=False)
 class SingleReads:
     """Reads of single things. All reads, also of lists, write by `cache_update`."""
 
-    def __init__(
-        self,
-        client: Client,
-        cache_update: CacheUpdate,
-        store: str,
-        *,
-        operator_log: OperatorLog,
-        notify: Notify,
-        clock: Callable[[], float],
-    ) -> None:
-        cache = cache_update.cache
-        self.client = client
-        self.cache_update = cache_update
-        self.cache = cache
-        self.store = store
-        self._operator_log = operator_log
-        self._notify = notify
-        self._clock = clock
-        self.log_reader = LogReader(client, cache, store, self.cache_update.record_written, operator_log, self.now)
-        self.recount_reader = RecountReader(client, cache, store, self.cache_update.record_written)
-        self.assignment_reader = AssignmentReader(client, cache, store, self.cache_update.record_written, self.now)
-        self.store_reader = StoreReader(client, cache, store, self.cache_update.record_written, self.now)
+    client: Client
+    cache_update: CacheUpdate
+    store: str
+    _: KW_ONLY
+    operator_log: OperatorLog
+    notify: Notify
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        self.cache = self.cache_update.cache
+        parts = self.client, self.cache, self.store, self.cache_update.record_written
+        self.log_reader = LogReader(*parts, self.operator_log, self.now)
+        self.recount_reader = RecountReader(*parts)
+        self.assignment_reader = AssignmentReader(*parts, self.now)
+        self.store_reader = StoreReader(*parts, self.now)
         self.can_name_orders = False
         """True if several orders can be requested at once."""
         self.can_list_changed = False
@@ -112,7 +107,7 @@ class SingleReads:
 
     def now(self) -> float:
         """Return the time in seconds since 1970. Take it before a request is sent."""
-        return self._clock()
+        return self.clock()
 
     async def read_topic(self, topic: Topic) -> Sequence[Row]:
         """Read one topic again. Return the row of an order, if there is one; otherwise nothing."""
@@ -176,7 +171,7 @@ class SingleReads:
     def _forget_orders(self, numbers: Sequence[str], began: float) -> None:
         """Record that the service does not have these orders any more."""
         changed = self.cache.delete_absent_orders(numbers, read_began=began)
-        self._notify([*notification_topics(ORDER, changed), *notification_topics(ABSENT_TOPIC, numbers)])
+        self.notify([*notification_topics(ORDER, changed), *notification_topics(ABSENT_TOPIC, numbers)])
 
     async def read_orders(self, numbers: Sequence[str]) -> dict[str, Row]:
         """Read several orders in one request, each as `read_order` does. Return those that exist, by number.
@@ -185,14 +180,13 @@ class SingleReads:
         """
         began = self.now()
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/orders"
-        response = await self.client.request_extension("GET", path, query={"numbers": "\n".join(numbers)})
-        if not response.is_success:
-            raise status_error("list-named-orders", response)
-        try:
-            envelope = response.json()
-            read = {str(row["order_number"]): row for row in envelope["list"]}
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise InvalidResponse("The answer to list-named-orders holds no orders.") from error
+        envelope, read = await read_extension(
+            self.client,
+            "list-named-orders",
+            path,
+            lambda body: (body, {str(row["order_number"]): row for row in body["list"]}),
+            {"numbers": "\n".join(numbers)},
+        )
         self.record_server_time(envelope)
         found = {number: read[number] for number in numbers if number in read}
         with self.cache_update.require_valid_rows(ORDER, ", ".join(numbers)):
@@ -266,7 +260,7 @@ class SingleReads:
             raise status_error(name, response)
         else:
             self.cache.write_surrounding(number, _rows_of_response(response, name), began)
-        self._notify([format_topic(SURROUNDING, number)])
+        self.notify([format_topic(SURROUNDING, number)])
 
     async def read_location(self, code: str) -> None:
         """Read one location. The search also matches parts of codes, so all pages are searched."""
@@ -294,7 +288,7 @@ class SingleReads:
         found = [row for row in rows if str(row.get("order_number")) == number]
         if not found:
             self.cache.delete_deliveries([number])
-            self._notify([format_topic(DELIVERY, number)])
+            self.notify([format_topic(DELIVERY, number)])
             return
         with self.cache_update.require_valid_rows(DELIVERY, number):
             self.cache_update.put_deliveries(found, began)
@@ -339,7 +333,7 @@ class SingleReads:
             except (Unauthorized, NotSent, RateLimited):
                 raise
             except ClientError as error:
-                self._operator_log.add(f"Receipts of type {kind} cannot be read: {error}")
+                self.operator_log.add(f"Receipts of type {kind} cannot be read: {error}")
                 failed.append(error)
         unlisted = NotFound | InvalidRequest if read else ()  # a service need not have receipts of every type
         blamed = next((each for each in failed if not isinstance(each, unlisted)), None)
@@ -347,13 +341,8 @@ class SingleReads:
 
     async def read_people(self) -> None:
         """Read the people of the store. Only our own service has them."""
-        response = await self.client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(self.store)}/people")
-        if not response.is_success:
-            raise status_error("list-people", response)
-        try:
-            people = response.json()["people"]
-        except (ValueError, TypeError, KeyError) as error:
-            raise InvalidResponse("The answer to list-people holds no people.") from error
+        path = f"/aisle/v1/stores/{encode_segment(self.store)}/people"
+        people = await read_extension(self.client, "list-people", path, lambda body: body["people"])
         self.cache_update.record_written(PERSON, "list-people", self.cache.write_people(people))
 
     async def _read_first_page(self, name: str, query: Query, path: dict[str, str] | None = None) -> list[Row]:

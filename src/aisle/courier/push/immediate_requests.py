@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import apsw
@@ -51,33 +52,26 @@ class AssignmentSource(Protocol):
         """Read all open assignments into the cache. Return their ids; None if unsupported. Raise ClientError."""
 
 
+@dataclass(eq=False)
 class ImmediateRequests:
     """Sender of the immediate requests."""
 
-    def __init__(
-        self,
-        outbox: apsw.Connection,
-        client: Client,
-        link: LinkState,
-        *,
-        assignments: AssignmentSource,
-        token_store: TokenStore,
-        notify: Callable[[], None],
-        clock: Callable[[], float],
-        sleep: Sleep,
-    ) -> None:
+    outbox: apsw.Connection
+    client: Client
+    link: LinkState
+    _: KW_ONLY
+    assignments: AssignmentSource
+    token_store: TokenStore
+    notify: Callable[[], None]
+    clock: Callable[[], float]
+    sleep: Sleep
+
+    def __post_init__(self) -> None:
         self.is_stopping = False
         """True if nothing new may be sent."""
-        self.wake_event = WakeEvent(sleep)
+        self.wake_event = WakeEvent(self.sleep)
         self._finished = asyncio.Event()
         self._finished.set()
-        self._db = outbox
-        self._client = client
-        self._link = link
-        self._assignments = assignments
-        self._token_store = token_store
-        self._notify = notify
-        self._clock = clock
         self._secrets: dict[str, str] = {}
 
     def receive_secret(self, name: str, secret: str) -> None:
@@ -87,8 +81,8 @@ class ImmediateRequests:
 
     def end_orphaned(self) -> None:
         """Mark the requests that another courier had started as unknown."""
-        if session_requests.mark_interrupted(self._db, self._clock()):
-            self._notify()
+        if session_requests.mark_interrupted(self.outbox, self.clock()):
+            self.notify()
 
     async def run(self) -> None:
         """Send requests in a loop. Raise StorageError."""
@@ -100,7 +94,7 @@ class ImmediateRequests:
     @property
     def is_busy(self) -> bool:
         """True if a request is in flight or may still be sent."""
-        return not self._finished.is_set() or bool(session_requests.pending_requests(self._db, self._clock()))
+        return not self._finished.is_set() or bool(session_requests.pending_requests(self.outbox, self.clock()))
 
     async def wait_until_finished(self) -> None:
         """Wait until the request in flight has ended; send no other."""
@@ -108,21 +102,21 @@ class ImmediateRequests:
 
     async def run_once(self) -> bool:
         """Send what can be sent now. Return True if something still waits for the link or for its secret."""
-        if session_requests.expire_overdue(self._db, self._clock()):
-            self._notify()
-        waiting = session_requests.pending_requests(self._db, self._clock())
+        if session_requests.expire_overdue(self.outbox, self.clock()):
+            self.notify()
+        waiting = session_requests.pending_requests(self.outbox, self.clock())
         for name in set(self._secrets) - {row.request_id for row in waiting}:
             del self._secrets[name]  # ended, or not stored yet; the session repeats it then
         for row in waiting:
             if self.is_stopping:
                 break
-            if self._link.can_write and (not row.has_secret or row.request_id in self._secrets):
+            if self.link.can_write and (not row.has_secret or row.request_id in self._secrets):
                 await self._carry_out(row)
         return bool(waiting)
 
     async def _carry_out(self, row: RequestRow) -> None:
         secret = self._secrets.pop(row.request_id, "")
-        if not session_requests.start_request(self._db, row.request_id, self._clock()):
+        if not session_requests.start_request(self.outbox, row.request_id, self.clock()):
             return
         state = session_requests.UNKNOWN
         answer: RequestAnswer = {"how": "unknown", "why": ""}
@@ -134,30 +128,30 @@ class ImmediateRequests:
                 state, answer = await self._request_clearance(row)
         finally:
             self._finished.set()
-            session_requests.finish_request(self._db, row.request_id, state, answer, self._clock())
-            self._notify()
+            session_requests.finish_request(self.outbox, row.request_id, state, answer, self.clock())
+            self.notify()
 
     async def _request_clearance(self, row: RequestRow) -> StateAndAnswer:
         """Request a clearance, with the user token if the service has those; ask for the PIN if there is none."""
-        own = principal_of(row.user) if self._link.features and self._link.features.sign_in else STORE_PRINCIPAL
-        if not self._token_store.can_send(own):
+        own = principal_of(row.user) if self.link.features and self.link.features.sign_in else STORE_PRINCIPAL
+        if not self.token_store.can_send(own):
             return session_requests.ANSWERED, {"how": "pin", "why": ""}
-        token = self._token_store.token_of(own)
-        known_ids = self._assignments.cached_ids()  # before the request: a sync may read the list meanwhile
+        token = self.token_store.token_of(own)
+        known_ids = self.assignments.cached_ids()  # before the request: a sync may read the list meanwhile
         try:
             content = encode_body(get_operation(CLEARANCE), _clearance_body(row.body))
             query = {"location_code_tag": str(row.body["tag"])}
-            response = await self._client.request(CLEARANCE, query=query, body=content, token=token)
+            response = await self.client.request(CLEARANCE, query=query, body=content, token=token)
         except (ClientError, ContractError, SettingsError) as error:
             if isinstance(error, ClientError):
-                self._link.record_error(error)
+                self.link.record_error(error)
             how = "unknown" if outcome_of(error) is Outcome.UNKNOWN else "not_sent"
             return (session_requests.UNKNOWN if how == "unknown" else session_requests.ANSWERED), {
                 "how": how,
                 "why": reason_of(error),
             }
         if token is not None and response.status == 401:
-            self._token_store.remove(own, token)
+            self.token_store.remove(own, token)
             return session_requests.ANSWERED, {"how": "pin", "why": ""}
         return await self._clearance_answer(response, known_ids)
 
@@ -172,7 +166,7 @@ class ImmediateRequests:
     async def _count_new_assignments(self, known_ids: set[str]) -> int | None:
         """Return the number of new assignments; None if they cannot be read. The clearance is done in any case."""
         try:
-            listed = await self._assignments.read()
+            listed = await self.assignments.read()
             return None if listed is None else len(listed - known_ids)
         except (ClientError, SettingsError):
             return None
@@ -180,7 +174,7 @@ class ImmediateRequests:
     async def _sign_in(self, row: RequestRow, pin: str) -> RequestAnswer:
         """Obtain the user token for the PIN. Return until when it is used, or why there is none."""
         try:
-            signed = await sign_in(self._client, row.store, {"user": row.user}, pin)
+            signed = await sign_in(self.client, row.store, {"user": row.user}, pin)
         except (ClientError, SettingsError) as error:
             return {"how": "not_sent", "why": reason_of(error)}
         if isinstance(signed, NotSignedIn):
@@ -192,7 +186,7 @@ class ImmediateRequests:
             return {"how": "refused" if signed.has_too_many_attempts else "pin", "why": why}
         if not signed.is_supervisor:
             return {"how": "role", "why": ""}
-        return {"how": "done", "until": self._token_store.add(row.user, signed.token, signed.seconds)}
+        return {"how": "done", "until": self.token_store.add(row.user, signed.token, signed.seconds)}
 
 
 def _clearance_body(request: Mapping[str, Any]) -> dict[str, list[str]]:

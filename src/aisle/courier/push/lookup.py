@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -56,20 +57,20 @@ _PAGE_SIZE = 500
 _POOLS = range(1, 11)
 
 
+@dataclass(eq=False)
 class Lookup:
     """Reads of evidence, without decisions. Every read may raise ClientError."""
 
-    def __init__(self, client: Client, store: str, observations: ObservedBehaviour) -> None:
-        self._client = client
-        self._store = store
-        self._observations = observations
+    client: Client
+    store: str
+    observations: ObservedBehaviour
 
     async def look_up(self, op: Operation) -> LookupResult:
         """Return what the service shows of an operation."""
         method = lookup_method(op)
         if method == BY_LOG:
             return LookupResult(
-                log=await self.find_log_entries(op), is_proven=self._observations.get(readback_observation(op)) == YES
+                log=await self.find_log_entries(op), is_proven=self.observations.get(readback_observation(op)) == YES
             )
         if method == BY_ORDER:
             return LookupResult(orders=await self.find_orders(str(sent_order(op)["order_number"])))
@@ -84,33 +85,33 @@ class Lookup:
     async def find_log_entries(self, op: Operation) -> list[Row]:
         """Return the log entries with the operation's reference, with and without historic ones."""
         reference = entry_references(op)[0]
-        historic_values = (False, True) if self._observations.get(LOG_NEEDS_HISTORIC) != YES else (True, False)
+        historic_values = (False, True) if self.observations.get(LOG_NEEDS_HISTORIC) != YES else (True, False)
         for historic in historic_values:
             found = await self._read_log_entries(
                 reference, historic=historic, from_id=int(op.evidence.get("floor") or 0)
             )
             if found:
-                self._observations.record(LOG_NEEDS_HISTORIC, YES if historic else NO)
-                self._observations.record(readback_observation(op), YES)
+                self.observations.record(LOG_NEEDS_HISTORIC, YES if historic else NO)
+                self.observations.record(readback_observation(op), YES)
                 return found
         return []
 
     async def _read_log_entries(self, entry_reference: EntryReference, *, historic: bool, from_id: int) -> list[Row]:
-        query: Query = {"store_number": self._store, "page_size": _PAGE_SIZE}
+        query: Query = {"store_number": self.store, "page_size": _PAGE_SIZE}
         if historic:
             query["is_historic"] = True
-        filtered = bool(entry_reference.reference) and self._observations.get(REFERENCE_FILTER) != IGNORED
+        filtered = bool(entry_reference.reference) and self.observations.get(REFERENCE_FILTER) != IGNORED
         if filtered:
             query["reference"] = entry_reference.reference
         elif from_id:
             query["from_id"] = from_id
         found: list[Row] = []
         read = 0
-        async with aclosing(pages_by_count(self._client, "list-store-product-logs", query=query)) as pages:
+        async with aclosing(pages_by_count(self.client, "list-store-product-logs", query=query)) as pages:
             async for rows, _ in pages:
                 found += [row for row in rows if carries_reference(row, entry_reference)]
                 if filtered and entry_reference.is_ours and _ignores_filter(rows, entry_reference.reference):
-                    self._observations.record(REFERENCE_FILTER, IGNORED)
+                    self.observations.record(REFERENCE_FILTER, IGNORED)
                     return await self._read_log_entries(entry_reference, historic=historic, from_id=from_id)
                 read += 1
                 if read >= MAX_LOG_PAGES:
@@ -122,17 +123,17 @@ class Lookup:
     async def observe_filter(self, op: Operation) -> None:
         """Search for a part of a reference that is in the log, to observe how the service filters."""
         reference = entry_references(op)[0]
-        if not reference.is_ours or self._observations.get(REFERENCE_FILTER):
+        if not reference.is_ours or self.observations.get(REFERENCE_FILTER):
             return
-        query: Query = {"store_number": self._store, "page_size": 20, "reference": reference.reference[:-1]}
-        if self._observations.get(LOG_NEEDS_HISTORIC) == YES:
+        query: Query = {"store_number": self.store, "page_size": 20, "reference": reference.reference[:-1]}
+        if self.observations.get(LOG_NEEDS_HISTORIC) == YES:
             query["is_historic"] = True
-        async with aclosing(self._client.pages("list-store-product-logs", query=query)) as pages:
+        async with aclosing(self.client.pages("list-store-product-logs", query=query)) as pages:
             rows, _ = await anext(pages)
         if _ignores_filter(rows, reference.reference[:-1]):
-            self._observations.record(REFERENCE_FILTER, IGNORED)
+            self.observations.record(REFERENCE_FILTER, IGNORED)
         else:
-            self._observations.record(REFERENCE_FILTER, CONTAINS if rows else EXACT)
+            self.observations.record(REFERENCE_FILTER, CONTAINS if rows else EXACT)
 
     # Orders
 
@@ -143,12 +144,12 @@ class Lookup:
 
     async def _request_order(self, number: str, extra: Query) -> list[Row]:
         query: Query = {"order_number": number, "show_lines": True, **extra}
-        path = {"store_number": self._store}
-        async with aclosing(self._client.pages("list-customer-orders", path=path, query=query)) as pages:
+        path = {"store_number": self.store}
+        async with aclosing(self.client.pages("list-customer-orders", path=path, query=query)) as pages:
             rows, _ = await anext(pages)
         mine = [row for row in rows if str(row.get("order_number")) == number]
         if extra and mine:
-            self._observations.record(LISTS_INACTIVE_ORDERS, NO if mine[0].get("is_active") else YES)
+            self.observations.record(LISTS_INACTIVE_ORDERS, NO if mine[0].get("is_active") else YES)
         return mine
 
     # Evidence for a person
@@ -167,8 +168,8 @@ class Lookup:
         """Return the store's settings of an operation's products, without those that its stock list lacks."""
         found = {}
         for number in dict.fromkeys(str(item.get("product_number")) for item in op.body):
-            query: Query = {"store_number": self._store, "product_number": number}
-            async with aclosing(self._client.pages("list-store-products-stock", query=query)) as pages:
+            query: Query = {"store_number": self.store, "product_number": number}
+            async with aclosing(self.client.pages("list-store-products-stock", query=query)) as pages:
                 rows, _ = await anext(pages)
             mine = next((row for row in rows if str(row.get("product_number")) == number), None)
             if mine is not None:
@@ -181,8 +182,8 @@ class Lookup:
             return {}
         found: dict[str, dict[str, str]] = {}
         for product, places in named_locations(op).items():
-            query: Query = {"store_number": self._store, "product_number": product, "include_locations": True}
-            async with aclosing(self._client.pages("list-store-products-stock", query=query)) as pages:
+            query: Query = {"store_number": self.store, "product_number": product, "include_locations": True}
+            async with aclosing(self.client.pages("list-store-products-stock", query=query)) as pages:
                 rows, _ = await anext(pages)
             for row in rows:
                 if str(row.get("product_number")) == product:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import apsw
 
 from aisle.cache.order_overlay import is_line_complete, to_decimal
-from aisle.client import Response
 from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
 from aisle.client.paging import Row
 from aisle.courier.link_state import LinkState
@@ -24,7 +24,7 @@ from aisle.courier.service_features import Features
 from aisle.courier.topics_to_reread import ORDER, topics_of_operation
 from aisle.errors import ContractError
 from aisle.host.database import fetch
-from aisle.outbox.excess_picks import EXCESS, parse_excess
+from aisle.outbox.excess_picks import EXCESS
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation, parse_update_values
 from aisle.outbox.reason_messages import StoredMessage, setting_changed_reason, store_message
@@ -174,11 +174,6 @@ def _excess_line(line: Row, change: Row, now: RebasedLine) -> LineExcess:
     }
 
 
-def excess_of_response(response: Response) -> tuple[LineExcess, ...]:
-    """Return the excess in the response of our own service; empty if it has none or is invalid."""
-    return parse_excess(response.content)
-
-
 class OrderReader(Protocol):
     """Reader of orders into the cache."""
 
@@ -186,24 +181,16 @@ class OrderReader(Protocol):
         """Return the order's row, if there is one. Raise ClientError."""
 
 
+@dataclass(eq=False)
 class PrePushChecks:
     """Last checks of an operation; `PushEvents` refers to its methods."""
 
-    def __init__(
-        self,
-        orders: OrderReader,
-        reconciler: Reconciler,
-        observations: ObservedBehaviour,
-        link: LinkState,
-        operator_log: OperatorLog,
-        cache: apsw.Connection,
-    ) -> None:
-        self._orders = orders
-        self._reconciler = reconciler
-        self._observations = observations
-        self._link = link
-        self._operator_log = operator_log
-        self._cache = cache
+    orders: OrderReader
+    reconciler: Reconciler
+    observations: ObservedBehaviour
+    link: LinkState
+    operator_log: OperatorLog
+    cache: apsw.Connection
 
     async def evidence_before(self, op: Operation) -> Evidence | None:
         """Read what is needed before a send; None for nothing.
@@ -211,7 +198,7 @@ class PrePushChecks:
         A service without a change feed is asked for the order before it is written to. One without keys is also asked
         for the evidence that a later doubt would need.
         """
-        features = self._link.features
+        features = self.link.features
         if features is None:
             return None
         orders = None if features.changes else await self._read_order(op, features)
@@ -220,28 +207,28 @@ class PrePushChecks:
             return await self._check_settings(op)
         if features.idempotency:
             return None
-        evidence = await self._reconciler.evidence_before(op, orders)
+        evidence = await self.reconciler.evidence_before(op, orders)
         if "denied" in op.evidence:
             evidence["denied"] = op.evidence["denied"]
-        check_order_unchanged(op, evidence, cached_lines(self._cache, op) if op.operation == UPDATE_ORDER else ())
+        check_order_unchanged(op, evidence, cached_lines(self.cache, op) if op.operation == UPDATE_ORDER else ())
         return evidence
 
     def adapt(self, op: Operation, features: Features) -> AdaptedOperation:
         """Return the operation adapted to this service; the operation itself if nothing has to change."""
         if needs_adapting(op, features):
-            fit = adapt_to_lines(op, cached_lines(self._cache, op))
+            fit = adapt_to_lines(op, cached_lines(self.cache, op))
         else:
             fit = AdaptedOperation(op, tuple(op.evidence.get(EXCESS, ())))  # adapted before, and resent unchanged
-        observed = self._observations.get(KEEPS_OMITTED_LINES)
+        observed = self.observations.get(KEEPS_OMITTED_LINES)
         if op.operation == UPDATE_ORDER and not features.idempotency and observed != YES:
-            lines = cached_lines(self._cache, op)
-            omitted = line_to_omit(fit.op, lines) if observed == "" and self._reconciler.may_omit_line(op) else None
+            lines = cached_lines(self.cache, op)
+            omitted = line_to_omit(fit.op, lines) if observed == "" and self.reconciler.may_omit_line(op) else None
             fit = fit._replace(op=with_all_lines(fit.op, lines, omitted), omitted_line=omitted)
         return fit
 
     async def _check_settings(self, op: Operation) -> Evidence:
         """Read a product's settings just before they are written, so that nobody's change is overwritten."""
-        evidence = await self._reconciler.settings_before(op)
+        evidence = await self.reconciler.settings_before(op)
         check_settings_unchanged(op, evidence["before"]["product"])
         return evidence
 
@@ -254,11 +241,11 @@ class PrePushChecks:
         for topic in topics_of_operation(op):
             if topic.name == ORDER:
                 try:
-                    found = await self._orders.read_order(topic.key)
+                    found = await self.orders.read_order(topic.key)
                     if f"{ORDER}/{topic.key}" in op.lanes:  # what was confirmed of it came before this read
-                        self._reconciler.check_read_back(topic.key, found)
+                        self.reconciler.check_read_back(topic.key, found)
                 except (InvalidResponse, NotFound, InvalidRequest) as error:
-                    self._operator_log.add(f"order {topic.key} cannot be read: {error}")
+                    self.operator_log.add(f"order {topic.key} cannot be read: {error}")
                     if isinstance(error, InvalidResponse) and op.operation == UPDATE_ORDER and not features.idempotency:
                         raise
         return found

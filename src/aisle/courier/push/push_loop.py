@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.client import Client, Outcome, Response, outcome_of
@@ -24,13 +25,13 @@ from aisle.courier.outcome_messages import (
     reason_of,
 )
 from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
-from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation, excess_of_response
+from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation
 from aisle.courier.push.request import PushSettings, is_extension, request_body, request_headers, send_extension
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.schedule import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox.excess_picks import EXCESS
+from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
@@ -91,36 +92,28 @@ class PushEvents(NamedTuple):
     """Callback if the service lacks what it confirmed before."""
 
 
+@dataclass(eq=False)
 class PushLoop:
     """Sender of the outbox."""
 
-    def __init__(
-        self,
-        outbox: OperationQueue,
-        client: Client,
-        link: LinkState,
-        events: PushEvents,
-        token_store: TokenStore,
-        *,
-        clock: Callable[[], float],
-        sleep: Sleep,
-        random_source: RandomSource,
-        push_settings: PushSettings = PushSettings(),  # noqa: B008 - a tuple
-        settling_s: Callable[[], float] | None = None,
-    ) -> None:
-        """Store the collaborators. `settling_s` returns the observed settling time; by default that of the settings."""
+    outbox: OperationQueue
+    client: Client
+    link: LinkState
+    events: PushEvents
+    token_store: TokenStore
+    _: KW_ONLY
+    clock: Callable[[], float]
+    sleep: Sleep
+    random_source: RandomSource
+    push_settings: PushSettings = PushSettings()  # noqa: RUF009 - a tuple
+    settling_s: Callable[[], float] | None = None
+    """Function that returns the observed settling time; by default that of the settings."""
+
+    def __post_init__(self) -> None:
         self.is_stopping = False
         """True if nothing new may be sent."""
-        self.wake_event = WakeEvent(sleep)
-        self._outbox = outbox
-        self._client = client
-        self._link = link
-        self._events = events
-        self._token_store = token_store
-        self._clock = clock
-        self._random_source = random_source
-        self._push_settings = push_settings
-        self._settling_s = settling_s or (lambda: push_settings.settling_s)
+        self.wake_event = WakeEvent(self.sleep)
+        self._settling_s = self.settling_s or (lambda: self.push_settings.settling_s)
         self._checked_at = 0.0
         """Time of the last check of what may be sent, in seconds since 1970."""
         self._pause_s = 0.0
@@ -138,11 +131,11 @@ class PushLoop:
 
     def recover_sending(self) -> None:
         """Recover operations left in `sending`: those with a key are resent under it, all others are in doubt."""
-        for op in self._outbox.interrupted():
+        for op in self.outbox.interrupted():
             if op.op_id in self._running:
                 continue
             if op.has_key:
-                self._outbox.retry_later(
+                self.outbox.retry_later(
                     op.op_id, store_message("stored_reason.courier_ended"), self._restart_retry_at(op)
                 )
             else:
@@ -151,7 +144,7 @@ class PushLoop:
     def _restart_retry_at(self, op: Operation) -> float:
         """Return when to resend: at once, or after a backoff if couriers end repeatedly."""
         return (
-            0 if op.attempts < _MAX_IMMEDIATE_RETRIES else self._clock() + backoff_s(op.attempts, self._random_source())
+            0 if op.attempts < _MAX_IMMEDIATE_RETRIES else self.clock() + backoff_s(op.attempts, self.random_source())
         )
 
     async def run(self) -> None:
@@ -186,12 +179,12 @@ class PushLoop:
     def send_ready(self) -> None:
         """Start as many sends as `MAX_IN_FLIGHT` allows. Raise the exception of a send that failed unexpectedly."""
         self._collect_finished()
-        self._pause_s = self._link.pause_s
-        if self.is_stopping or self._pause_s or not self._link.can_write or len(self._running) >= MAX_IN_FLIGHT:
+        self._pause_s = self.link.pause_s
+        if self.is_stopping or self._pause_s or not self.link.can_write or len(self._running) >= MAX_IN_FLIGHT:
             return
-        self._checked_at = self._clock()
+        self._checked_at = self.clock()
         free_slots = MAX_IN_FLIGHT - len(self._running)
-        for op in self._outbox.sendable(free_slots, self._token_store.usable_principals, exclude=self._running):
+        for op in self.outbox.sendable(free_slots, self.token_store.usable_principals, exclude=self._running):
             task = asyncio.create_task(self._push(op), name=f"deliver {op.op_id}")
             self._running[op.op_id] = task
             task.add_done_callback(lambda _: self.wake_event.set())
@@ -214,17 +207,17 @@ class PushLoop:
         if self._pause_s:
             return self._pause_s
         due = (
-            self._outbox.next_due_at(self._checked_at)
-            if self._link.can_write and len(self._running) < MAX_IN_FLIGHT
+            self.outbox.next_due_at(self._checked_at)
+            if self.link.can_write and len(self._running) < MAX_IN_FLIGHT
             else None
         )
-        return None if due is None else due - self._clock()
+        return None if due is None else due - self.clock()
 
     async def _push(self, op: Operation) -> None:
-        features = self._link.features
+        features = self.link.features
         if features is None or self._waits_for_keys(op, features) or self._needs_person(op, features):
             return
-        if not features.idempotency and is_splittable(op) and self._outbox.split_operation(op.op_id):
+        if not features.idempotency and is_splittable(op) and self.outbox.split_operation(op.op_id):
             return  # its parts replace it
         ready = await self._prepare(op, features)
         if ready is None:
@@ -232,30 +225,30 @@ class PushLoop:
         content, token = ready
         outcome = await self._send(op, features, content, token)
         if token is not None and isinstance(outcome, Response) and outcome.status == 401:
-            self._token_store.remove(op.principal, token)  # this is about the user token only, and nothing was done
-            self._outbox.retry_later(op.op_id, reason_of(outcome), 0, was_not_sent=True)
+            self.token_store.remove(op.principal, token)  # this is about the user token only, and nothing was done
+            self.outbox.retry_later(op.op_id, reason_of(outcome), 0, was_not_sent=True)
             return
         if isinstance(outcome, Response) and outcome.status == LOST_CONFIRMED_STATUS and features.known_keys:
-            self._outbox.retry_later(
-                op.op_id, store_message("stored_reason.restored"), self._clock() + FIRST_LOOKUP_S, was_not_sent=True
+            self.outbox.retry_later(
+                op.op_id, store_message("stored_reason.restored"), self.clock() + FIRST_LOOKUP_S, was_not_sent=True
             )
-            self._events.on_restore()
+            self.events.on_restore()
             return
         if isinstance(outcome, Response) and outcome.status == 403:
-            if await self._events.check_service():
+            if await self.events.check_service():
                 self._record_outcome(op, features, outcome)
             else:
                 self._handle_lost_access(op, outcome)
             return
         self._record_outcome(op, features, outcome)
         if is_from_intermediary(outcome, features):
-            await self._events.check_service()
+            await self.events.check_service()
 
     async def _prepare(self, op: Operation, features: Features) -> tuple[bytes, str | None] | None:
         """Store the operation as `sending`, and return its bytes and token; None if it is not sent now."""
         try:
-            evidence = await self._events.evidence_before(op)
-            fit = self._events.adapt(op, features)
+            evidence = await self.events.evidence_before(op)
+            fit = self.events.adapt(op, features)
             is_new_body = fit.op is not op and not features.idempotency
             sent_body = None if is_new_body else op.sent_body
             excess = (
@@ -264,12 +257,12 @@ class PushLoop:
             more: Evidence = {EXCESS: list(excess)} if excess else {}
             if sent_body is None and fit.omitted_line is not None:
                 more[OMITTED_LINE] = fit.omitted_line
-            if not self._token_store.can_send(op.principal):
+            if not self.token_store.can_send(op.principal):
                 return None  # the token expired during the reads
-            token = self._token_store.token_of(op.principal)
-            content = self._outbox.begin_sending(
+            token = self.token_store.token_of(op.principal)
+            content = self.outbox.begin_sending(
                 op.op_id,
-                sent_body or request_body(fit.op, features, self._push_settings.reference),
+                sent_body or request_body(fit.op, features, self.push_settings.reference),
                 has_key=features.idempotency,
                 evidence={**(evidence or {}), **more} if more else evidence,
                 replace_sent_body=is_new_body,
@@ -291,33 +284,33 @@ class PushLoop:
     async def _handle_read_error(self, op: Operation, error: Exception) -> None:
         """Handle the error of a read before a send: the service is down, or only this read fails."""
         if isinstance(error, RateLimited):
-            if not await self._events.is_link_failure(
+            if not await self.events.is_link_failure(
                 error, ORDER_READS if op.operation == UPDATE_ORDER else op.operation
             ):
                 self._postpone_rate_limited(op, error)
             return
         if isinstance(error, StatusError) and not isinstance(error, Unauthorized):
-            await self._events.check_service()
+            await self.events.check_service()
         else:
-            self._link.record_error(error)
-        if self._link.can_write:
+            self.link.record_error(error)
+        if self.link.can_write:
             self._postpone(op, reason_of(error), MAX_TRIES if isinstance(error, ServerError) else MAX_PLAIN_TRIES)
 
     def _postpone_rate_limited(self, op: Operation, error: RateLimited) -> None:
         """Postpone after a rate limit of a read before the send, however often."""
         tries = self._rate_limited[op.op_id] = self._rate_limited.get(op.op_id, 0) + 1
-        wait = max(backoff_s(tries, self._random_source()), min(error.retry_after or 0.0, MAX_PAUSE_S))
-        self._outbox.postpone(op.op_id, reason_of(error), self._clock() + wait)
+        wait = max(backoff_s(tries, self.random_source()), min(error.retry_after or 0.0, MAX_PAUSE_S))
+        self.outbox.postpone(op.op_id, reason_of(error), self.clock() + wait)
 
     def _waits_for_keys(self, op: Operation, features: Features) -> bool:
         """Postpone a resend with a key if the service stopped announcing keys a moment ago. Return True if it waits."""
         sent = op.has_key and op.first_sent_at is not None
-        if not sent or features.idempotency or self._clock() - self._link.announced_at > KEYS_TRUST_S:
+        if not sent or features.idempotency or self.clock() - self.link.announced_at > KEYS_TRUST_S:
             return False
-        self._outbox.postpone(
+        self.outbox.postpone(
             op.op_id,
             store_message("stored_reason.key_gone"),
-            self._clock() + backoff_s(op.attempts + 1, self._random_source()),
+            self.clock() + backoff_s(op.attempts + 1, self.random_source()),
         )
         return True
 
@@ -325,7 +318,7 @@ class PushLoop:
         """Ask a person if resending is no longer safe, and return True. A key is relied on only within its lifetime."""
         if op.first_sent_at is None:
             return False
-        tried_s = self._clock() - op.first_sent_at
+        tried_s = self.clock() - op.first_sent_at
         if op.attempts >= MAX_TRIES or (tried_s >= MAX_TRYING_S and op.attempts >= _MIN_TRIES):
             reason = store_message("stored_reason.attempts", count=op.attempts, why=read_message(op.last_error))
         elif op.has_key and not features.idempotency:
@@ -349,7 +342,7 @@ class PushLoop:
         """Postpone after an invalid response of a read before the send; after `max_tries` ask a person."""
         tries = self._postponed[op.op_id] = self._postponed.get(op.op_id, 0) + 1
         if tries < max_tries:
-            self._outbox.postpone(op.op_id, reason, self._clock() + backoff_s(tries, self._random_source()))
+            self.outbox.postpone(op.op_id, reason, self.clock() + backoff_s(tries, self.random_source()))
             return
         del self._postponed[op.op_id]
         self._ask_person(
@@ -359,18 +352,18 @@ class PushLoop:
     def _ask_person(self, op: Operation, reason: StoredMessage) -> None:
         """Hand the operation to a person."""
         with suppress(IllegalTransition):  # resolved, or replaced by a later one, during the reads
-            self._outbox.ask_person(op.op_id, reason, settling_s=self._settling_s())
-            self._events.on_in_doubt(op, reason)
+            self.outbox.ask_person(op.op_id, reason, settling_s=self._settling_s())
+            self.events.on_in_doubt(op, reason)
 
     async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> RequestResult:
-        confirmed_keys = self._outbox.newest_keys(
-            self._clock() - features.key_lifetime_s + KEY_MARGIN_S, MAX_CONFIRMED_KEYS
+        confirmed_keys = self.outbox.newest_keys(
+            self.clock() - features.key_lifetime_s + KEY_MARGIN_S, MAX_CONFIRMED_KEYS
         )
-        headers = request_headers(op, features, self._link.skew_s, [key for key in confirmed_keys if key != op.op_id])
+        headers = request_headers(op, features, self.link.skew_s, [key for key in confirmed_keys if key != op.op_id])
         try:
             if is_extension(op):
-                return await send_extension(self._client, op, headers, content, token)
-            return await self._client.request(
+                return await send_extension(self.client, op, headers, content, token)
+            return await self.client.request(
                 op.operation, path=op.path, query=op.query, headers=headers, body=content, token=token
             )
         except (ClientError, ContractError, SettingsError) as error:
@@ -378,16 +371,16 @@ class PushLoop:
 
     def _handle_lost_access(self, op: Operation, response: Response) -> None:
         """Retry later after the token lost access to the store: that does not refuse the operation."""
-        self._link.record_refusal(reason_of(response))
-        self._outbox.retry_later(
-            op.op_id, reason_of(response), self._clock() + backoff_s(op.attempts + 1, self._random_source())
+        self.link.record_refusal(reason_of(response))
+        self.outbox.retry_later(
+            op.op_id, reason_of(response), self.clock() + backoff_s(op.attempts + 1, self.random_source())
         )
 
     def _record_outcome(self, op: Operation, features: Features, result: RequestResult) -> None:
         """Store the outcome. Nothing is awaited between the response and this."""
         if isinstance(result, SettingsError):
-            self._link.record_refusal(reason_of(result))
-            self._outbox.retry_later(op.op_id, reason_of(result), 0)
+            self.link.record_refusal(reason_of(result))
+            self.outbox.retry_later(op.op_id, reason_of(result), 0)
             return
         outcome = outcome_of(result)
         if outcome in (Outcome.ACCEPTED, Outcome.REFUSED) and lacks_service_mark(result, features):
@@ -396,9 +389,9 @@ class PushLoop:
         if isinstance(result, Response) and is_from_intermediary(result, features):
             reason = store_message(_PLAIN_REFUSAL, status=result.status, why=read_message(reason))
         match Outcome.RETRY_LATER if outcome is Outcome.REFUSED and is_from_intermediary(result, features) else outcome:
-            case Outcome.ACCEPTED if is_empty_success(result, features) and self._events.needs_lookup(op):
-                evidence = {**self._outbox.get(op.op_id).evidence, EMPTY_RESPONSE: True}
-                self._outbox.mark_in_doubt(
+            case Outcome.ACCEPTED if is_empty_success(result, features) and self.events.needs_lookup(op):
+                evidence = {**self.outbox.get(op.op_id).evidence, EMPTY_RESPONSE: True}
+                self.outbox.mark_in_doubt(
                     op.op_id,
                     store_message("stored_reason.not_stated"),
                     settling_s=self._settling_s(),
@@ -406,20 +399,22 @@ class PushLoop:
                 )
             case Outcome.ACCEPTED:
                 assert isinstance(result, Response)
-                self._outbox.confirm(
-                    op.op_id, _stored_response(result), excess=excess_of_response(result) if features.pick_base else ()
+                self.outbox.confirm(
+                    op.op_id,
+                    _stored_response(result),
+                    excess=parse_excess(result.content) if features.pick_base else (),
                 )
-                self._events.on_confirmed(op)
+                self.events.on_confirmed(op)
             case Outcome.REFUSED if self._may_succeed_later(op, result):
-                self._outbox.retry_later(op.op_id, reason, self._clock() + RESTORE_RETRY_S, was_not_sent=True)
+                self.outbox.retry_later(op.op_id, reason, self.clock() + RESTORE_RETRY_S, was_not_sent=True)
             case Outcome.REFUSED:
                 status: Evidence = {"status": result.status} if isinstance(result, Response) else {}
-                self._mark_refused(op, reason, {**self._outbox.get(op.op_id).evidence, **status})
+                self._mark_refused(op, reason, {**self.outbox.get(op.op_id).evidence, **status})
             case Outcome.NOT_SENT:
-                self._outbox.retry_later(op.op_id, reason, 0, was_not_sent=True)
+                self.outbox.retry_later(op.op_id, reason, 0, was_not_sent=True)
                 self._report_to_link(result)
             case Outcome.RETRY_LATER:
-                self._outbox.retry_later(op.op_id, reason, self._clock() + self._retry_wait_s(op, result))
+                self.outbox.retry_later(op.op_id, reason, self.clock() + self._retry_wait_s(op, result))
                 self._report_to_link(result)
             case Outcome.UNKNOWN:
                 self._handle_unknown(op, features, result, reason)
@@ -428,35 +423,33 @@ class PushLoop:
         """Return True if a replayed operation may be accepted later, after other hosts resend or data is loaded."""
         if op.replayed_at is None or not isinstance(result, Response):
             return False
-        return 0 <= self._clock() - op.replayed_at < _RESTORE_GRACE_S.get(result.status, 0.0)
+        return 0 <= self.clock() - op.replayed_at < _RESTORE_GRACE_S.get(result.status, 0.0)
 
     def _handle_unknown(self, op: Operation, features: Features, result: RequestResult, reason: StoredMessage) -> None:
         if features.idempotency:
-            self._outbox.retry_later(
-                op.op_id, reason, self._clock() + backoff_s(op.attempts + 1, self._random_source())
-            )
+            self.outbox.retry_later(op.op_id, reason, self.clock() + backoff_s(op.attempts + 1, self.random_source()))
         else:
             self._mark_in_doubt(op, reason)
         self._report_to_link(result)
 
     def _mark_refused(self, op: Operation, reason: StoredMessage, evidence: Evidence | None = None) -> None:
         with suppress(IllegalTransition):  # as in _ask_person
-            self._outbox.refuse(op.op_id, reason, evidence)
-            self._events.on_refused(op, reason)
+            self.outbox.refuse(op.op_id, reason, evidence)
+            self.events.on_refused(op, reason)
 
     def _mark_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
-        self._outbox.mark_in_doubt(op.op_id, reason, settling_s=self._settling_s(), lookup_after_s=FIRST_LOOKUP_S)
-        self._events.on_in_doubt(op, reason)
+        self.outbox.mark_in_doubt(op.op_id, reason, settling_s=self._settling_s(), lookup_after_s=FIRST_LOOKUP_S)
+        self.events.on_in_doubt(op, reason)
 
     def _retry_wait_s(self, op: Operation, result: RequestResult) -> float:
         """Return the seconds to wait: as the service asks, otherwise the usual backoff."""
         retry_after_s = None
         if isinstance(result, Response):
-            retry_after_s = parse_retry_after(result.headers.get("retry-after"), self._clock())
+            retry_after_s = parse_retry_after(result.headers.get("retry-after"), self.clock())
         if isinstance(result, Response) and result.status == 429:
-            self._link.pause(retry_after_s)
+            self.link.pause(retry_after_s)
         return (
-            backoff_s(op.attempts + 1, self._random_source())
+            backoff_s(op.attempts + 1, self.random_source())
             if retry_after_s is None
             else min(retry_after_s, MAX_PAUSE_S)
         )
@@ -464,7 +457,7 @@ class PushLoop:
     def _report_to_link(self, result: RequestResult) -> None:
         """Pass an error to the link; responses have reached it already."""
         if isinstance(result, ClientError) and not isinstance(result, StatusError):
-            self._link.record_error(result)
+            self.link.record_error(result)
 
 
 def _stored_response(response: Response) -> str:

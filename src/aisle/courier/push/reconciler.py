@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
@@ -87,34 +88,25 @@ class _Trial(NamedTuple):
     tries: int = 0
 
 
+@dataclass(eq=False)
 class Reconciler:
     """Reconciliation of operations in doubt."""
 
-    def __init__(
-        self,
-        lookup: Lookup,
-        outbox: OperationQueue,
-        observations: ObservedBehaviour,
-        link: LinkState,
-        events: ReconcilerEvents,
-        *,
-        push_settings: PushSettings,
-        last_log_id: Callable[[], int],
-        list_backoffs: ListBackoffs,
-        clock: Callable[[], float],
-        sleep: Sleep,
-    ) -> None:
-        """Store the collaborators. `last_log_id` returns the last log id that is known here."""
-        self.wake_event = WakeEvent(sleep)
-        self._lookup = lookup
-        self._outbox = outbox
-        self._observations = observations
-        self._link = link
-        self._events = events
-        self._push_settings = push_settings
-        self._last_log_id = last_log_id
-        self._list_backoffs = list_backoffs
-        self._clock = clock
+    lookup: Lookup
+    outbox: OperationQueue
+    observations: ObservedBehaviour
+    link: LinkState
+    events: ReconcilerEvents
+    _: KW_ONLY
+    push_settings: PushSettings
+    last_log_id: Callable[[], int]
+    """Function that returns the last log id that is known here."""
+    list_backoffs: ListBackoffs
+    clock: Callable[[], float]
+    sleep: Sleep
+
+    def __post_init__(self) -> None:
+        self.wake_event = WakeEvent(self.sleep)
         self._trials: dict[str, _Trial] = {}
         """Running trials, by the name of the observation."""
         self._omitted: tuple[str, float] = ("", 0.0)
@@ -125,8 +117,8 @@ class Reconciler:
     @property
     def settling_s(self) -> float:
         """Seconds after a doubt within which a late request may still arrive."""
-        observed = self._observations.get(SETTLING_S)
-        return max(self._push_settings.settling_s, float(observed) if observed else 0.0)
+        observed = self.observations.get(SETTLING_S)
+        return max(self.push_settings.settling_s, float(observed) if observed else 0.0)
 
     async def run(self) -> None:
         """Look up what is due, in a loop."""
@@ -137,38 +129,38 @@ class Reconciler:
     async def run_once(self) -> None:
         """Look up everything that is due, once."""
         self._confirm_resolved()
-        for op in self._outbox.due_lookups():
+        for op in self.outbox.due_lookups():
             if not self._can_look_up:
                 return
             await self._look_up(op)
         for name, trial in list(self._trials.items()):
-            if self._can_look_up and self._clock() >= trial.began + self._lookup_delay(trial.tries):
+            if self._can_look_up and self.clock() >= trial.began + self._lookup_delay(trial.tries):
                 await self._run_trial(name, trial)
 
     @property
     def _pause_s(self) -> float:
         """Seconds of the present pause, for all requests or for lookups only."""
-        return max(self._link.pause_s, self._list_backoffs.paused_until(LOOKUPS) - self._clock(), 0.0)
+        return max(self.link.pause_s, self.list_backoffs.paused_until(LOOKUPS) - self.clock(), 0.0)
 
     @property
     def _can_look_up(self) -> bool:
-        return self._link.is_up and not self._pause_s
+        return self.link.is_up and not self._pause_s
 
     def _next_wait_s(self) -> float | None:
         pause_s = self._pause_s  # read once: a pause that ends between two reads would give an endless wait
-        if pause_s or not self._link.is_up:
+        if pause_s or not self.link.is_up:
             return pause_s or None
         moments = [trial.began + self._lookup_delay(trial.tries) for trial in self._trials.values()]
-        due = self._outbox.next_lookup_at()
+        due = self.outbox.next_lookup_at()
         moments += [] if due is None else [due]
-        return max(0.0, min(moments) - self._clock()) if moments else None
+        return max(0.0, min(moments) - self.clock()) if moments else None
 
     def _confirm_resolved(self) -> None:
         """Pass on operations that a person confirmed: they have to be read back too."""
-        for op in self._outbox.confirmed_by_person():
+        for op in self.outbox.confirmed_by_person():
             if op.op_id not in self._confirmed_ids:
                 self._confirmed_ids.add(op.op_id)
-                self._events.on_confirmed(op)
+                self.events.on_confirmed(op)
 
     # Before and after a send
 
@@ -181,13 +173,13 @@ class Reconciler:
             return {"before": {"order": order_state(orders[0])} if orders else {}}
         if op.operation in (CREATE_LOGS, CREATE_MOVEMENT):
             # A log id kept by an earlier try stays: that try may be above it, and below today's id.
-            evidence: Evidence = {"floor": floor} if (floor := op.evidence.get("floor") or self._last_log_id()) else {}
-            if self._observations.get(readback_observation(op)) == YES:
+            evidence: Evidence = {"floor": floor} if (floor := op.evidence.get("floor") or self.last_log_id()) else {}
+            if self.observations.get(readback_observation(op)) == YES:
                 return evidence
         else:
             evidence = {}
         try:
-            return {**evidence, "before": await self._lookup.read_before(op)}
+            return {**evidence, "before": await self.lookup.read_before(op)}
         except (TransportError, Unauthorized, RateLimited):
             raise
         except (ClientError, ContractError):
@@ -195,22 +187,22 @@ class Reconciler:
 
     async def settings_before(self, op: Operation) -> Evidence:
         """Return the store's settings of a product, at any service. Raise ClientError."""
-        return {"before": await self._lookup.read_before(op)}
+        return {"before": await self.lookup.read_before(op)}
 
     def record_success(self, op: Operation) -> None:
         """Begin a trial if this is the first confirmation of its kind."""
-        if self._outbox.is_keyed(op.op_id):
+        if self.outbox.is_keyed(op.op_id):
             return
-        sent = self._outbox.get(op.op_id)
-        if op.operation == UPDATE_ORDER and not self._observations.get(KEEPS_OMITTED_LINES) and _omitted_lines(sent):
-            self._trials.setdefault(KEEPS_OMITTED_LINES, _Trial(sent, self._clock()))
+        sent = self.outbox.get(op.op_id)
+        if op.operation == UPDATE_ORDER and not self.observations.get(KEEPS_OMITTED_LINES) and _omitted_lines(sent):
+            self._trials.setdefault(KEEPS_OMITTED_LINES, _Trial(sent, self.clock()))
             self.wake_event.set()
         if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT) or not entry_references(sent):
             return
         name = readback_observation(op)
-        if self._observations.get(name) != YES and name not in self._tried_trials:
+        if self.observations.get(name) != YES and name not in self._tried_trials:
             self._tried_trials.add(name)
-            self._trials[name] = _Trial(sent, self._clock())
+            self._trials[name] = _Trial(sent, self.clock())
             self.wake_event.set()
 
     def may_omit_line(self, op: Operation) -> bool:
@@ -219,7 +211,7 @@ class Reconciler:
         Trials run one at a time, so that at most one line has to be restored.
         """
         last, at = self._omitted
-        now = self._clock()
+        now = self.clock()
         if last not in ("", op.op_id) and abs(now - at) < LATE_LOOKUP_S:
             return False
         self._omitted = op.op_id, now
@@ -227,8 +219,8 @@ class Reconciler:
 
     def needs_lookup(self, op: Operation) -> bool:
         """Return True if an operation confirmed by an empty response has to be looked up, and wake the loop."""
-        sent = self._outbox.get(op.op_id)
-        if is_empty_response_final(sent, self._observations.get(readback_observation(sent)) == YES):
+        sent = self.outbox.get(op.op_id)
+        if is_empty_response_final(sent, self.observations.get(readback_observation(sent)) == YES):
             return False
         self.wake_event.set()
         return True
@@ -239,7 +231,7 @@ class Reconciler:
         An update without effect is in doubt: it is looked up, resent after the settling time, and finally a person is
         asked.
         """
-        op = self._outbox.last_unverified(f"order/{number}")
+        op = self.outbox.last_unverified(f"order/{number}")
         if op is None or op.operation != UPDATE_ORDER or (op_ids is not None and op.op_id not in op_ids):
             return
         if orders and OMITTED_LINE in op.evidence:
@@ -249,10 +241,10 @@ class Reconciler:
         times = int(op.evidence.get("denied") or 0) + 1
         evidence = {**op.evidence, "after": {"order": order_state(orders[0])}, "denied": times}
         reason = store_message("stored_reason.confirmed_not_shown")
-        if self._outbox.mark_absent(
+        if self.outbox.mark_absent(
             op.op_id, reason, evidence, settling_s=self.settling_s, lookup_after_s=LOOKUP_DELAYS_S[0]
         ):
-            self._events.on_not_applied(op, reason)
+            self.events.on_not_applied(op, reason)
 
     def _lookup_delay(self, tries: int) -> float:
         return (*LOOKUP_DELAYS_S, self.settling_s)[tries]
@@ -260,10 +252,10 @@ class Reconciler:
     async def _run_trial(self, name: str, trial: _Trial) -> None:
         try:
             if name == KEEPS_OMITTED_LINES:
-                found = await self._lookup.find_orders(str(sent_order(trial.op)["order_number"]))
+                found = await self.lookup.find_orders(str(sent_order(trial.op)["order_number"]))
             else:
-                found = await self._lookup.find_log_entries(trial.op)
-            self._list_backoffs.clear(LOOKUPS)
+                found = await self.lookup.find_log_entries(trial.op)
+            self.list_backoffs.clear(LOOKUPS)
             if found:
                 del self._trials[name]
                 await self._record_trial(name, trial.op, found)
@@ -277,42 +269,42 @@ class Reconciler:
             return
         del self._trials[name]
         if name != KEEPS_OMITTED_LINES:
-            self._observations.record(name, NO)
+            self.observations.record(name, NO)
 
     async def _record_trial(self, name: str, op: Operation, found: list[Row]) -> None:
         """Record what the first success of its kind shows."""
         if name != KEEPS_OMITTED_LINES:
-            await self._lookup.observe_filter(op)
+            await self.lookup.observe_filter(op)
             return
         self._record_omitted_lines(op, found[0])
 
     def _record_omitted_lines(self, op: Operation, order: Row) -> None:
         """Record whether the service kept the lines that an update left out. Restore the trial line if it is gone."""
         unnamed = _omitted_lines(op)
-        if self._observations.get(KEEPS_OMITTED_LINES) == NO or not unnamed:
+        if self.observations.get(KEEPS_OMITTED_LINES) == NO or not unnamed:
             return
         gone = unnamed - order_state(order)["lines"].keys()
-        self._observations.record(KEEPS_OMITTED_LINES, NO if gone else YES)
+        self.observations.record(KEEPS_OMITTED_LINES, NO if gone else YES)
         if not gone:
             return
-        self._events.add_notice(
+        self.events.add_notice(
             f"The service forgets lines that an update does not name: {', '.join(sorted(gone))} of order "
             f"{order.get('order_number')}. From now on every update names all of them."
         )
         omitted = op.evidence.get(OMITTED_LINE)
         if omitted and str(omitted["line_number"]) in gone:
-            self._outbox.resend_line(op, omitted)
-            self._events.on_sendable()
+            self.outbox.resend_line(op, omitted)
+            self.events.on_sendable()
 
     # Single operations
 
     async def _look_up(self, op: Operation) -> None:
-        began = self._clock()
+        began = self.clock()
         lookup_result = LookupResult()
         after: ServiceState = {}
         try:
-            lookup_result = await self._lookup.look_up(op)
-            self._list_backoffs.clear(LOOKUPS)
+            lookup_result = await self.lookup.look_up(op)
+            self.list_backoffs.clear(LOOKUPS)
         except REQUEST_ERRORS as error:
             self._handle_error(error)
         try:  # even if nothing else can be read: a person is shown it
@@ -331,12 +323,12 @@ class Reconciler:
             self._apply_decision(op, decision, evidence, began, has_failed=lookup_result == LookupResult())
 
     def _handle_error(self, error: Exception) -> None:
-        if isinstance(error, RateLimited) and self._list_backoffs.record_rate_limit(
-            LOOKUPS, error.retry_after, self._clock()
+        if isinstance(error, RateLimited) and self.list_backoffs.record_rate_limit(
+            LOOKUPS, error.retry_after, self.clock()
         ):
             return
         if not isinstance(error, ClientError) or isinstance(error, TransportError | Unauthorized | RateLimited):
-            self._link.record_error(error)
+            self.link.record_error(error)
 
     async def _evidence_after(self, op: Operation, lookup_result: LookupResult) -> ServiceState:
         if lookup_result.orders and lookup_method(op) == BY_ORDER:
@@ -345,7 +337,7 @@ class Reconciler:
             return {"product": lookup_result.products}
         if decide(op, lookup_result).arrival == FOUND:
             return {}
-        return await self._lookup.read_stock(op)
+        return await self.lookup.read_stock(op)
 
     def _apply_decision(
         self, op: Operation, decision: Decision, evidence: Evidence, began: float, *, has_failed: bool
@@ -355,9 +347,9 @@ class Reconciler:
             self._confirm_found(op, evidence, began)
         elif op.state != IN_DOUBT:
             old = began - (op.in_doubt_at or 0) >= PERSON_LOOKUP_LIMIT_S
-            self._outbox.record_lookup(op.op_id, evidence, 0 if old else began + PERSON_LOOKUP_S)
+            self.outbox.record_lookup(op.op_id, evidence, 0 if old else began + PERSON_LOOKUP_S)
         elif not has_settled:
-            self._outbox.record_lookup(op.op_id, evidence, self._next_lookup_at(op, began))
+            self.outbox.record_lookup(op.op_id, evidence, self._next_lookup_at(op, began))
         elif decision.arrival in (ABSENT, PARTLY_FOUND) and _may_resend(op):
             reason, as_sent = (
                 store_message("stored_reason.absent" if decision.arrival == ABSENT else "stored_reason.partly"),
@@ -366,12 +358,12 @@ class Reconciler:
             if decision.arrival == PARTLY_FOUND and op.operation == UPDATE_ORDER:
                 # Rebased again, a picker's addition would count twice on lines that have arrived.
                 as_sent = {**op.body, "orders": _own_changes(op)}
-            self._outbox.requeue(op.op_id, reason, evidence, decision.missing, as_sent)
-            self._events.request_reads(topics_of_operation(op))
-            self._events.on_sendable()
+            self.outbox.requeue(op.op_id, reason, evidence, decision.missing, as_sent)
+            self.events.request_reads(topics_of_operation(op))
+            self.events.on_sendable()
         elif has_failed and lookup_method(op) != BY_NOTHING and int(evidence.get("blind") or 0) < _MAX_FAILED_LOOKUPS:
             evidence["blind"] = int(evidence.get("blind") or 0) + 1
-            self._outbox.record_lookup(op.op_id, evidence, began + LATE_LOOKUP_S)
+            self.outbox.record_lookup(op.op_id, evidence, began + LATE_LOOKUP_S)
         else:
             self._ask_person(op, decision, evidence)
 
@@ -379,10 +371,10 @@ class Reconciler:
         if op.evidence.get("verdict") in (ABSENT, PARTLY_FOUND) and op.in_doubt_at is not None:
             late = began - op.in_doubt_at + float(op.evidence["looked_at"]) - op.in_doubt_at  # twice the middle
             if late > self.settling_s:
-                self._observations.record(SETTLING_S, f"{min(late, _MAX_SETTLING_S):.0f}")
-        self._outbox.confirm(op.op_id, "found", evidence)
-        self._events.on_confirmed(op)
-        self._events.on_sendable()  # its lanes are free
+                self.observations.record(SETTLING_S, f"{min(late, _MAX_SETTLING_S):.0f}")
+        self.outbox.confirm(op.op_id, "found", evidence)
+        self.events.on_confirmed(op)
+        self.events.on_sendable()  # its lanes are free
 
     def _ask_person(self, op: Operation, decision: Decision, evidence: Evidence) -> None:
         method = lookup_method(op)
@@ -398,10 +390,10 @@ class Reconciler:
             reason = store_message("stored_reason.not_in_log")
         else:
             reason = store_message("stored_reason.cannot_be_looked_up")
-        self._outbox.ask_person(
+        self.outbox.ask_person(
             op.op_id, reason, evidence=evidence, lookup_after_s=0 if method == BY_NOTHING else PERSON_LOOKUP_S
         )
-        self._events.on_needs_person(op, reason)
+        self.events.on_needs_person(op, reason)
 
     def _next_lookup_at(self, op: Operation, began: float) -> float:
         doubted, settles = op.in_doubt_at or began, op.absence_final_at or began

@@ -89,6 +89,13 @@ class OrderBoardRow(OrdersByNumberRow):
     """Order on the board."""
 
 
+class OrderCountRow(TypedDict):
+    """Number of orders of a view of the board."""
+
+    count: int | None
+    """None if the number is known only after a search."""
+
+
 class LocatedRow(TypedDict):
     """Location with its walking order."""
 

@@ -85,6 +85,7 @@ class ServiceProduct(TypedDict, total=False):
     is_active: bool
     is_edit_min_max: bool | None
     is_edit_replenishment: bool | None
+    is_promotion: bool | None
     is_stock: bool
     is_template: bool | None
     last_counted_datetime: str | None

@@ -26,7 +26,23 @@ from aisle.jobs.supervisor.order_filter import (
     with_value,
 )
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
-from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, DetailView, Line, ListView, Msg, Row, Verdict, msg, raw
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    NEXT_PAGE,
+    Chip,
+    DetailView,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Verdict,
+    msg,
+    raw,
+)
+from aisle.scan.inputs import CHIP_KEY
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -86,6 +102,8 @@ class OrdersState(NamedTuple):
     """Assignments to others made from this page."""
     pane: OrderState | None = None
     """Details of the order in focus, on a wide screen."""
+    counts: tuple[int | None, ...] = ()
+    """Number of orders of each built-in view, None where it is unknown."""
 
 
 Result = Turn[OrdersState]
@@ -180,6 +198,9 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
+            case CursorKey(key) if key.startswith(CHIP_KEY):
+                _, filter_ = BUILT_IN_VIEWS[int(key.removeprefix(CHIP_KEY))]
+                return _apply_view(SavedView("", filter_), state, context)
             case CursorKey(key) if key != "enter":
                 return self._move_cursor(state, key, context)
             case Scan(matches):
@@ -244,6 +265,12 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         if not state.total and (len(code) > 1 or code.isdigit()):
             return Turn(state._replace(typed=""), (_start_order(code),))
         return self.restart(state._replace(search=code), context)
+
+    def chips(self, state: OrdersState) -> tuple[Chip, ...]:
+        return tuple(
+            Chip(VIEW_NAMES[name], count, state.filter == filter_)
+            for (name, filter_), count in zip(BUILT_IN_VIEWS, state.counts, strict=False)
+        )
 
     def pane(self, state: OrdersState) -> DetailView | None:
         return order_pane(state.pane) if state.pane else None
@@ -566,17 +593,17 @@ class OrdersJob(PageJob[OrdersState]):
     def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
         state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
         state = state._replace(size=BOARD.page_size(context))
-        queries = (BOARD.query(state, context), _query_views(context))
+        queries = (BOARD.query(state, context), _query_views(context), _query_counts(context))
         return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
 
     def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
         board = BOARD.query_with_cursor(state, context)
-        return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
+        return Turn(state, (board, _query_counts(context), *claims.query_claims(state.claims_for_others)))
 
     def query_again(self, state: OrdersState, context: Context) -> Result:
         size = BOARD.page_size(context)
         board = BOARD.query_with_cursor(state, context, fill_page=state.size != size)
-        return Turn(state._replace(size=size), (board, _query_views(context)))
+        return Turn(state._replace(size=size), (board, _query_views(context), _query_counts(context)))
 
     def handle_closed(self, state: OrdersState, event: Closed, context: Context) -> Result:
         """Remove all marks after an action has run."""
@@ -595,6 +622,8 @@ class OrdersJob(PageJob[OrdersState]):
                 return Turn(state._replace(pane=state.pane._replace(details=details)))
             case Rows("pane_history", rows) if state.pane:
                 return Turn(state._replace(pane=state.pane._replace(history=tuple(rows))))
+            case Rows("order_counts", rows):
+                return Turn(state._replace(counts=tuple(row["count"] for row in rows)))
             case Rows("assigned_orders"):
                 kept, verdict = claims.report_lost_claims(state.claims_for_others, answer)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
@@ -604,6 +633,11 @@ class OrdersJob(PageJob[OrdersState]):
             case Rows("all", rows, total):
                 return _mark_all(state, tuple(row["order_number"] for row in rows), total)
         return Turn(state)
+
+
+def _query_counts(context: Context) -> Query:
+    views = [query_arguments(filter_) for _, filter_ in BUILT_IN_VIEWS]
+    return Query("order_counts", "order_counts", {"views": views, "now": context.now}, is_live=True)
 
 
 def _query_views(context: Context) -> Query:

@@ -272,15 +272,19 @@ KNOWN_FIELDS = frozenset(
 """Fields that the interface defines. Each other one is shown under its own name."""
 
 
+_DISCOUNTS = ("promotion_price", "discount_price")
+
+
 def parse_catalogue_product(row: CataloguePageRow, now: str) -> CatalogueProduct:
     """Parse the row of the query `catalogue_page`. A store's own prices override those of the catalogue."""
     values: dict[str, Json] = dict(row["catalogue"])
     for name in ("category_name", "group_code", *map(field_name, PRICES)):
         if (value := row.get(name)) not in (None, ""):
             values[name] = value
-    return CatalogueProduct(
-        parse_product(row, now), values, row["in_catalogue"], tuple(row["parts"]), tuple(row["variants"])
-    )
+    product = parse_product(row, now)
+    hidden = (() if product.old_price else ("old_price",)) + (() if product.discount_price else _DISCOUNTS)
+    values = {name: value for name, value in values.items() if name not in hidden}
+    return CatalogueProduct(product, values, row["in_catalogue"], tuple(row["parts"]), tuple(row["variants"]))
 
 
 class ProductPage(DetailPage[ProductsState]):

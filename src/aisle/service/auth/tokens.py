@@ -9,8 +9,8 @@ import hashlib
 import hmac
 import secrets
 import zlib
-from collections.abc import Iterable
-from typing import NamedTuple, get_args
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import NamedTuple, TypeVar, get_args
 
 from aisle.errors import UsageError
 from aisle.service.db import Database, Row, Statement, Transaction
@@ -22,6 +22,8 @@ from aisle.service.operation_context import Context, Principal, Role, Store
 TOKEN_PREFIX = "aisle_"
 ROLES: tuple[Role, ...] = get_args(Role)
 ALL_STORES = "*"
+
+B = TypeVar("B", bound=Mapping[str, object])
 
 
 class TokenInfo(NamedTuple):
@@ -272,6 +274,18 @@ async def authorize_store(tx: Transaction, principal: Principal, store_number: s
     if row is None:
         raise await store_refusal(tx, principal, store_number)
     return Store(*row)
+
+
+async def authorize_named_stores(ctx: Context, bodies: Iterable[B]) -> AsyncIterator[tuple[Store, list[tuple[int, B]]]]:
+    """Yield the stores that the rows of a request name, sorted by number, each with its rows and their indexes.
+
+    Raise Refusal (403) for a store that the token does not cover.
+    """
+    by_store: dict[str, list[tuple[int, B]]] = {}
+    for index, body in enumerate(bodies):
+        by_store.setdefault(str(body["store_number"]), []).append((index, body))
+    for store_number in sorted(by_store):
+        yield await authorize_store(ctx.tx, ctx.principal, store_number), by_store[store_number]
 
 
 async def store_refusal(tx: Transaction, principal: Principal, store_number: str) -> Refusal:

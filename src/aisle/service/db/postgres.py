@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from concurrent.futures import Future
@@ -24,9 +25,9 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from aisle.errors import StorageError
+from aisle.service.db import text_search
 from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseMonitor, DatabaseUnreachable, Work
 from aisle.service.db.fair_reads import FairTurns
-from aisle.service.db.postgres_migrations import migrate
 from aisle.service.db.postgres_transaction import (
     REFUSED,
     SERVER_ERRORS,
@@ -35,6 +36,7 @@ from aisle.service.db.postgres_transaction import (
     is_retryable,
     public_error,
 )
+from aisle.service.db.schema import MIGRATIONS, PRODUCT_SEARCH_INDEX
 
 T = TypeVar("T")
 _ResultCallback = Callable[[Any], None]
@@ -67,6 +69,13 @@ _SIZE_STATEMENTS = (
 _HAS_CITUS = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')"
 # A server sharded by store (Citus) needs this to change tables of the chain after reading those of stores.
 _WRITER_SETTINGS = {"citus.multi_shard_modify_mode": "sequential"}
+
+# Any number that no store's lock has: those are 8 bytes of a hash, this one is shorter.
+_MIGRATION_LOCK = 0xA15_1E
+_MIN_VERSION = 150_000
+
+# SQLite reads this index instead of the table. Here it would only limit the length of a product's texts.
+_UNUSED_INDEX = re.compile(r"CREATE INDEX product_search\b")
 
 
 class PostgresDatabase:
@@ -421,3 +430,66 @@ def redact_dsn(dsn: str) -> str:
 def _describe(error: BaseException) -> str:
     text = str(error).strip() or type(error).__name__
     return text if text.endswith(".") else text + "."
+
+
+async def migrate(connection: asyncpg.Connection) -> None:
+    """Migrate the database to the newest schema. Raise StorageError if it is newer still or cannot be used."""
+    await _check_server(connection)
+    version = await _read_version(connection)
+    if version > len(MIGRATIONS):
+        raise StorageError(
+            f"The database has schema {version}, this program knows {len(MIGRATIONS)}: use the newer program."
+        )
+    for number, statements in enumerate(MIGRATIONS, 1):
+        if number > version:
+            await _apply_migration(connection, number, statements)
+
+
+async def _apply_migration(connection: asyncpg.Connection, number: int, statements: tuple[str, ...]) -> None:
+    async with connection.transaction():
+        # Another worker may be migrating, however long that takes.
+        await connection.execute(f"SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({_MIGRATION_LOCK:d})")
+        await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
+        if await _applied_version(connection) >= number:
+            return
+        for statement in statements:
+            if text := to_postgres(statement):
+                await connection.execute(text)
+        await connection.execute("INSERT INTO schema_version (version) VALUES ($1)", number)
+
+
+async def _check_server(connection: asyncpg.Connection) -> None:
+    number = int(await connection.fetchval("SHOW server_version_num"))
+    if number < _MIN_VERSION:
+        raise StorageError(f"PostgreSQL {number // 10_000} is too old: {_MIN_VERSION // 10_000} or newer is needed.")
+    encoding = await connection.fetchval("SHOW server_encoding")
+    if encoding != "UTF8":
+        raise StorageError(f"The database keeps text as {encoding}: one with encoding UTF8 is needed.")
+
+
+async def _read_version(connection: asyncpg.Connection) -> int:
+    if await connection.fetchval("SELECT to_regclass('schema_version')") is None:
+        return 0
+    return await _applied_version(connection)
+
+
+async def _applied_version(connection: asyncpg.Connection) -> int:
+    """Return the version from the table itself.
+
+    A connection may answer from before its wait for the lock when asked whether the table exists.
+    """
+    return int(await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version"))
+
+
+def to_postgres(statement: str) -> str:
+    """Return a statement of the schema in PostgreSQL's form; '' if it is not needed there.
+
+    Text is compared by its bytes, whatever the database's collation is, as keys and pages require.
+    """
+    if statement == PRODUCT_SEARCH_INDEX:
+        return text_search.POSTGRES_PRODUCT_INDEX
+    if _UNUSED_INDEX.match(statement):
+        return ""
+    if statement.startswith("CREATE TABLE"):
+        return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', statement)
+    return statement

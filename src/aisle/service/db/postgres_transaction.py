@@ -57,10 +57,7 @@ SERVER_ERRORS = (
     asyncpg.exceptions.DataCorruptedError,
 )
 
-REFUSED = (
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
-)
+REFUSED = (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError)
 """Errors of a refused login or a missing database. An operator can correct them while the caller waits."""
 
 

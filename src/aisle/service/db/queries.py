@@ -16,6 +16,18 @@ _STABLE_FILTERS = frozenset(
 _STABLE_FILTERS |= {"store", "to_id", "token", "until"}
 
 
+def upsert_statement(table: str, key: str, changed: str, *, kept: str = "") -> str:
+    """Return the statement that inserts a row, or sets the changed columns of the row with this key.
+
+    Columns are separated by commas; the values are those of `key`, `kept` and `changed`, in this order.
+    """
+    columns = ", ".join(filter(None, (key, kept, changed)))
+    values = ", ".join("$" + str(number) for number in range(1, columns.count(",") + 2))
+    insert = "INSERT INTO " + table + " (" + columns + ") VALUES (" + values + ")"  # noqa: S608 - constants
+    updates = ", ".join(column + " = excluded." + column for column in changed.split(", "))
+    return insert + " ON CONFLICT (" + key + ") DO UPDATE SET " + updates
+
+
 MAX_SEARCH_WORDS = 24
 """Maximum number of words of a search; further ones are ignored."""
 

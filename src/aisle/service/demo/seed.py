@@ -13,7 +13,7 @@ from aisle.service.db.statements import access
 from aisle.service.demo.store import CREATE_ORDERS, OPENING_DAY, STORE, DemoRequest, DemoStore, load_demo_store
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.deliveries import create_store_deliveries
-from aisle.service.handlers.extensions import write_locations
+from aisle.service.handlers.locations import write_locations
 from aisle.service.handlers.logs import create_store_product_logs, review_logs
 from aisle.service.handlers.movements import create_movement
 from aisle.service.handlers.order_create import create_orders_in_store

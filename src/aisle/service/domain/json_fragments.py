@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from json.encoder import encode_basestring as quoted
+from json.encoder import encode_basestring
 from typing import Any, TypeVar
 
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.errors import to_json_bytes
 
-__all__ = [
-    "drop_none",
-    "join_members",
-    "json_boolean",
-    "object_members",
-    "parse_json_object",
-    "pick_members",
-    "pool_members",
-    "quoted",
-    "rename_members",
-    "shipment_members",
-    "text_member",
-    "to_json",
-]
-
 _T = TypeVar("_T")
+
+quoted = encode_basestring
+"""Function that returns a text as JSON."""
 
 
 def to_json(value: Any) -> str:
@@ -88,3 +77,10 @@ def parse_json_object(object_json: str) -> Any:
     A number with a fraction becomes a Decimal, so that it equals that of a request.
     """
     return json.loads(object_json, parse_float=Decimal)
+
+
+def body_fingerprint(body: Mapping[str, Any]) -> str:
+    """Return a hash of a new order or delivery, which is equal for one store and for several."""
+    content = {name: value for name, value in sorted(body.items()) if name != "store_number"}
+    content["order_lines"] = [dict(sorted(line.items())) for line in body.get("order_lines", [])]
+    return hashlib.sha256(to_json(dict(sorted(content.items()))).encode()).hexdigest()

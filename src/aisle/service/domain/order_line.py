@@ -11,11 +11,20 @@ from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import to_json
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.states import check_transition, line_state
-from aisle.service.errors import conflict, unprocessable
+from aisle.service.errors import Refusal, conflict, unprocessable
 from aisle.service.operation_context import Context
 
 REASON_FIELDS: Final = ("rejection_reason_code", "rejection_reason_code_description")
 """Fields with the reason why a line was closed short. They are removed when it no longer is."""
+
+
+_NAMES_OF_LINE: Final = ("customer_order_number", "customer_order_line_number")
+
+
+def half_order_line(field: str, *, has_order: bool) -> Refusal:
+    """Return the refusal of fields with an order and no line, or with a line and no order."""
+    given, missing = _NAMES_OF_LINE if has_order else _NAMES_OF_LINE[::-1]
+    return unprocessable(f"{given} alone names no order line; fill {missing} too, or neither.", f"{field}.{missing}")
 
 
 class LineJson(TypedDict, total=False):
@@ -65,42 +74,11 @@ class OrderLine:
 
     @classmethod
     def from_row(cls, order_number: str, row: Row) -> OrderLine:
-        """Build a line from a row of `LINES_OF_ORDER` or `LINE_GET`."""
-        (
-            number,
-            seq,
-            product,
-            quantity,
-            picked,
-            moved,
-            delivered,
-            closed,
-            warehouse,
-            pool,
-            pools,
-            preferred,
-            picked_by,
-            *rest,
-        ) = row
-        item, rejected = rest
-        found = cls(
-            order_number,
-            number,
-            seq,
-            product,
-            quantity,
-            picked,
-            moved,
-            delivered,
-            bool(closed),
-            bool(warehouse),
-            pool,
-            json.loads(pools),
-            preferred,
-            picked_by,
-            json.loads(item),
-            bool(rejected),
-        )
+        """Build a line from a row of `LINES_OF_ORDER` or `LINE_GET`, whose columns are in the order of the fields."""
+        closed, warehouse, pool, pools, *texts, item, rejected = row[7:]
+        flags, json_values = (bool(closed), bool(warehouse)), (json.loads(pools), json.loads(item))
+        fields = [*row[:7], *flags, pool, json_values[0], *texts, json_values[1], bool(rejected)]
+        found = cls(order_number, *fields)
         found.stored_state = found.state
         found.stored_row = found.to_row()
         return found

@@ -1,4 +1,4 @@
-"""Order during an operation: its flags, its derived state, and the release or hand-over of its goods."""
+"""Order during an operation: its flags, derived state and audit, and the release or hand-over of its goods."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from aisle.service.db.statements import access
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.text_search import search_key
+from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_entries import FINISH_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
+from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.states import CLOSED_STATES, STATUS_IDS, check_transition, order_fulfilment
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
@@ -232,7 +234,7 @@ async def _add_put_backs(ledger: Ledger, order: str, lines: dict[int, OrderLine]
     )
 
 
-CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
+_CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 
 
 async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
@@ -259,7 +261,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
 def end_claim(order: Order) -> None:
     """Remove the claim of an order."""
     order.is_claimed = False
-    order.item = {name: value for name, value in order.item.items() if name not in CLAIM_FIELDS}
+    order.item = {name: value for name, value in order.item.items() if name not in _CLAIM_FIELDS}
 
 
 SHORTAGE_SOURCE = "short"
@@ -371,3 +373,37 @@ def order_search_key(body: NewOrder) -> str:
     """Return the search text: all fields of the order and its customer."""
     parts = [value for name, value in body.items() if name not in _NOT_SEARCHED]
     return search_key(" ".join(part) if isinstance(part, list) else part for part in parts)
+
+
+_CLAIM = "claimed_by"
+_PICKER_ROLES = frozenset({"staff"})
+
+
+def settings_of(order: Order, lines: Iterable[OrderLine]) -> dict[str, object]:
+    """Return the audited fields of an order and of some of its lines."""
+    settings: dict[str, object] = {"is_active": order.is_active, "is_rejected": order.is_rejected}
+    settings |= {name: order.item[name] for name in (*REASON_FIELDS, _CLAIM) if name in order.item}
+    for line in lines:
+        settings |= {f"line {line.line_number} {name}": value for name, value in _of_line(line).items()}
+    return settings
+
+
+def _of_line(line: OrderLine) -> dict[str, object]:
+    settings: dict[str, object] = {"quantity": to_json_number(line.quantity), "is_rejected": line.is_rejected}
+    settings |= {name: value for name, value in line.item.items() if line.is_rejected or name not in REASON_FIELDS}
+    return settings | {
+        "is_picked_from_warehouse": line.from_warehouse,
+        "preferred_location_code": line.preferred_location_code,
+        "stock_pool": line.stock_pool,
+    }
+
+
+async def note_order(ctx: Context, order: Order, before: dict[str, object], lines: Iterable[OrderLine]) -> None:
+    """Record the changes since `before`. Staff who claim a free order or end their own claim are not recorded."""
+    after = settings_of(order, lines)
+    is_own_claim = {before.get(_CLAIM, ""), after.get(_CLAIM, "")} <= {"", ctx.app_user or ctx.principal.name}
+    if ctx.principal.role in _PICKER_ROLES and is_own_claim:
+        before, after = (
+            {name: settings[name] for name in settings if name not in _CLAIM_FIELDS} for settings in (before, after)
+        )
+    await audit.record_changes(ctx, ctx.current_store.number, [audit.AuditChange("order", order.number, before, after)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count as count_from
@@ -12,13 +10,13 @@ from typing import Final, NamedTuple
 from aisle.contract.models import ExactNumber
 from aisle.contract.models.deliveries import MultiStoreDeliveryLineCreate
 from aisle.contract.models.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
-from aisle.service.auth.tokens import authorize_store
+from aisle.service.auth.tokens import authorize_named_stores, authorize_store
 from aisle.service.db import Row
-from aisle.service.db.barcode_index_keys import find_products_by_code
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain.json_fragments import (
+    body_fingerprint,
     join_members,
     object_members,
     parse_json_object,
@@ -27,6 +25,7 @@ from aisle.service.domain.json_fragments import (
     text_member,
     to_json,
 )
+from aisle.service.domain.order_line import half_order_line
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import (
     format_quantity,
@@ -54,6 +53,7 @@ from aisle.service.handlers.list_response import (
     reduced_envelope,
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.handlers.products import find_products_by_code
 from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
 from aisle.service.query_values import QueryValues
 from aisle.service.rate_limits import check_code
@@ -180,12 +180,8 @@ async def create_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
 async def create_multi_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """Announce deliveries that name their stores, all or none."""
     bodies: list[NewDelivery] = call.body.get("orders", [])
-    by_store: defaultdict[str, list[tuple[int, NewDelivery]]] = defaultdict(list)
-    for index, body in enumerate(bodies):
-        by_store[body["store_number"]].append((index, body))
-    for store_number in sorted(by_store):
-        store = await authorize_store(ctx.tx, ctx.principal, store_number)
-        await _create_deliveries(ctx, store, by_store[store_number], call.header.get("container_override", False))
+    async for store, store_bodies in authorize_named_stores(ctx, bodies):
+        await _create_deliveries(ctx, store, store_bodies, call.header.get("container_override", False))
     return SUCCESS
 
 
@@ -199,7 +195,7 @@ async def _create_deliveries(
     lines = [line for _, body in given for line in body.get("order_lines", [])]
     await catalogue.load(number for line in lines if (number := line.get("product_number")))
     for index, body in given:
-        number, print_, field = body["order_number"], _fingerprint(body), f"orders[{index}]"
+        number, print_, field = body["order_number"], body_fingerprint(body), f"orders[{index}]"
         check_code(number, "the number of a delivery", f"{field}.order_number")
         before, status = known.get(number, ("", DELIVERY_OPEN))
         if before == print_:
@@ -239,13 +235,6 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
     return SUCCESS
 
 
-def _fingerprint(body: NewDelivery) -> str:
-    """Return a hash of the announcement, which is equal for both operations."""
-    content = {name: value for name, value in body.items() if name != "store_number"}
-    content["order_lines"] = [dict(sorted(line.items())) for line in body.get("order_lines", [])]
-    return hashlib.sha256(to_json(dict(sorted(content.items()))).encode()).hexdigest()
-
-
 class _ParsedLine(NamedTuple):
     number: int | None
     product: Product
@@ -266,7 +255,7 @@ async def _parse_line(catalogue: StoreCatalogue, line_body: NewDeliveryLine, fie
     pool = line_body.get("target_stock_pool")
     named = "customer_order_number" in line_body, "customer_order_line_number" in line_body
     if any(named) and not all(named):
-        raise unprocessable("An order line is named by order and line.", f"{field}.customer_order_line_number")
+        raise half_order_line(field, has_order=named[0])
     shipment_line = line_body.get(_SHIPMENT_LINE_FIELD)
     order_line = line_body.get("customer_order_line_number", 0)
     return _ParsedLine(
@@ -314,8 +303,8 @@ async def _store_delivery(
     row = (
         await ctx.next_numbers(store.number, "delivery"),
         store.ordinal,
-        parse_whole_number(body.get("order_type", PURCHASE_ORDER_TYPE), f"{field}.order_type"),
         DELIVERY_OPEN,
+        parse_whole_number(body.get("order_type", PURCHASE_ORDER_TYPE), f"{field}.order_type"),
         body.get("supplier_code", ""),
         search_key((body.get("supplier_name"),)),
         day_of_stored_time(str(item.get("datetime_expected", "")), ctx.time_zone(store)),

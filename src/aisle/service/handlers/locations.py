@@ -1,13 +1,18 @@
-"""Lists of a store's locations and their stock (interface: Locations)."""
+"""Locations of a store: lists with their stock (interface: Locations), and their settings (README: Extensions)."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from aisle.contract.models.extension_bodies import LocationWrite
+from aisle.service.auth.tokens import authorize_named_stores
 from aisle.service.db import Row
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.statements import stores as sql
+from aisle.service.db.text_search import natural_sort_key, search_key
+from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (
     join_members,
     parse_json_object,
@@ -15,14 +20,17 @@ from aisle.service.domain.json_fragments import (
     quoted,
     shipment_members,
     text_member,
+    to_json,
 )
-from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.picking import parse_pool
+from aisle.service.domain.quantities import format_quantity, parse_whole_number
 from aisle.service.domain.store_catalogue import StoreCatalogue
-from aisle.service.errors import not_found
+from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
 from aisle.service.operation_context import Context, OperationCall, Store
 from aisle.service.query_values import QueryValues
+from aisle.service.rate_limits import check_code
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7
@@ -149,3 +157,48 @@ def _product_json(row: Row, name: str) -> str:
             text_member("image_url", parse_json_object(item).get("image_url")),
         )
     )
+
+
+async def write_locations(ctx: Context, call: OperationCall) -> bytes:
+    """Create locations or change their named fields, in one store or several."""
+    locations: list[LocationWrite] = call.body["locations"]
+    async for store, bodies in authorize_named_stores(ctx, locations):
+        await _write_store_locations(ctx, store, bodies)
+    return SUCCESS
+
+
+async def _write_store_locations(ctx: Context, store: Store, bodies: list[tuple[int, LocationWrite]]) -> None:
+    codes = sorted({body["location_code"] for _, body in bodies})
+    rows = await ctx.tx.all(sql.LOCATION_SETTINGS, store.number, codes)
+    known: dict[str, tuple[int, int, int | None, str, str]] = {row[0]: tuple(row[1:]) for row in rows}
+    new = [code for code in codes if code not in known]
+    first = await ctx.next_numbers(store.number, "location", len(new)) if new else 0
+    before = {code: _audited_fields(known.get(code)) for code in codes}
+    known |= {code: (first + n, 0, None, "[]", "") for n, code in enumerate(new)}
+    for index, body in bodies:
+        code, field = body["location_code"], f"locations[{index}]"
+        check_code(code, "the code of a location", f"{field}.location_code")
+        seq, order, pool, tags, carrier = known[code]
+        if "location_order" in body:
+            order = parse_whole_number(body["location_order"], f"{field}.location_order")
+        if "default_stock_pool" in body:
+            pool = parse_pool(body["default_stock_pool"], f"{field}.default_stock_pool")
+        tags = to_json(body["tags"]) if "tags" in body else tags
+        known[code] = (seq, order, pool, tags, body.get("carrier_code", carrier))
+        ctx.mark_changed(store.number, "location", code)
+    changes = [audit.AuditChange("location", code, before[code], _audited_fields(known[code])) for code in codes]
+    await audit.record_changes(ctx, store.number, changes)
+    rows = [
+        (store.number, code, seq, natural_sort_key(code), ctx.now, order, pool, tags, search_key((code, tags)), carrier)
+        for code, (seq, order, pool, tags, carrier) in known.items()
+    ]
+    await ctx.tx.run_many(sql.LOCATION_SET, rows)
+
+
+def _audited_fields(row: tuple[int, int, int | None, str, str] | None) -> dict[str, object]:
+    """Return the audited fields of a location."""
+    if row is None:
+        return {}
+    _seq, order, pool, tags, carrier = row
+    fields = {"location_order": order, "default_stock_pool": pool, "tags": json.loads(tags), "carrier_code": carrier}
+    return {name: value for name, value in fields.items() if value not in (None, "", [])}

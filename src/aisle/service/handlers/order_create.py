@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
-
-from aisle.service.auth.tokens import authorize_store, require_role
+from aisle.service.auth.tokens import authorize_named_stores, require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import to_json
+from aisle.service.domain.json_fragments import body_fingerprint, to_json
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
 from aisle.service.domain.order_line import OrderLine, check_ordered_quantity
@@ -33,38 +30,41 @@ from aisle.service.rate_limits import check_code
 
 async def create_orders_in_store(ctx: Context, call: OperationCall) -> bytes:
     """Create orders of one store, all or none."""
-    return await _create(ctx, call, {ctx.current_store.number: list(enumerate(call.body.get("orders", [])))})
+    flush = _is_flush(ctx, call)
+    bodies: list[NewOrder] = call.body.get("orders", [])
+    await _create_in_store(ctx, ctx.current_store, list(enumerate(bodies)), flush=flush)
+    return SUCCESS
 
 
 async def create_orders_in_stores(ctx: Context, call: OperationCall) -> bytes:
     """Create orders that name their stores, all or none."""
     bodies: list[NewOrder] = call.body.get("orders", [])
-    by_store: defaultdict[str, list[tuple[int, NewOrder]]] = defaultdict(list)
     for index, body in enumerate(bodies):
         if not body.get("store_number"):
             raise unprocessable("An order has to name its store here.", f"orders[{index}].store_number")
-        by_store[body["store_number"]].append((index, body))
-    return await _create(ctx, call, by_store)
-
-
-async def _create(ctx: Context, call: OperationCall, by_store: dict[str, list[tuple[int, NewOrder]]]) -> bytes:
-    flush = call.query.get("flush", False)
-    if flush:
-        require_role(ctx, "admin")
-    for store_number in sorted(by_store):
-        store = await authorize_store(ctx.tx, ctx.principal, store_number)
-        catalogue = StoreCatalogue(ctx, store)
-        await catalogue.load(
-            line["product_number"] for _, body in by_store[store_number] for line in body.get("order_lines", [])
-        )
-        ledger = Ledger(catalogue)
-        logs = LogWriter(ledger)
-        if flush:
-            await _delete_all_orders(ledger)
-        await _create_in_store(ledger, logs, by_store[store_number])
-        await ledger.finish()
-        await logs.save_all()
+    flush = _is_flush(ctx, call)
+    async for store, store_bodies in authorize_named_stores(ctx, bodies):
+        await _create_in_store(ctx, store, store_bodies, flush=flush)
     return SUCCESS
+
+
+def _is_flush(ctx: Context, call: OperationCall) -> bool:
+    """Return True if all orders are deleted before. Raise Refusal (403) if the token may not do this."""
+    if call.query.get("flush"):
+        require_role(ctx, "admin")
+    return call.query.get("flush", False)
+
+
+async def _create_in_store(ctx: Context, store: Store, bodies: list[tuple[int, NewOrder]], *, flush: bool) -> None:
+    catalogue = StoreCatalogue(ctx, store)
+    await catalogue.load(line["product_number"] for _, body in bodies for line in body.get("order_lines", []))
+    ledger = Ledger(catalogue)
+    logs = LogWriter(ledger)
+    if flush:
+        await _delete_all_orders(ledger)
+    await _create_new_orders(ledger, logs, bodies)
+    await ledger.finish()
+    await logs.save_all()
 
 
 async def _delete_all_orders(ledger: Ledger) -> None:
@@ -84,13 +84,13 @@ async def _delete_all_orders(ledger: Ledger) -> None:
     await ctx.tx.run(sql.ORDERS_DELETE, store)
 
 
-async def _create_in_store(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, NewOrder]]) -> None:
+async def _create_new_orders(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, NewOrder]]) -> None:
     ctx, store = ledger.ctx, ledger.catalogue.store
     numbers = sorted({body["order_number"] for _, body in bodies})
     known: dict[str, str] = dict(await ctx.tx.all(sql.ORDER_FINGERPRINTS, store.number, numbers))
     fresh: list[tuple[int, NewOrder, str]] = []
     for index, body in bodies:
-        number, print_ = body["order_number"], _fingerprint(body)
+        number, print_ = body["order_number"], body_fingerprint(body)
         if number in known and known[number] != print_:
             raise conflict(
                 f"Order {number} exists with another content; change it with an update.",
@@ -110,13 +110,6 @@ async def _create_in_store(ledger: Ledger, logs: LogWriter, bodies: list[tuple[i
         line_seq += len(lines)
         await _insert_order(ctx, store, order_seq + n, body, print_, lines)
         await _apply_initial_state(ledger, logs, body, lines, f"orders[{index}]")
-
-
-def _fingerprint(body: NewOrder) -> str:
-    """Return a hash of the creation, which is equal for both operations."""
-    content = {name: value for name, value in body.items() if name != "store_number"}
-    content["order_lines"] = [dict(sorted(line.items())) for line in body.get("order_lines", [])]
-    return hashlib.sha256(to_json(dict(sorted(content.items()))).encode()).hexdigest()
 
 
 async def _parse_lines(catalogue: StoreCatalogue, body: NewOrder, field: str, seq: int) -> list[OrderLine]:

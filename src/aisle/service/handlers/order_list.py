@@ -176,24 +176,8 @@ async def _load_location_orders(ctx: Context, codes: list[str]) -> dict[str, int
 def _line_json(
     store: Store, row: Row, goods: Iterable[GoodsAtLocation], preferred: Mapping[str, int], include_locations: bool
 ) -> str:
-    (
-        order,
-        line,
-        seq,
-        _,
-        quantity,
-        picked,
-        moved,
-        delivered,
-        closed,
-        pool,
-        pools,
-        preferred_location,
-        picked_by,
-        item,
-        rejected,
-        from_warehouse,
-    ) = row
+    order, line, seq, _, quantity, picked, moved, delivered = row[:8]
+    closed, pool, pools, preferred_location, picked_by, item, rejected, from_warehouse = row[8:]
     line_goods = [one for one in goods if not one.order or (one.order, one.line) == (order, line)]
     pick_location, walking_order = _pick_location(line_goods, [pool, *json.loads(pools)], preferred_location, preferred)
     head = (

@@ -18,7 +18,6 @@ from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
-from aisle.service.domain.order_decisions import note_order, settings_of
 from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
     REJECTION_SOURCE,
@@ -27,10 +26,12 @@ from aisle.service.domain.orders import (
     end_claim,
     finish_order,
     log_reason,
+    note_order,
     record_shortage_reason,
     release_lines,
     release_order,
     set_claim,
+    settings_of,
 )
 from aisle.service.domain.picking import RebasedUpdate, parse_pool, rebase_update, set_picked_quantity
 from aisle.service.domain.quantities import (

@@ -116,7 +116,8 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
         if before:
             badges.pop(before.user, None)
         if badges.get(user, badge) != badge:
-            raise unprocessable(f"{user} has another badge.", f"{field}.user")
+            advice = f"write that one, give {body['name']} another user name, or remove {user} first"
+            raise unprocessable(f"{user} has another badge in this store, {badges[user]}; {advice}.", f"{field}.user")
         role: Role = body.get("role", ROLES[0])
         _check_role(ctx, before, body, role, field)
         if not body.get("is_active", True):

@@ -123,8 +123,6 @@ async def _write_prices(
     chain: list[tuple[int, Body]] = []
     stores: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
     for index, body in enumerate(_product_bodies(call)):
-        if "store_number" in body:
-            _check_store_price(body, f"products[{index}]")
         fields = {name: value for name, value in body.items() if name != "store_number"}
         (stores[body["store_number"]] if "store_number" in body else chain).append((index, fields))
     if chain and not ctx.principal.all_stores:
@@ -133,6 +131,8 @@ async def _write_prices(
         await _merge_products(ctx, chain, merge_in_chain)
     for store_number in sorted(stores):
         store = await authorize_store(ctx.tx, ctx.principal, store_number)
+        for index, body in stores[store_number]:
+            _check_store_price(body, f"products[{index}]")
         await store_products.change_store_products(ctx, store, stores[store_number], "products", merge=merge_in_store)
 
 
@@ -140,12 +140,16 @@ def _check_store_price(body: Body, field: str) -> None:
     """Raise Refusal (422) for fields that a store cannot have."""
     for name in _CHAIN_ONLY_FIELDS:
         if name in body:
-            raise unprocessable("No store has one of its own.", f"{field}.{name}")
+            raise unprocessable(
+                f"All stores have the same; leave {name} out where a store is named.", f"{field}.{name}"
+            )
 
 
 def _with_price(old: Body, body: Body) -> Body:
+    """Merge a price; the one before becomes the old price, unless the request names another, or 0 for none."""
     before = {"old_price": old["price"]} if old.get("price", body["price"]) != body["price"] else {}
-    return old | before | body
+    merged = old | before | body
+    return merged if body.get("old_price") != 0 else _without(merged, "old_price")
 
 
 def _with_store_price(old: Body, body: Body, product: Body) -> Body:
@@ -155,12 +159,20 @@ def _with_store_price(old: Body, body: Body, product: Body) -> Body:
 
 
 def _with_promotion(old: Body, body: Body) -> Body:
-    rest = {name: value for name, value in body.items() if name != "discount_price"}
-    return old | {"is_promotion": True, "promotion_price": body["discount_price"]} | rest
+    """Merge a promotion price; 0 takes it away and ends the promotion."""
+    promotion = {"is_promotion": bool(body["discount_price"]), "promotion_price": body["discount_price"]}
+    merged = old | promotion | _without(body, "discount_price")
+    return merged if body["discount_price"] else _without(merged, "promotion_price")
 
 
 def _with_discount(old: Body, body: Body) -> Body:
-    return old | {"is_promotion": True} | body
+    """Merge a store's discount price; 0 takes it away and ends the promotion."""
+    merged = old | {"is_promotion": bool(body["discount_price"])} | body
+    return merged if body["discount_price"] else _without(merged, "discount_price")
+
+
+def _without(body: Body, name: str) -> Body:
+    return {key: value for key, value in body.items() if key != name}
 
 
 def _with_free_fields(old: Body, body: Body) -> Body:

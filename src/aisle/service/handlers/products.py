@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from aisle.barcode_keys import split_codes
+from aisle.barcode_keys import guessed_keys, index_keys, lookup_keys, split_codes
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.db.barcode_index_keys import code_keys_of_product, lookup_code_keys
+from aisle.service.db import Transaction
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter
 from aisle.service.db.statements import access
 from aisle.service.db.statements import products as sql
@@ -166,6 +166,31 @@ def change_product_count(ctx: Context, difference: int) -> None:
     """Add to the number of products in the catalogue."""
     if difference:
         ctx.defer(access.COUNTER_ADD, [(CHAIN, PRODUCT_COUNTER, difference)])
+
+
+def code_keys_of_product(product: Body) -> list[str]:
+    """Return the keys of all barcodes of a product: its own, further ones, and those of its units."""
+    codes = [product.get("barcode", ""), product.get("purchase_unit_barcode", "")]
+    codes += split_codes(product.get("barcodes_array", ""))
+    codes += [unit.get("unit_barcode", "") for unit in product.get("units", [])]
+    return list(dict.fromkeys(key for code in codes for key in index_keys(code)))
+
+
+async def lookup_code_keys(tx: Transaction, code: str) -> list[str]:
+    """Return the keys to look up for a code: the certain ones.
+
+    Return the guessed ones instead if no product has a certain key and exactly one product has a guessed key.
+    """
+    certain, guessed = list(lookup_keys(code)), list(guessed_keys(code))
+    if not guessed or await tx.all(sql.PRODUCTS_OF_CODES, certain):
+        return certain
+    return guessed if len(await tx.all(sql.PRODUCTS_OF_CODES, guessed)) == 1 else certain
+
+
+async def find_products_by_code(tx: Transaction, code: str) -> list[str]:
+    """Return the numbers of the products with this code, at most two."""
+    rows = await tx.all(sql.PRODUCTS_OF_CODES, await lookup_code_keys(tx, code)) if code.strip() else []
+    return [row[0] for row in rows]
 
 
 async def list_products(ctx: Context, call: OperationCall) -> bytes:

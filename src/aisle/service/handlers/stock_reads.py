@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from aisle.contract.models.extension_bodies import ExtendedStore
 from aisle.service.auth.tokens import authorize_store, authorize_stores
 from aisle.service.db import Row
-from aisle.service.db.barcode_index_keys import lookup_code_keys
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
@@ -32,7 +31,7 @@ from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
-from aisle.service.handlers.products import DELETED_COUNTER
+from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
 from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id, wire_id
 from aisle.service.query_values import QueryValues
 

@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-from time import time
 from typing import TYPE_CHECKING
 
 from starlette.routing import BaseRoute, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from aisle.service.db import Database
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.docs_pages import docs_routes
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.http.health_pages import health_routes, metrics_route
-from aisle.service.http.json_logging import RequestRecorder
 from aisle.service.http.middleware import RequestMiddleware
 from aisle.service.http.routes import operation_routes, respond_not_found
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimits
+from aisle.service.service_options import ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
 
-_DEFAULT_RATE_LIMITS = RateLimits()
-
 
 class App:
-    """ASGI app over a database. The caller who opened the database closes it.
-
-    `record_request` receives a record of each request; `metrics` counts them and is served at `/metrics`. With
-    `lenient`, unknown query parameters are ignored. Answers under keys are stored for `keys_days`.
-    """
+    """ASGI app over a database. The caller who opened the database closes it."""
 
     is_shutting_down = False
     """True if this process is about to end."""
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        clock: Clock = time,
-        rate_limits: RateLimits = _DEFAULT_RATE_LIMITS,
-        record_request: RequestRecorder | None = None,
-        metrics: Metrics | None = None,
-        time_zones: TimeZones = HOST_TIME_ZONE,
-        lenient: bool = False,
-        keys_days: int = KEYS_KEPT_DAYS,
-    ) -> None:
-        self.endpoint = OperationEndpoint(
-            database, clock, rate_limits, time_zones, lenient=lenient, keys_days=keys_days
-        )
-        router = Router(self._build_routes(metrics), redirect_slashes=False, default=respond_not_found)
-        self.middleware = RequestMiddleware(router, record_request, clock, metrics, keys_days)
+    def __init__(self, database: Database, options: ServiceOptions) -> None:
+        self.endpoint = OperationEndpoint(database, options)
+        router = Router(self._build_routes(options.metrics), redirect_slashes=False, default=respond_not_found)
+        self.middleware = RequestMiddleware(router, options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request or another ASGI event."""

@@ -16,11 +16,7 @@ from aisle.service.http.routes import page_route
 
 DOCS_PATH = "/docs"
 SCHEMA_PATH = "/openapi.json"
-ASSETS = {
-    "swagger-ui-bundle.js": "text/javascript",
-    "swagger-ui.css": "text/css",
-    "favicon.png": "image/png",
-}
+ASSETS = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css", "favicon.png": "image/png"}
 """Media types of the page's files."""
 _FOLDER = Path(__file__).parent / "swagger_ui"
 _CONTENT_POLICY = (

@@ -14,6 +14,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -38,7 +39,7 @@ from aisle.service.db import (
 )
 from aisle.service.db.fair_reads import CALLER
 from aisle.service.db.statements import access
-from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
@@ -48,7 +49,8 @@ from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.operation_context import Context, OperationCall, Principal
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
+from aisle.service.rate_limits import RateLimiter
+from aisle.service.service_options import ServiceOptions
 
 log = logging.getLogger("aisle.service")
 
@@ -67,32 +69,35 @@ _BATCH_ROWS = 1_000
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """Request for an operation with its headers, its parsed parts and its record in the access log."""
+
+    operation: ServedOperation
+    request: Request
+    headers: Mapping[str, str]
+    parsed: ParsedRequest
+    notes: RequestNotes
+
+
 class OperationEndpoint:
     """Endpoint that runs operations over a database."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        rate_limits: RateLimits,
-        time_zones: TimeZones = HOST_TIME_ZONE,
-        *,
-        lenient: bool = False,
-        keys_days: int = KEYS_KEPT_DAYS,
-    ) -> None:
+    def __init__(self, database: Database, options: ServiceOptions) -> None:
         self.database = database
-        self._keys_days = keys_days
-        self.lenient = lenient
+        self.clock = options.clock
+        self.lenient = options.lenient
         """True if unknown query parameters are ignored."""
-        self.clock = clock
-        self._token_limiter = RateLimiter(rate_limits.token)
-        self._address_limiter = RateLimiter(rate_limits.unauthenticated)
-        self._bytes = RateLimiter(rate_limits.token_bytes if rate_limits.token else 0)
-        self._sign_in_limiter = RateLimiter(rate_limits.sign_in)
+        limits = options.rate_limits
+        self._keys_days = options.keys_days
+        self._time_zones = options.time_zones
+        self._token_limiter = RateLimiter(limits.token)
+        self._address_limiter = RateLimiter(limits.unauthenticated)
+        self._bytes = RateLimiter(limits.token_bytes if limits.token else 0)
+        self._sign_in_limiter = RateLimiter(limits.sign_in)
         self._turns = Turns()
         self._unread = HeldBytes("Answers")
         self._authorization_cache = AuthorizationCache()
-        self._time_zones = time_zones
 
     async def handle(self, operation: ServedOperation, request: Request) -> Response:
         """Return the response to a request, for every outcome."""
@@ -101,11 +106,12 @@ class OperationEndpoint:
         try:
             headers = _headers(request)
             parsed_request = self._parse(operation, request, headers)
+            exchange = _Exchange(operation, request, headers, parsed_request, notes)
             if operation.is_write:
-                principal, answer = await self._write(operation, request, headers, parsed_request, notes)
+                principal, answer = await self._write(exchange)
             else:
                 CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
-                principal, answer = await self._read(operation, parsed_request, notes)
+                principal, answer = await self._read(exchange)
             answered = result_response(answer)
             if not operation.is_write:
                 answered = self._held_until_sent(request, principal, answered)
@@ -181,61 +187,43 @@ class OperationEndpoint:
             return too_often
         return refusal
 
-    async def _read(
-        self, operation: ServedOperation, parsed_request: ParsedRequest, notes: RequestNotes
-    ) -> tuple[Principal, OperationResult]:
+    async def _read(self, exchange: _Exchange) -> tuple[Principal, OperationResult]:
         async def work(tx: Transaction) -> tuple[Principal, OperationResult]:
-            ctx = await self._authorize(tx, operation, parsed_request, notes)
-            body = await operation.handler.run(ctx, parsed_request.call)
-            notes["user"] = ctx.app_user
+            ctx = await self._authorize(tx, exchange, is_first=True)
+            body = await exchange.operation.handler.run(ctx, exchange.parsed.call)
+            exchange.notes["user"] = ctx.app_user
             return ctx.principal, OperationResult(200, body, headers=ctx.response_headers)
 
         return await self.database.read(work)
 
-    async def _write(
-        self,
-        operation: ServedOperation,
-        request: Request,
-        headers: Mapping[str, str],
-        parsed_request: ParsedRequest,
-        notes: RequestNotes,
-    ) -> tuple[Principal, OperationResult]:
-        async with self._turns.turn(_address_of(request)) as turn:
-            return await self._write_in_turn(operation, request, headers, parsed_request, notes, turn)
+    async def _write(self, exchange: _Exchange) -> tuple[Principal, OperationResult]:
+        async with self._turns.turn(_address_of(exchange.request)) as turn:
+            return await self._write_in_turn(exchange, turn)
 
-    async def _write_in_turn(
-        self,
-        operation: ServedOperation,
-        request: Request,
-        heads: Mapping[str, str],
-        asked: ParsedRequest,
-        notes: RequestNotes,
-        turn: Turn,
-    ) -> tuple[Principal, OperationResult]:
+    async def _write_in_turn(self, exchange: _Exchange, turn: Turn) -> tuple[Principal, OperationResult]:
+        operation, request, asked = exchange.operation, exchange.request, exchange.parsed
         authorization_key = AuthorizationKey(
             hash_secret(asked.secret), operation.name, asked.call.path.get("store_number")
         )
-        raw, body = await self._read_authorized_body(operation, request, heads, asked, authorization_key, notes, turn)
-        what = (request.method, request.scope["path"], request.scope["query_string"], raw)
-        print_ = request_parsing.fingerprint(*what, heads) if asked.idempotency_key else ""
-        call = await self._run_before_transaction(operation, asked, asked.call._replace(body=body))
-        full_request = asked._replace(call=call, fingerprint=print_)
+        raw, body = await self._read_authorized_body(exchange, authorization_key, turn)
+        where = (request.method, request.scope["path"], request.scope["query_string"])
+        fingerprint = request_parsing.fingerprint(*where, raw, exchange.headers) if asked.idempotency_key else ""
+        call = await self._run_before_transaction(exchange, asked.call._replace(body=body))
+        full_request = asked._replace(call=call, fingerprint=fingerprint)
 
         async def work(tx: Transaction) -> tuple[Principal, OperationResult | Refusal]:
             await tx.prefetch(_prefetch_statements(operation, authorization_key, full_request))
-            ctx = await self._authorize(tx, operation, full_request)
-            notes["user"] = ctx.app_user
+            ctx = await self._authorize(tx, exchange)
+            exchange.notes["user"] = ctx.app_user
             try:
-                return ctx.principal, await run_once(
-                    ctx, operation, full_request, lambda kept: request_parsing.same_print(kept, print_, *what)
-                )
+                return ctx.principal, await run_once(ctx, operation, full_request)
             except Refusal as refusal:
                 if not refusal.keeps_writes:
                     raise
                 return ctx.principal, refusal
 
         try:
-            principal, answer = await self.database.write(work, stores=locked_stores(operation.name, full_request.call))
+            principal, answer = await self.database.write(work, stores=locked_stores(operation.name, call))
         except Refusal as refusal:
             if refusal.status in (401, 403):
                 self._authorization_cache.remove(authorization_key)
@@ -245,53 +233,37 @@ class OperationEndpoint:
         return principal, answer
 
     async def _read_authorized_body(
-        self,
-        operation: ServedOperation,
-        request: Request,
-        headers: Mapping[str, str],
-        parsed_request: ParsedRequest,
-        authorization_key: AuthorizationKey,
-        notes: RequestNotes,
-        turn: Turn,
+        self, exchange: _Exchange, authorization_key: AuthorizationKey, turn: Turn
     ) -> tuple[bytes, Any]:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
-
-        async def authorize_first(tx: Transaction) -> Context:
-            return await self._authorize(tx, operation, parsed_request, notes)
-
-        async def authorize_again(tx: Transaction) -> Context:
-            return await self._authorize(tx, operation, parsed_request)
-
+        operation, call = exchange.operation, exchange.parsed.call
         assert operation.body_adapter is not None
-        cached = None if parsed_request.refusal else self._authorization_cache.get(authorization_key)
+        cached = None if exchange.parsed.refusal else self._authorization_cache.get(authorization_key)
         try:
             if cached is None:
-                ctx = await self.database.read(authorize_first)
-                principal = ctx.principal
-                authorization = CachedAuthorization(
-                    principal.token_id, principal.role, ctx.store.number if ctx.store else None
-                )
+                ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
+                store_number = ctx.store.number if ctx.store else None
+                authorization = CachedAuthorization(ctx.principal.token_id, ctx.principal.role, store_number)
                 self._authorization_cache.add(authorization_key, authorization)
             else:
                 authorization = cached
-                notes |= cached.log_fields()
-                self._count_request(operation, cached.token_id, parsed_request.call)
+                exchange.notes.update(cached.log_fields())
+                self._count_request(operation, cached.token_id, call)
             self._bytes.check(authorization.token_id)
             handler, took = operation.handler, partial(self._bytes.charge, authorization.token_id)
             begin = partial(turn.begin, authorization.token_id)
-            raw = await request_parsing.read_body(
-                request.receive, headers, handler.limit_of(authorization.role), took, begin
-            )
+            limit = handler.limit_of(authorization.role)
+            raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, limit, took, begin)
             await turn.carry_out()
             # An empty body must not delete everything that a lost one would have named.
-            needed = parsed_request.call.query.get("flush", False)
+            needed = call.query.get("flush", False)
             most = handler.max_items(authorization.role)
             return raw, await request_parsing.parsed_body(raw, operation.body_adapter(), most, needed=needed)
         except Refusal:
             if cached is not None:
                 # Check the cached authorization before telling what is wrong, and remove it for further bodies.
                 self._authorization_cache.remove(authorization_key)
-                await self.database.read(authorize_again)
+                await self.database.read(partial(self._authorize, exchange=exchange))
             raise
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
@@ -302,32 +274,25 @@ class OperationEndpoint:
             is_web = call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL
             self._sign_in_limiter.count_request(f"{token_id} {WEB_CHANNEL}" if is_web else token_id)
 
-    async def _run_before_transaction(
-        self, operation: ServedOperation, parsed_request: ParsedRequest, call: OperationCall
-    ) -> OperationCall:
+    async def _run_before_transaction(self, exchange: _Exchange, call: OperationCall) -> OperationCall:
         """Run the handler's step before the transaction."""
-        if operation.handler.before_transaction is None:
+        if exchange.operation.handler.before_transaction is None:
             return call
 
         async def reading(work: Callable[[Context], Awaitable[T]]) -> T:
             async def read(tx: Transaction) -> T:
-                return await work(await self._authorize(tx, operation, parsed_request))
+                return await work(await self._authorize(tx, exchange))
 
             return await self.database.read(read)
 
-        return await operation.handler.before_transaction(reading, call)
+        return await exchange.operation.handler.before_transaction(reading, call)
 
-    async def _authorize(
-        self,
-        tx: Transaction,
-        operation: ServedOperation,
-        parsed_request: ParsedRequest,
-        notes: RequestNotes | None = None,
-    ) -> Context:
+    async def _authorize(self, tx: Transaction, exchange: _Exchange, *, is_first: bool = False) -> Context:
         """Authorize the request. Raise Refusal: 401, 429, 403, then what is wrong with the request.
 
-        With `notes`, the first call for a request counts it and notes the token.
+        If `is_first`, the first call for a request counts it and notes the token.
         """
+        operation, parsed_request, notes = exchange.operation, exchange.parsed, exchange.notes
         now = format_timestamp(parsed_request.received_at)
         handler, store_number = operation.handler, parsed_request.call.path.get("store_number")
         arrival = await authorize(
@@ -339,7 +304,7 @@ class OperationEndpoint:
             store_number=store_number,
         )
         principal, store = arrival.principal, arrival.store
-        if notes is not None and "token" not in notes:
+        if is_first and "token" not in notes:
             notes |= {"token": principal.token_id, "role": principal.role}
             self._count_request(operation, principal.token_id, parsed_request.call)
         if not arrival.is_allowed:
@@ -348,7 +313,7 @@ class OperationEndpoint:
             raise parsed_request.refusal
         if store_number is not None and store is None:
             raise await store_refusal(tx, principal, store_number)
-        if store and notes is not None:
+        if store and is_first:
             notes["store"] = store.number
         op_id = parsed_request.idempotency_key or _generate_key(parsed_request.received_at)
         return Context(

@@ -15,7 +15,6 @@ from starlette.routing import BaseRoute
 
 from aisle.service.db import Database, DatabaseFailed, Transaction
 from aisle.service.db.statements import access
-from aisle.service.db.table_sizes import TableSizes
 from aisle.service.errors import JSON_TYPE, Refusal
 from aisle.service.handlers.registry import Handler, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint
@@ -66,7 +65,7 @@ def health_routes(endpoint: OperationEndpoint, is_shutting_down: Callable[[], bo
 
 def metrics_route(endpoint: OperationEndpoint, metrics: Metrics) -> BaseRoute:
     """Return the route of the metrics, for this host and for tokens that may read them."""
-    from aisle.service.http.metrics import CONTENT_TYPE, is_local
+    from aisle.service.http.metrics import CONTENT_TYPE, TableSizes, is_local
 
     async def nothing(ctx: Context, call: OperationCall) -> bytes:
         return b""

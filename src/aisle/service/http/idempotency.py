@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.db import ConstraintViolated
@@ -14,22 +14,18 @@ from aisle.service.operation_context import CHAIN, Context, OperationCall
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-async def run_once(
-    ctx: Context, operation: ServedOperation, request: ParsedRequest, is_same_request: Callable[[str], bool]
-) -> OperationResult:
+async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequest) -> OperationResult:
     """Run a write, or return the stored answer of a repetition."""
     if operation.handler.has_secrets:
         return OperationResult(200, await _run_handler(ctx, operation, request), headers=_NO_STORE)
     if request.idempotency_key is None:
         return OperationResult(200, await _run_handler(ctx, operation, request))
     store_number = await _key_scope(ctx, request.call)
-    scope = (
-        store_number,
-        request.idempotency_key if store_number != CHAIN else _token_key(ctx, request.idempotency_key),
-    )
+    key = request.idempotency_key
+    scope = (store_number, key if store_number != CHAIN else _token_key(ctx, key))
     kept = await ctx.tx.one(access.RESPONSE_OF_KEY, *scope)
     if kept is not None:
-        if not is_same_request(kept[0]):
+        if kept[0] != request.fingerprint:
             raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
         await _authorize_named_stores(ctx, request.call)
         if kept[1] < 400 or not (request.replay and ctx.store):
@@ -41,9 +37,7 @@ async def run_once(
         async with ctx.tx.savepoint():
             return OperationResult(200, await _run_handler(ctx, operation, request, scope))
     except Refusal as refusal:
-        if (
-            not refusal.is_deterministic or request.replay
-        ):  # A repeated write may only be waiting for the writes of others.
+        if not refusal.is_deterministic or request.replay:  # A repeated write may only wait for those of others.
             raise
         answer = OperationResult(refusal.status, refusal.body())
     await ctx.tx.run(access.RESPONSE_ADD, *_stored_response(scope, request, answer, ctx.now))

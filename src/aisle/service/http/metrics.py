@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: number, duration, size and concurrency of requests, of one process or all workers.
+"""Metrics for Prometheus: requests of one process or all workers, and sizes of the tables that grow with time.
 
 Labels are names of operations, methods and statuses, whose number is limited. There is nothing about stores, people,
 tokens or customers.
@@ -6,12 +6,14 @@ tokens or customers.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from types import MappingProxyType
 
 from prometheus_client import (
@@ -32,6 +34,9 @@ from starlette.requests import Request
 
 from aisle import __version__
 from aisle.contract.wire import OPERATIONS
+from aisle.errors import AisleError
+from aisle.service.db import Database, Transaction
+from aisle.service.db.statements import access
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.json_logging import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
@@ -218,3 +223,43 @@ def is_local(request: Request) -> bool:
         return ipaddress.ip_address(request.client.host).is_loopback
     except ValueError:
         return False
+
+
+REFRESH_SECONDS = 900.0
+"""Seconds after which sizes are read again."""
+_TIMEOUT_S = 2.0
+
+
+async def load_table_sizes(database: Database) -> dict[str, int]:
+    """Return the rows by table; on PostgreSQL from its statistics. `*` has the bytes of the database."""
+
+    async def work(tx: Transaction) -> dict[str, int]:
+        rows = [row for statement in database.size_statements for row in await tx.all(statement)]
+        return {str(name): int(count) for name, count in rows}
+
+    return await database.read(work)
+
+
+class TableSizes:
+    """Last known sizes of the tables."""
+
+    def __init__(self, database: Database, now: Callable[[], float] = monotonic) -> None:
+        self.by_table: dict[str, int] = {}
+        self._database = database
+        self._now = now
+        self._loaded_at = -REFRESH_SECONDS
+
+    async def refresh(self) -> None:
+        """Check that the database answers, and update the sizes if they are old. Give up after `_TIMEOUT_S`."""
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                if self._now() - self._loaded_at < REFRESH_SECONDS:
+                    await self._database.read(_query_database)
+                else:
+                    self.by_table, self._loaded_at = await load_table_sizes(self._database), self._now()
+        except (AisleError, TimeoutError):
+            return
+
+
+async def _query_database(tx: Transaction) -> None:
+    await tx.one(access.HAS_DATA)

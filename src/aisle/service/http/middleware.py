@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 import secrets
 from functools import lru_cache
-from time import monotonic, time
-from typing import TYPE_CHECKING
+from time import monotonic
 from urllib.parse import quote, unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from aisle.service.domain.timestamps import Clock, format_timestamp
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import PROBLEM_TYPE, Refusal, bad_request
-from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes, RequestRecord, RequestRecorder
+from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes, RequestRecord
 from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, is_valid_code
+from aisle.service.service_options import ServiceOptions
 
 _FEATURES = (
     "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
@@ -59,26 +59,16 @@ _SINGLE_VALUE_HEADERS = frozenset(
     }
 )
 
-if TYPE_CHECKING:
-    from aisle.service.http.metrics import Metrics
-
 
 class RequestMiddleware:
     """ASGI middleware around the whole app."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        record_request: RequestRecorder | None = None,
-        clock: Clock = time,
-        metrics: Metrics | None = None,
-        keys_days: int = KEYS_KEPT_DAYS,
-    ) -> None:
+    def __init__(self, app: ASGIApp, options: ServiceOptions) -> None:
         self.app = app
-        self._announced = (b"aisle-features", features(keys_days).encode())
-        self._record_request = record_request
-        self._metrics = metrics
-        self._clock = clock
+        self._announced = (b"aisle-features", features(options.keys_days).encode())
+        self._record_request = options.record_request
+        self._metrics = options.metrics
+        self._clock = options.clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -64,7 +64,6 @@ CLOCK_SKEW_PATTERN = r"[+-]?[0-9]{1,10}(\.[0-9]{1,6})?"
 _CLOCK_SKEW = re.compile(CLOCK_SKEW_PATTERN)
 # Headers that change the effect of a request.
 _FINGERPRINT_HEADERS = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
-_FINGERPRINT_VERSION = "2:"
 # Longest query that is cached; most requests use the same few.
 _CACHED_LENGTH = 64
 _MAX_DIGITS = 20
@@ -81,15 +80,21 @@ def bearer_token(headers: Mapping[str, str]) -> str:
     return rest.strip() if scheme.lower() == "bearer" else value
 
 
-def idempotency_key(headers: Mapping[str, str]) -> str | None:
-    """Return the request's key. Raise Refusal (400) if it is malformed."""
-    value = headers.get("idempotency-key")
+def _matched(headers: Mapping[str, str], name: str, pattern: re.Pattern[str], message: str) -> re.Match[str] | None:
+    """Return the match of a header's value; None without the header. Raise Refusal (400) if it is malformed."""
+    value = headers.get(name.lower())
     if value is None:
         return None
-    match = _KEY.fullmatch(value.strip())
+    match = pattern.fullmatch(value.strip())
     if match is None:
-        raise bad_request('The key is 16 to 64 of A-Z a-z 0-9 _ -, in quotes: "…".', "Idempotency-Key")
-    return match[1]
+        raise bad_request(message, name)
+    return match
+
+
+def idempotency_key(headers: Mapping[str, str]) -> str | None:
+    """Return the request's key. Raise Refusal (400) if it is malformed."""
+    match = _matched(headers, "Idempotency-Key", _KEY, 'The key is 16 to 64 of A-Z a-z 0-9 _ -, in quotes: "…".')
+    return match[1] if match else None
 
 
 def clock_skew(headers: Mapping[str, str]) -> float:
@@ -97,12 +102,9 @@ def clock_skew(headers: Mapping[str, str]) -> float:
 
     Raise Refusal (400) if malformed.
     """
-    value = headers.get("aisle-clock-ahead")
-    if value is None:
-        return 0.0
-    if not _CLOCK_SKEW.fullmatch(value.strip()):
-        raise bad_request("How far a clock is ahead is a number of seconds, such as -20.5.", "Aisle-Clock-Ahead")
-    return float(value)
+    message = "How far a clock is ahead is a number of seconds, such as -20.5."
+    match = _matched(headers, "Aisle-Clock-Ahead", _CLOCK_SKEW, message)
+    return float(match[0]) if match else 0.0
 
 
 def occurred_on(headers: Mapping[str, str], now: float) -> str:
@@ -125,22 +127,17 @@ def clamp_occurred_on(timestamp: str, now: float, clock_skew: float = 0.0, *, is
 
 def confirmed_keys(headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the keys that were confirmed to the sender before. Raise Refusal (400) if they are malformed."""
-    value = headers.get("aisle-follows")
-    if value is None:
-        return ()
-    if not _CONFIRMED_KEYS.fullmatch(value.strip()):
-        raise bad_request(f"These are up to {MAX_CONFIRMED_KEYS} keys, with commas between them.", "Aisle-Follows")
-    return tuple(value.strip().split(","))
+    message = f"These are up to {MAX_CONFIRMED_KEYS} keys, with commas between them."
+    match = _matched(headers, "Aisle-Follows", _CONFIRMED_KEYS, message)
+    return tuple(match[0].split(",")) if match else ()
 
 
 def replay(headers: Mapping[str, str]) -> Replay | None:
     """Return the data of a write that is repeated after a restore. Raise Refusal (400) if it is malformed."""
-    value = headers.get("aisle-replay")
-    if value is None:
+    match = _matched(headers, "Aisle-Replay", _REPLAY, 'This is "all", or what found no room by line: "1:2,3:-1".')
+    if match is None:
         return None
-    if not _REPLAY.fullmatch(value.strip()):
-        raise bad_request('This is "all", or what found no room by line: "1:2,3:-1".', "Aisle-Replay")
-    pairs = () if value.strip() == "all" else (pair.split(":") for pair in value.strip().split(","))
+    pairs = () if match[0] == "all" else (pair.split(":") for pair in match[0].split(","))
     return Replay({int(line): int(Decimal(unapplied) * 1000) for line, unapplied in pairs})
 
 
@@ -175,21 +172,10 @@ def _header_text(headers: Mapping[str, str], name: str) -> str | None:
 
 def fingerprint(method: str, raw_path: str, query: bytes, body: bytes, headers: Mapping[str, str]) -> str:
     """Return a hash of everything that changes the effect of a request, including headers."""
+    pairs = sorted(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
     sent_headers = [(name, headers[name]) for name in _FINGERPRINT_HEADERS if name in headers]
-    return f"{_FINGERPRINT_VERSION}{_hash([method, raw_path, _pairs(query), sent_headers], body)}"
-
-
-def same_print(kept: str, print_: str, method: str, raw_path: str, query: bytes, body: bytes) -> bool:
-    """Compare a stored fingerprint with this request's. The first version did not include headers."""
-    return kept == (print_ if kept.startswith(_FINGERPRINT_VERSION) else _hash([method, raw_path, _pairs(query)], body))
-
-
-def _pairs(query: bytes) -> list[tuple[str, str]]:
-    return sorted(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
-
-
-def _hash(head: list[Any], body: bytes) -> str:
-    return hashlib.sha256(json.dumps(head).encode() + b"\0" + body).hexdigest()
+    head = json.dumps([method, raw_path, pairs, sent_headers])
+    return hashlib.sha256(head.encode() + b"\0" + body).hexdigest()
 
 
 def path_values(request: Request) -> dict[str, str]:

@@ -39,6 +39,7 @@ from aisle.service.http.worker_processes import (
     run_workers,
 )
 from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
+from aisle.service.service_options import ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
@@ -81,74 +82,37 @@ _FINISH_SECONDS = 20
 
 
 def run_server(
-    database_url: str,
-    host: str = "127.0.0.1",
-    port: int = 8000,
+    options: ServerOptions,
     *,
     demo: bool = False,
     token_file: Path | None = None,
     allow_plain_http: bool = False,
-    certificate: Path | None = None,
-    private_key: Path | None = None,
-    rate: float = RateLimits().token,
-    rate_bytes: float = RateLimits().token_bytes,
-    access_file: Path | None = None,
     workers: int = 1,
-    json_logs: bool = False,
-    time_zones: TimeZones = HOST_TIME_ZONE,
-    lenient: bool = False,
-    keys_days: int = KEYS_KEPT_DAYS,
-    proxies: Sequence[str] = (),
-    drain_seconds: float = 0.0,
-    per_address: int | None = None,
     clock: Clock = time,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until SIGINT, SIGTERM or the end of the parent's pipe. Running requests are finished first.
 
-    On SIGTERM the service announces its end and goes on answering for `drain_seconds` before it stops listening. SIGHUP
+    On SIGTERM the service announces its end and goes on answering for the drain time before it stops listening. SIGHUP
     reloads the certificate; without one it acts like SIGTERM.
 
-    `database_url` is `sqlite:///path` or `postgresql://host/name`. `port` 0 selects a free one; `ready` receives the
-    URL. `token_file` gets an admin token. `rate` is a token's requests per second, 0 for no limit; `rate_bytes` is its
-    bytes of bodies per second. `access_file` gets a line per request, `-` is the standard error. `workers` is the
-    number of processes; with `json_logs` the service's own messages are JSON, too.
-
-    With `lenient`, unknown query parameters are ignored. Only the `proxies` may name the client they forward for. One
-    address has at most `per_address` connections (0 is no limit), except the proxies. Dates and times without a zone
-    are read by `time_zones`. Answers under keys are stored for `keys_days`.
+    `token_file` gets an admin token; `workers` is the number of processes; `ready` receives the URL.
 
     Raise UsageError for an unknown database, an unusable certificate, or plain HTTP to other machines without
     `allow_plain_http`. Raise StorageError if the database cannot be used; one that cannot be reached is awaited.
     """
     return_freed_memory()
-    named = parse_database_url(database_url)
-    address = Address(
-        named,
-        host,
-        port,
-        certificate,
-        private_key,
-        rate,
-        rate_bytes,
-        access_file,
-        json_logs,
-        time_zones,
-        lenient,
-        keys_days,
-        proxies,
-        drain_seconds,
-        per_address,
-    )
-    if not certificate and not allow_plain_http and not _is_loopback(host):
+    database_address = options.database_address
+    if not options.certificate and not allow_plain_http and not _is_loopback(options.host):
         raise UsageError(
-            f"On {host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of your own."
+            f"On {options.host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of"
+            " your own."
         )
-    if certificate:
-        tls_context(certificate, private_key)
+    if options.certificate:
+        tls_context(options.certificate, options.private_key)
 
     def opened() -> Service:
-        service = open_service(address.database, demo=demo, clock=clock)
+        service = open_service(database_address, ServiceOptions(clock), demo=demo)
         try:
             if token_file:
                 service.ensure_admin_token(token_file)
@@ -165,31 +129,41 @@ def run_server(
         return
     with closing(service):
         if workers == 1:
-            address.serve(service.database, clock, ready, partial(watch_parent_pipe, os.environ))
+            options.serve(service.database, clock, ready, partial(watch_parent_pipe, os.environ))
             return
-    _serve_by_workers(address, workers, ready)
+    _serve_by_workers(options, workers, ready)
 
 
-class Address(NamedTuple):
-    """Settings of the server, which each worker receives."""
+class ServerOptions(NamedTuple):
+    """Options of the server, which each worker receives."""
 
-    database: Path | str
-    host: str
-    port: int
-    certificate: Path | None
-    private_key: Path | None
-    rate: float
-    rate_bytes: float
-    access_file: Path | None
-    json_logs: bool
-    zones: TimeZones
-    lenient: bool
-    keys_days: int
-    proxies: Sequence[str]
+    database_url: str
+    """`sqlite:///path` or `postgresql://host/name`."""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    """Port to listen on; 0 selects a free one."""
+    certificate: Path | None = None
+    private_key: Path | None = None
+    rate_limits: RateLimits = RateLimits()
+    access_file: Path | None = None
+    """File that gets a line per request; `-` is the standard error."""
+    json_logs: bool = False
+    """True if the service's own messages are JSON, too."""
+    time_zones: TimeZones = HOST_TIME_ZONE
+    lenient: bool = False
+    """True if unknown query parameters are ignored."""
+    keys_days: int = KEYS_KEPT_DAYS
+    """Days that answers are stored under keys."""
+    proxies: Sequence[str] = ()
     """Addresses and networks whose X-Forwarded-For is trusted."""
-    drain_seconds: float
-    per_address: int | None
-    """Maximum number of connections of one address; None is a share of all."""
+    drain_seconds: float = 0.0
+    per_address: int | None = None
+    """Maximum number of connections of one address except the proxies; 0 is no limit, None a share of all."""
+
+    @property
+    def database_address(self) -> Path | str:
+        """File or address of the database. Raise UsageError if it is neither."""
+        return parse_database_url(self.database_url)
 
     def serve(
         self,
@@ -210,16 +184,10 @@ class Address(NamedTuple):
                 log_file = AccessLog(self.access_file, on_change=metrics.set_access_log_up)
                 access = opened.enter_context(closing(log_file))
             storage.monitor.metrics = metrics
-            service = Service(
-                storage,
-                clock,
-                RateLimits(self.rate, token_bytes=self.rate_bytes),
-                access,
-                metrics,
-                self.zones,
-                lenient=self.lenient,
-                keys_days=self.keys_days,
+            service_options = ServiceOptions(
+                clock, self.rate_limits, access, metrics, self.time_zones, self.lenient, self.keys_days
             )
+            service = Service(storage, service_options)
             server = self.server(service, ready, metrics.set_certificate_expiry, is_worker=sockets is not None)
             follow(server.leave)
             server.run(sockets)
@@ -267,7 +235,7 @@ def _create_metrics() -> Metrics:
     return Metrics()
 
 
-def _serve_by_workers(at: Address, count: int, ready: Callable[[str], None]) -> None:
+def _serve_by_workers(at: ServerOptions, count: int, ready: Callable[[str], None]) -> None:
     commands = Commands()
     signals = commands.by_signals(reloads=at.certificate is not None)
     certificate = CertificateFiles(at.certificate, at.private_key) if at.certificate else None
@@ -328,10 +296,7 @@ def _log_metrics_loss(problem: OSError) -> None:
 
 
 def _worker(
-    at: Address,
-    sock: socket.socket,
-    ready: Callable[[], None],
-    follow: Callable[[Callable[[], None]], None],
+    at: ServerOptions, sock: socket.socket, ready: Callable[[], None], follow: Callable[[Callable[[], None]], None]
 ) -> None:
     """Run one worker process."""
     return_freed_memory()
@@ -339,7 +304,7 @@ def _worker(
         commands = Commands()
         follow(partial(commands.give, LEAVE))
         try:
-            opened = wait_for_database(partial(open_database, at.database), commands)
+            opened = wait_for_database(partial(open_database, at.database_address), commands)
             if opened is None:
                 return
             with closing(opened) as storage:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.view import PAGE_HINTS, DetailView, ListView, Msg, Row, msg, raw
+from aisle.jobs.view import PAGE_HINTS, Chip, DetailView, ListView, Msg, Row, msg, raw
 from aisle.safe_text import width, wrap
 from aisle.tui.layout import detail_view
 from aisle.tui.layout.commands import (
@@ -18,7 +19,7 @@ from aisle.tui.layout.commands import (
     progress_bar,
 )
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, pad_line, side_by_side
+from aisle.tui.layout.styled_lines import StyledLine, clip_line, pad_line, side_by_side
 from aisle.tui.layout.table import (
     NUMBER_PATTERN,
     column_widths,
@@ -38,6 +39,9 @@ SIDE_COMMAND_WIDTH = 30
 
 MIN_PANE_CELLS, MAX_PANE_CELLS = 130, 72
 """Width from which the details of a row stand beside the list, and their greatest width."""
+
+MIN_CHIP_CELLS, MIN_CHIP_ROWS = 98, 20
+"""Size of the body from which filters stand above the list."""
 
 MIN_BAR_CELLS = 6
 """Minimum cells of a progress bar, for which columns are narrowed; it takes all cells that are left."""
@@ -92,6 +96,10 @@ class DrawnList(NamedTuple):
 
 def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     """Return the list, its choices and hints in at most `box.rows` lines; a hint that repeats a choice is left out."""
+    if view.chips and box.cells >= MIN_CHIP_CELLS and box.rows >= MIN_CHIP_ROWS:
+        chips = _chip_line(view.chips, box)
+        listed = list_lines(view._replace(chips=()), box._replace(rows=box.rows - 2))
+        return listed._replace(lines=[chips, [], *listed.lines])
     if view.pane is not None and box.cells >= MIN_PANE_CELLS:
         return _with_pane(view._replace(pane=None), view.pane, box)
     shown_texts = {box.writer.write(choice) for choice in view.choices}
@@ -106,6 +114,17 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     listed = _draw_list(view, box._replace(rows=box.rows - len(footer)))
     filler: list[StyledLine] = [[] for _ in range(box.rows - len(footer) - len(listed.lines))]
     return listed._replace(lines=[*listed.lines, *filler, *footer])
+
+
+def _chip_line(chips: Sequence[Chip], box: LayoutBox) -> StyledLine:
+    """Return the filters side by side, each with the number of its rows; the last ones are left out if need be."""
+    line: StyledLine = []
+    for chip in chips:
+        text = box.writer.write(chip.text)
+        role = "chip-on" if chip.is_active else "chip-empty" if chip.total == 0 else "chip"
+        count = "" if chip.total is None else f" {box.writer.format_number(Decimal(chip.total))}"
+        line += [(f" {text}{count} ", role), (" ", "")]
+    return clip_line(line, box.cells)
 
 
 def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:

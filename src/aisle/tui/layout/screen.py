@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aisle.jobs.stored_message import LIST_NAMES
 from aisle.jobs.view import (
@@ -25,21 +25,12 @@ from aisle.jobs.view import (
     View,
     msg,
 )
-from aisle.late import LazyModule
 from aisle.safe_text import fit, fit_end, width, wrap
-from aisle.tui.layout import step_view
+from aisle.tui.layout import chart_view, detail_view, list_view, missing_data, step_view
 from aisle.tui.layout.commands import VerdictOverlap, excess_cells, progress_bar
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, left_and_right, line_width, pad_line
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
-
-if TYPE_CHECKING:
-    from aisle.tui.layout import chart_view, detail_view, list_view, missing_data
-else:
-    chart_view = LazyModule("aisle.tui.layout.chart_view")
-    detail_view = LazyModule("aisle.tui.layout.detail_view")
-    missing_data = LazyModule("aisle.tui.layout.missing_data")
-    list_view = LazyModule("aisle.tui.layout.list_view")
 
 MIN_MARGIN_COLUMNS = 60
 """Width from which text has a margin of one cell."""

@@ -1,5 +1,7 @@
 """Statements on counters, changes, tokens, stored answers and people."""
 
+from aisle.service.db.queries import upsert_statement
+
 COUNTER_NEXT = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
@@ -12,14 +14,10 @@ COUNTERS_NEXT = """
 COUNTER_ADD = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value"""
-COUNTER_SET = """
-    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
-    ON CONFLICT (store_number, name) DO UPDATE SET value = excluded.value"""
+COUNTER_SET = upsert_statement("counter", "store_number, name", "value")
 COUNTER_VALUE = "SELECT value FROM counter WHERE store_number = $1 AND name = $2"
 
-CHANGE_SET = """
-    INSERT INTO change (store_number, topic, change_key, seq, changed_on) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (store_number, topic, change_key) DO UPDATE SET seq = excluded.seq, changed_on = excluded.changed_on"""
+CHANGE_SET = upsert_statement("change", "store_number, topic, change_key", "seq, changed_on")
 CHANGES_SINCE = """
     SELECT seq, topic, change_key FROM change WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
 
@@ -124,10 +122,7 @@ REFUSAL_DELETE = "DELETE FROM idempotency WHERE store_number = $1 AND request_ke
 OLD_RESPONSES_STEP = "SELECT created_on FROM idempotency WHERE created_on < $1 ORDER BY created_on LIMIT 1 OFFSET $2"
 OLD_RESPONSES_DELETE = "DELETE FROM idempotency WHERE created_on <= $1"
 
-PERSON_SET = """
-    INSERT INTO person (store_number, badge, user_name, name, role) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (store_number, badge) DO UPDATE
-    SET user_name = excluded.user_name, name = excluded.name, role = excluded.role"""
+PERSON_SET = upsert_statement("person", "store_number, badge", "user_name, name, role")
 PEOPLE = """
     SELECT badge, user_name, name, role, CASE WHEN pin_hash IS NULL THEN 0 ELSE 1 END
     FROM person WHERE store_number = $1 ORDER BY user_name"""
@@ -138,10 +133,7 @@ PERSON_BY_USER = "SELECT badge, user_name, name, role, pin_hash FROM person WHER
 PERSON_NAME = "SELECT name FROM person WHERE store_number = $1 AND user_name = $2"
 
 SIGN_IN_FAILURES = "SELECT failures, locked_until FROM sign_in_failure WHERE store_number = $1 AND who = $2"
-SIGN_IN_FAILURES_SET = """
-    INSERT INTO sign_in_failure (store_number, who, failures, failed_on, locked_until) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (store_number, who) DO UPDATE
-    SET failures = excluded.failures, failed_on = excluded.failed_on, locked_until = excluded.locked_until"""
+SIGN_IN_FAILURES_SET = upsert_statement("sign_in_failure", "store_number, who", "failures, failed_on, locked_until")
 SIGN_IN_FAILURES_DELETE = "DELETE FROM sign_in_failure WHERE store_number = $1 AND who = $2"
 OLD_SIGN_IN_FAILURE_DELETE = "DELETE FROM sign_in_failure WHERE store_number = $1 AND who = $2 AND failed_on < $3"
 OLD_SIGN_IN_FAILURES = """

@@ -1,16 +1,15 @@
 """Statements on deliveries, their lines and receipts."""
 
+from aisle.service.db.queries import upsert_statement
+
 DELIVERY_FINGERPRINTS = """
     SELECT order_number, fingerprint, status FROM delivery WHERE store_number = $1 AND order_number = ANY($2)"""
-DELIVERY_SET = """
-    INSERT INTO delivery (store_number, order_number, seq, ordinal, order_type, status, supplier_code, supplier_search,
-        expected_on, updated_on, fingerprint, item, data)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-    ON CONFLICT (store_number, order_number) DO UPDATE
-    SET order_type = excluded.order_type, supplier_code = excluded.supplier_code,
-        supplier_search = excluded.supplier_search, expected_on = excluded.expected_on,
-        updated_on = excluded.updated_on, fingerprint = excluded.fingerprint, item = excluded.item,
-        data = excluded.data"""
+DELIVERY_SET = upsert_statement(
+    "delivery",
+    "store_number, order_number",
+    "order_type, supplier_code, supplier_search, expected_on, updated_on, fingerprint, item, data",
+    kept="seq, ordinal, status",
+)
 DELIVERY_GET = """
     SELECT order_number, status, receipt_seq, seq FROM delivery WHERE store_number = $1 AND order_number = $2"""
 DELIVERY_RECEIVED_SET = """
@@ -31,11 +30,9 @@ DELIVERY_LINE_RECEIVED_SET = """
 DELIVERY_LINES_DELETE = "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = $2"
 
 # Shipment that brings goods for an order line; the one named last.
-SHIPMENT_SET = """
-    INSERT INTO shipment_line (store_number, order_number, line_number, shipment_number, shipment_line)
-    VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (store_number, order_number, line_number) DO UPDATE
-    SET shipment_number = excluded.shipment_number, shipment_line = excluded.shipment_line"""
+SHIPMENT_SET = upsert_statement(
+    "shipment_line", "store_number, order_number, line_number", "shipment_number, shipment_line"
+)
 ORDER_LINES_OF_SHIPMENT = """
     SELECT sl.order_number, sl.line_number
     FROM shipment_line sl

@@ -1,5 +1,7 @@
 """Statements on customer orders and their lines."""
 
+from aisle.service.db.queries import upsert_statement
+
 ORDER_FINGERPRINTS = """
     SELECT order_number, fingerprint FROM customer_order WHERE store_number = $1 AND order_number = ANY($2)"""
 ORDER_ADD = """
@@ -31,9 +33,7 @@ LINE_ADD = """
 LINES_OPEN_SET = "UPDATE order_line SET is_open = $3 WHERE store_number = $1 AND order_number = $2"
 CARRIED_PICK = """
     SELECT quantity FROM carried_pick WHERE store_number = $1 AND order_number = $2 AND line_number = $3"""
-CARRIED_PICK_SET = """
-    INSERT INTO carried_pick (store_number, order_number, line_number, quantity) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (store_number, order_number, line_number) DO UPDATE SET quantity = excluded.quantity"""
+CARRIED_PICK_SET = upsert_statement("carried_pick", "store_number, order_number, line_number", "quantity")
 LINES_OF_ORDER = """
     SELECT line_number, seq, product_number, quantity, picked, moved, delivered, is_picked, from_warehouse, stock_pool,
         pools, preferred_location_code, picked_by, item, is_rejected

@@ -1,18 +1,17 @@
 """Statements on the catalogue and on the products of a store."""
 
+from aisle.service.db.queries import upsert_statement
+
 PRODUCTS_BY_NUMBER = "SELECT product_number, item FROM product WHERE product_number = ANY($1) AND deleted_on IS NULL"
-PRODUCT_SET = """
-    INSERT INTO product (product_number, product_name, barcode, category_code, parent_category_code, is_active,
-        is_stock, allow_decimal, price, attention_code, search, entry, item, modified_on, group_code,
-        detail)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-    ON CONFLICT (product_number) DO UPDATE
-    SET product_name = excluded.product_name, barcode = excluded.barcode, category_code = excluded.category_code,
-        parent_category_code = excluded.parent_category_code, is_active = excluded.is_active,
-        is_stock = excluded.is_stock, allow_decimal = excluded.allow_decimal, price = excluded.price,
-        attention_code = excluded.attention_code, search = excluded.search,
-        entry = excluded.entry, item = excluded.item, modified_on = excluded.modified_on,
-        group_code = excluded.group_code, detail = excluded.detail, deleted_on = NULL"""
+PRODUCT_SET = (
+    upsert_statement(
+        "product",
+        "product_number",
+        "product_name, barcode, category_code, parent_category_code, is_active, is_stock, allow_decimal, "
+        "price, attention_code, search, entry, item, modified_on, group_code, detail",
+    )
+    + ", deleted_on = NULL"
+)
 CODES_DELETE = "DELETE FROM product_code WHERE product_number = ANY($1)"
 CODE_ADD = "INSERT INTO product_code (code, product_number) VALUES ($1, $2) ON CONFLICT DO NOTHING"
 
@@ -44,14 +43,12 @@ STORE_PRODUCT_ADD = """
     INSERT INTO store_product (store_number, product_number, seq, ordinal, is_replenishment, price, attention_codes,
         item, data, modified_on)
     VALUES ($1, $2, $3, $4, 0, '', '', '{}', '{}', $5)"""
-STORE_PRODUCT_SET = """
-    INSERT INTO store_product (store_number, product_number, seq, ordinal, is_stock, is_replenishment, price,
-        attention_codes, item, data, modified_on)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-    ON CONFLICT (store_number, product_number) DO UPDATE
-    SET is_stock = excluded.is_stock, is_replenishment = excluded.is_replenishment, price = excluded.price,
-        attention_codes = excluded.attention_codes, item = excluded.item, data = excluded.data,
-        modified_on = excluded.modified_on"""
+STORE_PRODUCT_SET = upsert_statement(
+    "store_product",
+    "store_number, product_number",
+    "is_stock, is_replenishment, price, attention_codes, item, data, modified_on",
+    kept="seq, ordinal",
+)
 STORE_PRODUCT_STOCK_CHANGED_SET = """
     UPDATE store_product SET stock_modified_on = $3, stock_modified_day = substr($3, 1, 10)
     WHERE store_number = $1 AND product_number = $2"""

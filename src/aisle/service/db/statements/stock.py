@@ -227,10 +227,6 @@ RECOUNT_LIST = """
     SELECT r.seq, r.product_number, p.product_name, r.location_code, r.log_seq, r.note, r.state, r.ordered_by,
         r.ordered_on, r.ended_by, r.ended_on, r.count_seq
     FROM recount r JOIN product p ON p.product_number = r.product_number"""
-RECOUNT_FILTERS = {
-    "store": "r.store_number = $?",
-    "state": "r.state = $?",
-    "after": "r.seq > $?",
-}
+RECOUNT_FILTERS = {"store": "r.store_number = $?", "state": "r.state = $?", "after": "r.seq > $?"}
 RECOUNT_SORT = "ORDER BY r.seq"
 """Order in which recounts were ordered."""

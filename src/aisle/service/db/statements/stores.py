@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from aisle.service.db.queries import upsert_statement
+
 STORE_ORDINALS = "SELECT store_number, ordinal, data FROM store WHERE store_number = ANY($1)"
-STORE_SET = """
-    INSERT INTO store (store_number, ordinal, store_name, is_warehouse, is_active, area_id, secondary_key, search,
-        item, data, cost_center)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-    ON CONFLICT (store_number) DO UPDATE
-    SET store_name = excluded.store_name, is_warehouse = excluded.is_warehouse, is_active = excluded.is_active,
-        area_id = excluded.area_id, secondary_key = excluded.secondary_key, search = excluded.search,
-        item = excluded.item, data = excluded.data, cost_center = excluded.cost_center"""
+STORE_SET = upsert_statement(
+    "store",
+    "store_number",
+    "store_name, is_warehouse, is_active, area_id, secondary_key, search, item, data, cost_center",
+    kept="ordinal",
+)
 
 STORE_LIST = "SELECT s.item, s.store_number FROM store s"
 STORE_COUNT = "SELECT count(*) FROM store s"
@@ -88,13 +88,12 @@ LOCATION_EXISTS = "SELECT 1 FROM location WHERE store_number = $1 LIMIT 1"
 LOCATION_SETTINGS = """
     SELECT location_code, seq, location_order, default_stock_pool, tags, carrier_code FROM location
     WHERE store_number = $1 AND location_code = ANY($2)"""
-LOCATION_SET = """
-    INSERT INTO location (store_number, location_code, seq, location_order, default_stock_pool, tags, sort_key, search,
-        created_on, carrier_code)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-    ON CONFLICT (store_number, location_code) DO UPDATE
-    SET location_order = excluded.location_order, default_stock_pool = excluded.default_stock_pool,
-        tags = excluded.tags, search = excluded.search, carrier_code = excluded.carrier_code"""
+LOCATION_SET = upsert_statement(
+    "location",
+    "store_number, location_code",
+    "location_order, default_stock_pool, tags, search, carrier_code",
+    kept="seq, sort_key, created_on",
+)
 
 LOCATION_KEYS = """
     SELECT l.store_number, l.location_code, l.seq, l.location_order, l.default_stock_pool, l.tags, l.created_on,

@@ -1,0 +1,180 @@
+"""Registry of the operations: handler, roles and limits of each, and the stores that it locks.
+
+A writer waits only for writers of the same stores. `HANDLERS` has the operations of the contract; those of `extensions`
+carry their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from aisle.contract.operations import Param
+from aisle.service.auth.tokens import ROLES
+from aisle.service.errors import Refusal
+from aisle.service.handlers import (
+    deliveries,
+    locations,
+    logs,
+    movements,
+    order_create,
+    order_list,
+    order_update,
+    product_updates,
+    products,
+    stock_reads,
+    store_products,
+    stores,
+)
+from aisle.service.http.large_body_turns import MIB
+from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, OperationCall, Replay, Role
+
+# A row that names a store belongs to it, other rows to the chain.
+_STORE_IN_EACH_ROW = frozenset(
+    {"create-customer-orders-several-stores", "create-multi-store-deliveries", "create-prices"}
+    | {"create-discount-prices", "write-locations"}
+)
+# Operations whose body is one object of one store.
+_STORE_IN_BODY = frozenset({"sign-in"})
+# Operations that change the catalogue and no store.
+_CATALOGUE_OPERATIONS = frozenset(
+    {"create-or-update-products", "update-product-attributes", "create-product-free-fields"}
+)
+
+
+def locked_stores(operation: str, call: OperationCall) -> frozenset[str] | None:
+    """Return the stores (`*` is the chain) whose rows this request may change; None if only its execution shows."""
+    if "store_number" in call.path:
+        return frozenset({call.path["store_number"]})
+    if operation in _STORE_IN_BODY:
+        return frozenset({call.body["store_number"]})
+    if operation in _CATALOGUE_OPERATIONS:
+        return frozenset({CHAIN})
+    if operation in _STORE_IN_EACH_ROW:
+        # A request without stores still stores its answer under its key.
+        return frozenset(number or CHAIN for number in named_stores(call)) or frozenset({CHAIN})
+    return None
+
+
+def named_stores(call: OperationCall) -> list[str | None]:
+    """Return the store of each row of a body; None for a row of the whole chain."""
+    rows = next(iter(call.body.values()), None) if isinstance(call.body, dict) else None
+    return [row.get("store_number") for row in rows or () if isinstance(row, dict)]
+
+
+RunOperation = Callable[[Context, OperationCall], Awaitable[bytes]]
+
+ALL_STORE_ROLES = frozenset(ROLES) - {"metrics"}
+"""Roles of everybody who works with the service. The role metrics may only read its figures."""
+BULK_BODY_LIMIT = 16 * MIB
+MAX_ITEMS = 50_000
+BULK_ROLES = frozenset({"integration", "admin"})
+"""Roles that may load large bodies."""
+
+
+class Handler(NamedTuple):
+    """Handler of an operation, which returns JSON bytes or raises Refusal, with its permissions and limits."""
+
+    run: RunOperation
+    roles: frozenset[Role] = ALL_STORE_ROLES
+    body_limit: int = MIB
+    needs_all_stores: bool = False
+    """True if it concerns the whole chain and needs a token for all stores."""
+    before_transaction: BeforeTransaction | None = None
+    """Step that processes the request before its transaction."""
+    has_secrets: bool = False
+    """True if request or answer have secrets, so that the answer is not stored under a key."""
+    limits_attempts: bool = False
+    """True if secrets could be guessed with it, so that it is limited per token."""
+
+    def limit_of(self, role: str) -> int:
+        """Return the maximum length of a body in bytes. Only bulk roles may send large ones."""
+        return self.body_limit if role in BULK_ROLES else min(self.body_limit, MIB)
+
+    def max_items(self, role: str) -> int:
+        """Return the maximum number of rows and lines of a request."""
+        return MAX_ITEMS if self.limit_of(role) > MIB else MAX_ITEMS // 10
+
+
+_INTEGRATION_ROLES: frozenset[Role] = frozenset({"integration", "admin"})
+_SUPERVISOR_ROLES: frozenset[Role] = frozenset({"supervisor", "integration", "admin"})
+
+_bulk_handler = partial(Handler, roles=_INTEGRATION_ROLES, body_limit=BULK_BODY_LIMIT)
+_catalogue_handler = partial(_bulk_handler, needs_all_stores=True)
+
+HANDLERS: dict[str, Handler] = {
+    "list-customer-orders": Handler(order_list.list_customer_orders),
+    "create-customer-orders-one-store": _bulk_handler(order_create.create_orders_in_store),
+    "create-customer-orders-several-stores": _bulk_handler(order_create.create_orders_in_stores),
+    "update-customer-order": Handler(order_update.update_customer_order),
+    "create-customer-order-clearance": Handler(
+        movements.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+    ),
+    "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
+    "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
+    "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
+    "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES, BULK_BODY_LIMIT),
+    "create-store-products": _bulk_handler(store_products.create_store_products),
+    "list-deliveries": Handler(deliveries.list_deliveries),
+    "create-store-deliveries": _bulk_handler(deliveries.create_store_deliveries),
+    "create-multi-store-deliveries": _bulk_handler(deliveries.create_multi_store_deliveries),
+    "list-receipts": Handler(deliveries.list_receipts),
+    "list-store-receipts": Handler(deliveries.list_store_receipts),
+    "list-locations": Handler(locations.list_locations),
+    "list-location-products": Handler(locations.list_location_products),
+    "list-store-product-logs": Handler(logs.list_store_product_logs),
+    "create-store-product-logs": Handler(logs.create_store_product_logs, ALL_STORE_ROLES, BULK_BODY_LIMIT),
+    "list-stores": Handler(stores.list_stores),
+    "create-stores": Handler(stores.create_stores, frozenset({"admin"}), BULK_BODY_LIMIT, needs_all_stores=True),
+    "create-or-update-products": _catalogue_handler(products.create_or_update_products),
+    "list-products": Handler(products.list_products),
+    "delete-products": _catalogue_handler(product_updates.delete_products),
+    "update-product-attributes": _catalogue_handler(product_updates.update_product_attributes),
+    "create-prices": _bulk_handler(product_updates.create_prices),
+    "create-discount-prices": _bulk_handler(product_updates.create_discount_prices),
+    "create-product-free-fields": _catalogue_handler(product_updates.create_product_free_fields),
+    "create-movement": Handler(movements.create_movement),
+}
+
+
+class ServedOperation(NamedTuple):
+    """Operation of the contract or an extension, as `http.endpoint` uses it."""
+
+    name: str
+    params: Sequence[Param]
+    body_adapter: Callable[[], TypeAdapter[Any]] | None
+    """Function that returns the validator of the body, which is built on first use."""
+    is_write: bool
+    handler: Handler
+
+
+class ParsedRequest(NamedTuple):
+    """Request that was parsed as far as possible. `refusal` is reported only after authentication."""
+
+    secret: str
+    call: OperationCall
+    refusal: Refusal | None
+    received_at: float
+    idempotency_key: str | None = None
+    fingerprint: str = ""
+    occurred_on: str = ""
+    app_user: str | None = None
+    terminal: str | None = None
+    if_match: frozenset[str] | None = None
+    clock_skew: float = 0.0
+    """Seconds that the sender's clock is ahead of the service's clock."""
+    confirmed_keys: tuple[str, ...] = ()
+    """Keys of writes that were confirmed to the sender. A database without them was restored from an earlier copy."""
+    replay: Replay | None = None
+
+
+class OperationResult(NamedTuple):
+    """Answer of an operation."""
+
+    status: int
+    body: bytes
+    is_replayed: bool = False
+    headers: Mapping[str, str] = {}

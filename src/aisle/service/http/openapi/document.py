@@ -1,0 +1,301 @@
+"""OpenAPI document: operations, bodies, results and refusals (README: Answers).
+
+Descriptions of extensions are the docstrings of their handlers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+from pydantic.json_schema import JsonSchemaValue as Schema
+
+from aisle.contract.models import result_adapter
+from aisle.contract.models.extension_bodies import is_optional_body, request_body_adapter
+from aisle.contract.operations import Operation as Row
+from aisle.contract.operations import Param
+from aisle.contract.wire import OPERATIONS, pool_fields
+from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
+from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
+from aisle.service.handlers.extensions import EXTENSIONS, Extension
+from aisle.service.handlers.list_response import MAX_COUNTED, SCROLL_PARAM
+from aisle.service.http.openapi.texts import (
+    EXAMPLES,
+    LINKS,
+    PROBLEM_SCHEMA,
+    RESULT_SCHEMAS,
+    TIME_SCHEMA,
+    UPDATE_HEADERS,
+    WRITE_HEADERS,
+    parameter_objects,
+)
+from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
+
+_COMMON_STATUSES = (400, 401, 403, 413, 414, 429, 431, 500, 503)
+_OF_CONNECTION = 408
+"""Status that the connection itself sends, without a body."""
+_WRITE_STATUSES = (404, _OF_CONNECTION, 409, 415, 422, 425)
+_RETRY_HEADER: Schema = {
+    "Retry-After": {"description": "In how many seconds to come again.", "schema": {"type": "integer", "minimum": 0}}
+}
+_HEADERS_OF_STATUS: dict[int, Schema] = {
+    401: {"WWW-Authenticate": {"description": "Bearer", "schema": {"type": "string"}}},
+    425: _RETRY_HEADER,
+    429: _RETRY_HEADER,
+    503: _RETRY_HEADER,
+}
+_FEATURES_HEADER: Schema = {
+    "Aisle-Features": {"description": "The extensions that this service has.", "schema": {"type": "string"}}
+}
+_REPLAYED_HEADER: Schema = {
+    "Idempotency-Replayed": {
+        "description": "true: this is what was answered the first time.",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+}
+
+
+def responses(result: Schema, *, write: bool, names_resource: bool, checks_version: bool = False) -> dict[str, Schema]:
+    """Return every answer of an operation.
+
+    `names_resource`: its path names something that may be missing. `checks_version`: it supports `If-Match`.
+    """
+    success = {
+        "description": "Done" if write else "What was asked for",
+        "headers": _FEATURES_HEADER | (_REPLAYED_HEADER if write else {}),
+        "content": {JSON_TYPE: {"schema": result}},
+    }
+    statuses = {
+        *_COMMON_STATUSES,
+        *(_WRITE_STATUSES if write else ()),
+        *((404,) if names_resource else ()),
+        *((412,) if checks_version else ()),
+    }
+    return {"200": success} | {str(status): _refusal_response(status) for status in sorted(statuses)}
+
+
+def _refusal_response(status: int) -> Schema:
+    description = f"{STATUS_TITLES[status]}. Assumed: the interface shows no status codes."
+    if status == _OF_CONNECTION:
+        return {"description": description}
+    return {
+        "description": description,
+        "headers": _FEATURES_HEADER | _HEADERS_OF_STATUS.get(status, {}),
+        "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+
+
+_STANDARD_RESULT: Schema = {"$ref": "#/components/schemas/StandardResult"}
+
+
+def result_schema(extension: Extension) -> Schema:
+    """Return the result of an extension: its own, or the standard result of a write."""
+    return RESULT_SCHEMAS.get(extension.name) or (_STANDARD_RESULT if extension.method != "GET" else {"type": "object"})
+
+
+HEALTH_PATH = "/aisle/v1/health"
+READY_PATH = "/aisle/v1/ready"
+_MODEL_REFERENCE = "#/components/schemas/{model}"
+_ASSUMED = {
+    "params": "Assumed: the interface does not show the parameters of this operation.",
+    "body": "Assumed: the interface does not show the body of this operation.",
+}
+_OPTIONAL_BODY = "Where it is not there, it is taken as {}; with flush=true it has to be there."
+_MULTI_STORE_NOTE = (
+    f"Over several stores, pages of a list that is longer than {MAX_COUNTED:,} rows have no `total_count`;"
+    " `next_page` tells whether there are more."
+)
+_DESCRIPTION = (
+    "The Store Operations Service Interface as this service answers it. Where the interface is silent, this page says"
+    " what was assumed; operations below /aisle/v1 are extensions. Numbers have at most three decimal places, but for"
+    " figures that are reckoned ahead, such as `forecast_array`; texts have no NUL character. A query parameter or a"
+    " field that an operation does not have is refused (400). Examples are good in the demo store."
+)
+# Text fields of bodies that are parsed as times; invalid ones are refused.
+_TIME_FIELDS = {
+    "datetime_created",
+    "datetime_expected",
+    "delivery_date",
+    "expiry_date_time",
+    "last_order_line_exported_on",
+    "modification_datetime",
+    "next_delivery_date",
+    "next_ordering_date",
+    "order_after_date",
+    "ordering_datetime",
+    "pickup_date",
+    "scanned_datetime",
+    "store_next_delivery_datetime",
+    "store_next_ordering_datetime",
+    "validate_expiry_date_time",
+}
+
+# Limits of numbers that differ from the general limit.
+_QUANTITY_FIELDS = ("counted_quantity", "picked_quantity", "quantity", *pool_fields("stock_pool_"))
+_FIELD_LIMITS = (
+    dict.fromkeys(ID_FIELDS, INT64_LIMIT)
+    | dict.fromkeys(INT32_FIELDS, INT32_LIMIT)
+    | dict.fromkeys(_QUANTITY_FIELDS, QUANTITY_LIMIT)
+)
+# The interface marks it as a date-time and describes yyyyMMdd; it is returned as it was sent.
+_DATE_FIELD = "deprecation_date"
+
+
+@cache
+def build_document() -> Schema:
+    """Return the document, built once."""
+    adapters = _body_and_result_adapters()
+    keys: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [(key, "validation", adapters[key]) for key in adapters]
+    made, definitions = TypeAdapter.json_schemas(keys, ref_template=_MODEL_REFERENCE)
+    schemas = {key: schema for (key, _), schema in made.items()}
+    components = {name: _clean_schema(schema) for name, schema in definitions["$defs"].items()}
+    paths: dict[str, dict[str, Schema]] = {}
+    for row in OPERATIONS.values():
+        paths.setdefault(row.path, {})[row.method.lower()] = _interface_operation(row, schemas)
+    for extension in EXTENSIONS:
+        paths.setdefault(extension.path, {})[extension.method.lower()] = _extension_operation(extension, schemas)
+    paths[HEALTH_PATH] = {"get": _public_read("health", "Whether this process lives; the database is not asked.")}
+    paths[READY_PATH] = {
+        "get": _public_read(
+            "ready",
+            "Whether requests should come here: not while the process is leaving or its database does not answer.",
+        )
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Store Operations Service", "version": "2", "description": _DESCRIPTION},
+        "paths": paths,
+        "components": {
+            "schemas": components | {"Problem": PROBLEM_SCHEMA},
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "Assumed: the word Bearer before the token; it may be left out.",
+                    "x-assumed": True,
+                }
+            },
+        },
+        "security": [{"token": []}],
+        "tags": [{"name": name} for name in dict.fromkeys(row.area for row in OPERATIONS.values())]
+        + [{"name": "aisle", "description": "Extensions of this service."}],
+    }
+
+
+def _body_and_result_adapters() -> dict[str, TypeAdapter[Any]]:
+    """Return the validators of bodies and results, under `name body` and `name result`."""
+    found = {f"{row.name} result": result_adapter(row) for row in OPERATIONS.values()}
+    found |= {f"{row.name} body": request_body_adapter(row) for row in OPERATIONS.values() if row.body}
+    found |= {f"{one.name} body": one.body_adapter() for one in EXTENSIONS if one.body_adapter}
+    for adapter in found.values():
+        adapter.rebuild()
+    return found
+
+
+def _interface_operation(row: Row, schemas: dict[str, Schema]) -> Schema:
+    params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
+    path = any(param.name in ("product_number", "location_code") for param in row.params_in("path"))
+    text = f"{_summary(row.name)}, as the interface has it."
+    notes = [_MULTI_STORE_NOTE] if _is_multi_store_list(row) else []
+    page = _operation_object(row.name, row.area, " ".join([text, *notes, *(_ASSUMED[part] for part in row.assumed)]))
+    page["parameters"] = _parameter_list(row.name, params, write=row.write)
+    if row.body:
+        schema = schemas[f"{row.name} body"]
+        page["requestBody"] = _request_body(row.name, schema, request_body_adapter(row), assumed="body" in row.assumed)
+    versions = row.name == "update-customer-order"
+    result = _clean_schema(schemas[f"{row.name} result"])
+    page["responses"] = responses(result, write=row.write, names_resource=path, checks_version=versions)
+    if row.name in LINKS:
+        page["responses"]["200"]["links"] = LINKS[row.name]
+    if row.assumed:
+        page["x-assumed"] = list(row.assumed)
+    return page
+
+
+def _is_multi_store_list(row: Row) -> bool:
+    """Return True if the operation lists rows of stores and its store is optional."""
+    return row.paging in ("envelope", "reduced") and any(
+        param.name == "store_number" for param in row.params_in("query")
+    )
+
+
+def _extension_operation(extension: Extension, schemas: dict[str, Schema]) -> Schema:
+    write = extension.method != "GET"
+    description = " ".join((extension.handler.run.__doc__ or "").split())
+    page = _operation_object(extension.name, "aisle", f"Extension of this service. {description}".strip())
+    page["parameters"] = _parameter_list(extension.name, extension.params, write=write)
+    if extension.body_adapter:
+        schema = schemas[f"{extension.name} body"]
+        page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter(), assumed=False)
+    page["responses"] = responses(result_schema(extension), write=write, names_resource=extension.reads_one_row)
+    return page
+
+
+def _public_read(name: str, text: str) -> Schema:
+    page = _operation_object(name, "aisle", f"Extension of this service. {text} Needs no token.")
+    answers = responses(
+        {"type": "object", "properties": {"success": {"const": True}}}, write=False, names_resource=False
+    )
+    page["responses"] = {status: answer for status, answer in answers.items() if status not in ("401", "403", "429")}
+    return page | {"security": []}
+
+
+def _operation_object(name: str, tag: str, text: str) -> Schema:
+    return {"operationId": name, "summary": _summary(name), "description": text, "tags": [tag]}
+
+
+def _summary(name: str) -> str:
+    return name.replace("-", " ").capitalize()
+
+
+def _parameter_list(name: str, params: Iterable[Param], *, write: bool) -> list[Schema]:
+    shown_ = parameter_objects(params, _ASSUMED["params"])
+    return [*shown_, *(WRITE_HEADERS if write else ()), *(UPDATE_HEADERS if name == "update-customer-order" else ())]
+
+
+def _request_body(name: str, schema: Any, adapter: TypeAdapter[Any], *, assumed: bool) -> Schema:
+    content: Schema = {"schema": _clean_schema(schema)}
+    if name in EXAMPLES:
+        content["examples"] = {one.name: {"value": one.body} for one in EXAMPLES[name]}
+    optional = is_optional_body(adapter)
+    text = " ".join([*([_ASSUMED["body"]] if assumed else []), *([_OPTIONAL_BODY] if optional else [])])
+    body: Schema = {"required": not optional, "content": {JSON_TYPE: content}}
+    return body | ({"description": text} if text else {}) | ({"x-assumed": True} if assumed else {})
+
+
+def _clean_schema(schema: Any, name: str = "") -> Any:
+    """Return a schema without empty statements, with the service's limits of numbers and times."""
+    if isinstance(schema, list):
+        return [_clean_schema(item, name) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: value for key, value in schema.items() if key != "title" and (key, value) != ("default", None)}
+    if "properties" in kept:
+        is_closed = kept.get("additionalProperties") is False
+        named = {one: one if is_closed or one == _DATE_FIELD else "" for one in kept["properties"]}
+        properties = {one: _clean_schema(part, named[one]) for one, part in kept.pop("properties").items()}
+        described = {key: _clean_schema(part) for key, part in kept.items()}
+        return described | {
+            "properties": {one: _add_limits(part, one) if is_closed else part for one, part in properties.items()}
+        }
+    if name in _TIME_FIELDS and kept.get("type") == "string":
+        return TIME_SCHEMA
+    if name == _DATE_FIELD:
+        kept.pop("format", None)
+    return {key: _clean_schema(part, name) for key, part in kept.items()}
+
+
+def _add_limits(schema: Any, name: str) -> Any:
+    """Add the limits of numbers to a field of a request."""
+    if isinstance(schema, list):
+        return [_add_limits(part, name) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    held = {key: _add_limits(part, name) for key, part in schema.items()}
+    if held.get("type") == "number":
+        most = _FIELD_LIMITS.get(name, int(NUMBER_LIMIT))
+        held |= {"minimum": 0 if name in PRICE_FIELDS | COUNT_FIELDS else -most, "maximum": most}
+    return held
