@@ -141,6 +141,8 @@ class Picker:
         if seen["verdict"] == "input.confirm_fast_number":
             self.scans -= 1  # the answer is no entry of its own
             (seen,) = self.write(b"y\r")
+        if seen["verdict"] == "input.type_choice":
+            return self.type(text)  # the host read its key and Enter together
         return seen
 
     def take(self, text: str, step: str, verdict: str = "pick.picked", *, typed: bool = False) -> Seen:
