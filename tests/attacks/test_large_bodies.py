@@ -6,10 +6,11 @@ import asyncio
 import gc
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from time import time
 
+import apsw
 import httpx
 import pytest
 
@@ -17,6 +18,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.factory import open_service
+from aisle.service.handlers.list_response import MAX_PAGE_BYTES
 from aisle.service.handlers.registry import BULK_BODY_LIMIT
 from aisle.service.http.large_body_turns import ADDRESS_BYTES, MIB, MOST_BYTES, MOST_OF_TOKEN, SMALL, TOKEN_BYTES, Turns
 from aisle.service.http.request_parsing import MOST_VALUES
@@ -28,18 +30,49 @@ MOST_MB = 200
 PRODUCTS = API + "/products"
 
 
+KEPT_MB = 100
+"""The most that it keeps of large bodies and answers; at its start it has half."""
+_WIDE_PRODUCTS = """
+    WITH RECURSIVE wide(item) AS (VALUES(replace(hex(zeroblob(10000)), '0', char(0x1F600)))),
+    number(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM number WHERE n < 800)
+    INSERT INTO product SELECT {columns} FROM product CROSS JOIN number CROSS JOIN wide WHERE product_number = 'P0'
+"""
+
+
 def peak_mb(service: Served) -> int:
     """The most memory that the process had."""
+    return memory_mb(service, "VmHWM")
+
+
+def memory_mb(service: Served, kind: str = "VmRSS") -> int:
+    """The memory that the process has."""
     lines = Path(f"/proc/{service.process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
+    return next(int(line.split()[1]) for line in lines if line.startswith(kind)) >> 10
+
+
+def add_wide_products(file: Path) -> None:
+    """Copy P0 into 800 products with long texts of which each character takes four bytes."""
+    values = {
+        "product_number": "'W' || n",
+        "item": "json_object('product_number', 'W' || n, 'product_name', wide.item)",
+    }
+    with closing(apsw.Connection(str(file))) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info('product')")]
+        columns = ", ".join(values.get(name, f"product.{name}") for name in names)
+        connection.execute(_WIDE_PRODUCTS.format(columns=columns))
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, list[str]]]:
+def service_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the database of `service`."""
+    return tmp_path_factory.mktemp("bodies") / "service.db"
+
+
+@pytest.fixture(scope="module")
+def service(service_file: Path) -> Iterator[tuple[Served, list[str]]]:
     """A service without stores, and secrets of administrators."""
-    folder = tmp_path_factory.mktemp("bodies")
-    with served(f"sqlite:///{folder / 'service.db'}", folder, 1) as [one]:
-        opened = open_service(folder / "service.db")
+    with served(f"sqlite:///{service_file}", service_file.parent, 1) as [one]:
+        opened = open_service(service_file)
         now = format_timestamp(time())
         secrets = [
             create_token(opened.database, name=f"t{n}", role="admin", store_numbers=None, now=now).secret
@@ -66,6 +99,24 @@ async def test_bodies_at_once_take_little_memory(service: tuple[Served, list[str
         answers = await asyncio.gather(*(client.post(PRODUCTS, content=body) for body in bodies))
     assert [answer.status_code for answer in answers] == [400, 400, *[413] * refused]
     assert peak_mb(served_here) < MOST_MB
+
+
+async def test_long_answers_take_little_memory_and_keep_none(
+    service: tuple[Served, list[str]], service_file: Path
+) -> None:
+    served_here, secrets = service
+    headers = {"Authorization": f"Bearer {secrets[6]}"}
+    async with httpx.AsyncClient(base_url=served_here.url, headers=headers, timeout=120) as client:
+        body = {"products": [{"product_number": "P0", "product_name": "P", "is_active": True}]}
+        assert (await client.post(PRODUCTS, json=body)).status_code == 200
+        add_wide_products(service_file)
+        sizes = {"800": 413, "300": 413, "100": 200}
+        answers = await asyncio.gather(*(client.get(PRODUCTS, params={"page_size": size}) for size in sizes))
+    assert {size: answer.status_code for size, answer in zip(sizes, answers, strict=True)} == sizes
+    assert len(answers[2].content) < MAX_PAGE_BYTES + MIB
+    del answers
+    assert peak_mb(served_here) < MOST_MB
+    assert memory_mb(served_here) < KEPT_MB
 
 
 async def test_bodies_of_all_callers_have_a_sum_on_real_connections(service: tuple[Served, list[str]]) -> None:

@@ -1,6 +1,7 @@
 """Texts without end: the service takes none, pages are bounded in bytes, a courier keeps none of another."""
 
 import json
+from types import ModuleType
 from typing import Any
 
 import apsw
@@ -9,6 +10,7 @@ import pytest
 from aisle.cache.writer import CacheWriter
 from aisle.client import Client, asgi_transport
 from aisle.host.database import fetch
+from aisle.service.db import sqlite_connection
 from aisle.service.handlers import list_response
 from aisle.service.http.validation import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, TEXT_LENGTHS
 from tests.cache.service_rows import location, order, product, stock
@@ -51,14 +53,16 @@ async def test_the_texts_of_a_list_and_names_of_fields_have_limits(world: World)
     await world.post("/products", {"products": [{"product_number": "P9", "x" * 2000: 1}]}, 422)
 
 
+@pytest.mark.parametrize("limit", [(list_response, "MAX_PAGE_BYTES"), (sqlite_connection, "MAX_RESULT_BYTES")])
 async def test_a_page_is_bounded_in_bytes_and_read_in_smaller_ones(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch, limit: tuple[ModuleType, str]
 ) -> None:
     for number in range(7):
         await world.log(product_number="P1", quantity=1, reference=f"{number}" * 900)
         line = {"product_number": "P1", "quantity": 1, "description": "d" * 900}
         await world.order(f"O{number}", line, order_comment="c" * 900)
-    monkeypatch.setattr(list_response, "MAX_PAGE_CHARACTERS", 4000)
+    monkeypatch.setattr(*limit, 4000)
+    monkeypatch.setattr(sqlite_connection, "_UNMEASURED_ROWS", 2)
     answer = await world.send("GET", ORDERS, query={"page_size": 6, "show_lines": True})
     assert (answer.status_code, "page_size" in answer.json()["message"]) == (413, True)
     async with Client("http://127.0.0.1:1", world.secret, transport=asgi_transport(world.service.app)) as client:
@@ -71,6 +75,7 @@ async def test_a_page_is_bounded_in_bytes_and_read_in_smaller_ones(
         assert len([row async for rows, _ in logs for row in rows]) == 7
         one = client.pages("list-customer-orders", path={"store_number": "S1"}, query={"page_size": 1})
         assert len([row async for rows, _ in one for row in rows]) == 7
+    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("long", [MEGABYTE, '"' * 20_000, "é" * 20_000])

@@ -607,6 +607,18 @@ def test_a_cache_that_is_not_whole_or_old_is_told(home: StoreFolder, capsys: pyt
     assert "has not been read whole" in doctor(capsys).of("cache")[0][1]
 
 
+def test_receiving_place_that_the_store_lacks_is_told(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = filled(home)
+    assert not [text for _, text in doctor(capsys).of("settings") if "is no location" in text]
+    monkeypatch.setenv("AISLE_RECEIVING_PLACE", "DOCK")
+    told = [text for _, text in doctor(capsys).of("settings") if "is no location" in text]
+    assert told[0].startswith("receiving_place DOCK is no location of the store")
+    cache.write_locations([service_rows.location("DOCK", 1)])
+    assert not [text for _, text in doctor(capsys).of("settings") if "is no location" in text]
+
+
 def test_last_scanner_test_is_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     trace = home.root / "trace"
     loaded = LoadedSettings(Settings(trace=str(trace)), home.root)

@@ -36,6 +36,26 @@ def told(hand: Hand) -> str:
     return MessageWriter().write(text)
 
 
+@pytest.mark.parametrize("emptied", ["0", None])
+@pytest.mark.parametrize("entry", ["scan", "number", "check"])
+def test_pool_is_named_when_picks_emptied_the_usual_one(emptied: str | None, entry: str) -> None:
+    pools = {"1": emptied, "2": 5} if emptied else {"2": 5}
+    hand = Hand({"A-1": [product("P1", 5, pools=pools), product("P2", 3, pools={"1": 3})]}, pools=POOLS, default=1)
+    hand.place("A-1")
+    if entry == "check":
+        assert hand.say("d") == "count.missing"
+        assert "Backroom" in told(hand)
+        return
+    hand.scan("P1")
+    assert "Backroom" in told(hand)
+    if entry == "number":
+        hand.type(4)
+        assert "Backroom" in told(hand)
+    assert counted(hand) == {2: Decimal(4 if entry == "number" else 1)}
+    hand.scan("P2")
+    assert "Shop" not in told(hand)
+
+
 @pytest.mark.parametrize("answer", ["c", ""], ids=["count it now", "scan at the question"])
 @pytest.mark.parametrize("quantity", ["1.25", "1"])
 def test_scan_counts_in_the_pool_that_is_asked(answer: str, quantity: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayTerminalsRow
@@ -28,7 +27,6 @@ FIGURES: Any = {
     "due_done": 31,
     "late": 4,
     **{f"work_{kind}": count for kind, count in (("pick", 213), ("count", 48), ("move", 19), ("short", 5))},
-    **{f"pieces_{kind}": Decimal(count) for kind, count in (("pick", -611), ("count", 3), ("move", 204), ("short", 0))},
     "link": "live",
     "last_ok": MOMENT - 3,
     "why": "",

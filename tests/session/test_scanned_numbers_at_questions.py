@@ -235,7 +235,7 @@ def test_a_number_at_the_pace_of_a_scanner_chooses_nothing(
         scan.rest(2.5)
         asked = session.frames.build().view
         frame = scan.send("1\r", pace)
-        assert told(frame) == (WRONG, "input.answer_first")
+        assert told(frame) == (WRONG, "input.type_choice")
         assert frame.view == asked
         scan.rest(2.5)
-        assert told(scan.send("1\r", 0.2)) != (WRONG, "input.answer_first")
+        assert told(scan.send("1\r", 0.2)) != (WRONG, "input.type_choice")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,7 +21,6 @@ from aisle.cache.store_queries import missing_lists, unread_lists
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
 from aisle.jobs.job import Args
-from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import natural_key
 from aisle.outbox.journal import SessionRow, running_sessions
 
@@ -34,7 +32,7 @@ WORK_KINDS = ("pick", "count", "move", "short")
 KIND_BY_OPERATION = {"update-customer-order": "pick", "create-store-product-logs": "count", "create-movement": "move"}
 """Kind of work by operation of this host, as far as its name tells."""
 
-_WORK_SUMS = "SELECT kind, sum(n), sum(quantity) FROM log_hour WHERE hour >= ? GROUP BY kind"
+_WORK_SUMS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
 _WORK_BY_HOUR = "SELECT app_user, hour, kind, n FROM log_hour WHERE hour >= ? ORDER BY app_user, hour"
 _LOCAL_USERS = "SELECT DISTINCT app_user FROM operation INDEXED BY operation_day WHERE created_at >= ?"
 _LOCAL_WORK = """
@@ -103,13 +101,9 @@ def figures_of_day(context: QueryContext, args: Args) -> QueryResult[TodayRow]:
 
 
 def _work_figures(cache: apsw.Connection, began: datetime) -> Row:
-    found: dict[str, tuple[int, Decimal]] = {}
-    for kind, count, quantity in fetch(cache, _WORK_SUMS, _hour_key(began)):
-        found[str(kind)] = int(count), to_decimal(quantity)
-    row: Row = {}
-    for kind in WORK_KINDS:
-        row[f"work_{kind}"], row[f"pieces_{kind}"] = found.get(kind, (0, Decimal(0)))
-    return row
+    """Return the entries of the day by kind. Their quantities have different units and are not summed."""
+    found = {str(kind): int(count) for kind, count in fetch(cache, _WORK_SUMS, _hour_key(began))}
+    return {f"work_{kind}": found.get(kind, 0) for kind in WORK_KINDS}
 
 
 def _link_figures(cache: apsw.Connection) -> Row:

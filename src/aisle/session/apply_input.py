@@ -177,6 +177,10 @@ class InputHandler:
         self._refuse(lines[-1]._replace(text=text), reason, at)
         self._report_number_not_taken()
 
+    def undo_last_step(self) -> None:
+        """Undo the last step of the job on the page."""
+        self._meanings.apply(Command("u"), "u")
+
     def refuse_further(self, line: Line, reason: Msg, at: float) -> None:
         """Refuse one more line of a scan that was refused: the new reason replaces the last one."""
         self._batch.serial += 1
@@ -246,7 +250,7 @@ class InputHandler:
         elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
         elif self._resolver.is_fast_choice(line, meaning):
-            self._refuse_number(line)
+            self._refuse_number(line, "input.type_choice")
         elif self._resolver.is_unknown_yet(line, meaning):
             text = msg("session.unknown_yet", text=line.text.strip(" "))
             self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
@@ -267,7 +271,7 @@ class InputHandler:
         Refuse it while `y` or `x` answers another question: its answer must stay what the screen says.
         """
         if set(YES + DROP) & set(self._page.accepts().choice_letters):
-            self._refuse_number(line)
+            self._refuse_number(line, "input.answer_first")
             return
         if not self._page.question.is_asked:
             asked = self._batch.ask_for_rejected_scan(line.text.strip(" "), self._page.stack.jobs)
@@ -278,9 +282,9 @@ class InputHandler:
         verdict = Verdict(ASK, msg("input.confirm_fast_number", text=line.text.strip(" ")))
         self._event_runner.answer(verdict, UnknownCode(line.text), line.text)
 
-    def _refuse_number(self, line: Line) -> None:
-        """Refuse a number at the pace of a scanner where an answer is open."""
-        refused = RefusedInput("input.answer_first", line.text.strip(" "))
+    def _refuse_number(self, line: Line, reason: str) -> None:
+        """Refuse a number at the pace of a scanner for this reason (message id)."""
+        refused = RefusedInput(reason, line.text.strip(" "))
         self._meanings.apply(refused, line.text)
         self._meanings.record(refused)
 

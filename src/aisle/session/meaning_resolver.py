@@ -200,10 +200,10 @@ class MeaningResolver:
         """
         return _is_fast(line) and find_number(self._store.reader, quantity) is None
 
-    def is_fast_choice(self, line: Line, meaning: Meaning) -> bool:
-        """Return whether the number of a choice in a job came at the pace of a scanner: it may be a part of a code."""
-        is_number = isinstance(meaning, Choice) and line.text.strip(" ").isdecimal()
-        return is_number and self._page.top.job.journalled and _is_fast(line)
+    @staticmethod
+    def is_fast_choice(line: Line, meaning: Meaning) -> bool:
+        """Return whether the number of a choice came at the pace of a scanner: it may be a part of a code."""
+        return isinstance(meaning, Choice) and line.text.strip(" ").isdecimal() and _is_fast(line)
 
     def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:
         """Return the scan of the record whose number came at the pace of a scanner where a value is typed.

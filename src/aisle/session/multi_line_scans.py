@@ -5,7 +5,7 @@ scanner with a memory; otherwise it is unknown as a whole, and none of its lines
 
 * a line that a person ended is never held (`Line.scan_number` is 0);
 * a plain code is held while a next line may begin at the pace of its characters, which is not at all if it came in one
-  read. If the rest of its scan is no code, the code counts and the rest is refused;
+  read. If the rest of its scan is no code, the code counts and the rest is refused; in a count it is taken back;
 * all else (a number, a letter, words, Enter) is held until nothing came for a tenth of a second.
 
 A link that stalls makes longer pauses between the lines of a scan. What comes at scanner pace within `LATE_LINE_S` of
@@ -26,6 +26,7 @@ from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Si
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
+from aisle.session.job_stack import StackedJob
 from aisle.session.meaning_resolver import FAST_S, MeaningResolver
 from aisle.session.verdicts import Verdicts
 
@@ -67,6 +68,8 @@ class _HeldScan(NamedTuple):
     """Codes among them."""
     first_bad_text: str = ""
     """First of them that is no code."""
+    counted: Any = None
+    """State of a count after the only code of the scan so far was counted; else None."""
     is_late: bool = False
     """Whether it began so soon after an unknown scan that it may be a part of that."""
 
@@ -241,8 +244,17 @@ class MultiLineScans:
         elif silence.is_over or (
             are_codes and silence.seconds >= last.next_line_within and self._resolver.is_long_code(last.text)
         ):
+            before = self._page.top
             self._keep(silence, held._replace(lines=(), applied=held.applied + len(held.lines)))
             self._apply_held(held, at, are_codes=are_codes)
+            counted = self._counted_since(before) if held.applied + len(held.lines) == 1 else None
+            self._held = self._held._replace(counted=counted)
+
+    def _counted_since(self, before: StackedJob) -> Any:
+        """Return the state of the count on the page if it has an entry more than before; else None."""
+        top = self._page.top
+        is_same = top.job.name == "count" and top.job_id == before.job_id
+        return top.state if is_same and top.state.history and top.state.history != before.state.history else None
 
     def _decide_enter(self, held: _HeldScan, at: float, silence: Silence) -> None:
         """Apply an Enter that came without lines unless it is a part of another scan."""
@@ -267,6 +279,9 @@ class MultiLineScans:
         self._guards_short_only = self._guards_short_only and held.is_late
         if reason.id != "input.too_soon":
             self._is_unknown_multi_line = True
+        if held.counted is not None and held.counted is self._page.top.state:
+            self._inputs.undo_last_step()
+            reason = msg("input.later_lines_undone")
         self._inputs.refuse_lines(held.lines, reason, at, is_secret=held.is_secret)
 
     def _refusal_message(self, held: _HeldScan) -> Msg:

@@ -186,6 +186,8 @@ def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
         rows = {name: int(fetch(found, f"SELECT count(*) FROM {table}")[0][0]) for name, table in _TABLES}  # noqa: S608 - names of our own tables
         progress = load_progress(CacheWriter(found, store_folder.store))
         last_ok = fetch(found, "SELECT last_ok FROM link")[0][0]
+        place = loaded.settings.receiving_place
+        is_place_known = not place or bool(fetch(found, "SELECT 1 FROM location WHERE location_code = ?", place))
     age = time.time() - last_ok if last_ok else None
     text = ", ".join(f"{count} {name}" for name, count in rows.items())
     what = f"{text}; confirmed {format_age(age) if age is not None else 'never'}; schema {SCHEMA_VERSION}"
@@ -204,6 +206,14 @@ def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
         yield note("cache", what, "What is shown may be out of date.", "Run: aisle sync", **facts)
     else:
         yield ok("cache", f"{what}; complete", **facts)
+    if not is_place_known and progress.completed and not progress.missing:
+        yield note(
+            "settings",
+            f"receiving_place {place} is no location of the store",
+            "Received goods that are put nowhere else are booked there.",
+            "Set receiving_place to a code of the store, or make the location.",
+            place=place,
+        )
     yield from _list_findings(store_folder, progress)
 
 

@@ -398,10 +398,13 @@ def count_missing(state: CountState) -> int:
 
 
 def label_with_pools(state: CountState, *indexes: int) -> Msg:
-    """Return the product's label, with these pools if it has several at the location."""
+    """Return the product's label, with these pools if it has several at the location, or another than the usual one:
+    a count must not go to a pool unnamed because picks emptied the pool of the record.
+    """
     item = state.lines[indexes[0]]
     same_product = [other for other in state.lines if (other.location, other.product) == (item.location, item.product)]
-    if len(same_product) < 2:
+    is_usual = item.pool in (0, state.default_pool or 1) or len(state.pools) < 2
+    if len(same_product) < 2 and is_usual:
         return raw(item.label)
     pools = ", ".join(pool_name(state.pools, state.lines[index].pool) for index in indexes)
     return msg("count.in_pool", label=item.label, pool=pools)

@@ -125,10 +125,6 @@ class TodayRow(TypedDict):
     work_count: int
     work_move: int
     work_short: int
-    pieces_pick: Decimal
-    pieces_count: Decimal
-    pieces_move: Decimal
-    pieces_short: Decimal
     link: str
     last_ok: float
     why: str

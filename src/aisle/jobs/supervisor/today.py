@@ -148,13 +148,12 @@ def _order_block(values: TodayRow) -> Block:
 
 
 def _work_block(values: TodayRow) -> Block:
-    picks = msg("today.lines_pieces", count=values["work_pick"], pieces=abs(values["pieces_pick"]))
     outbox = values["outbox"]
     waiting = sum(outbox.get(name, 0) for name in ("queued", "sending", "in_doubt"))
     in_doubt = sum(outbox.get(name, 0) for name in ("needs_person", "rejected"))
     here = msg("today.here_only", count=waiting, doubtful=in_doubt)
     rows = _figure_rows(
-        ("today.work_pick", picks),
+        ("today.work_pick", values["work_pick"]),
         ("today.work_count", values["work_count"]),
         ("today.work_move", values["work_move"]),
         ("today.work_short", values["work_short"]),

@@ -165,6 +165,10 @@ class ValueTooLong(StorageError):
     """Value that is longer than this engine can store. The work was undone."""
 
 
+class ResultTooLong(StorageError):
+    """Result of a statement that would take too much memory."""
+
+
 def database_failure(error: BaseException) -> DatabaseFailed:
     """Return the failure for clients. The engine's message has paths and values, so it is not passed on."""
     failure = DatabaseFailed("The database failed; the service's log names the kind of failure.")

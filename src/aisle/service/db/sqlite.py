@@ -22,7 +22,7 @@ from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed
 from aisle.service.db.fair_reads import FairTurns
 from aisle.service.db.sqlite_connection import (
     DISK_ERRORS,
-    SqliteTransaction,
+    ReadTransaction,
     busy_error,
     open_connection,
     public_error,
@@ -107,7 +107,7 @@ class SqliteDatabase:
         """Run `read`, for callers without an event loop."""
         reader = next(self._reader_cycle)
         with self._monitored("reads"):
-            return reader.thread.submit(reader.run, work).result()
+            return reader.thread.submit(reader.run, work, is_for_clients=False).result()
 
     def write_now(self, work: Work[T]) -> T:
         """Run `write`, for callers without an event loop."""
@@ -139,10 +139,11 @@ class ReaderThread:
     def __init__(self, connect: Callable[[], apsw.Connection], name: str) -> None:
         self.thread = ThreadPoolExecutor(1, name)
         self._connection = self.thread.submit(connect).result()
-        self._transaction = SqliteTransaction(self._connection)
+        self._transaction = ReadTransaction(self._connection)
 
-    def run(self, work: Work[T]) -> T:
+    def run(self, work: Work[T], *, is_for_clients: bool = True) -> T:
         try:
+            self._transaction.is_for_clients = is_for_clients
             self._transaction.begin("BEGIN")
             return run_sync(work(self._transaction))
         except (apsw.BusyError, *DISK_ERRORS) as problem:

@@ -7,8 +7,10 @@ import re
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
+from itertools import islice
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
+from sys import getsizeof
 from time import monotonic, sleep
 from typing import Any, TypeVar, cast
 
@@ -18,6 +20,7 @@ from aisle.errors import StorageError
 from aisle.service.db.database import (
     Busy,
     ConstraintViolated,
+    ResultTooLong,
     Row,
     Statement,
     cache_key,
@@ -31,6 +34,11 @@ T = TypeVar("T")
 
 # Tables that every request reads and that are rarely written. Their answers are cached within a transaction.
 _STABLE_TABLES = frozenset({"store", "token", "token_store"})
+
+MAX_RESULT_BYTES = 32 << 20
+"""Maximum memory of the rows of one statement, as much as clients read of an answer."""
+_UNMEASURED_ROWS = 8
+"""Number of rows that are read between two checks of that; the first ones are always read."""
 
 _PRAGMAS = (
     "PRAGMA foreign_keys = ON",
@@ -265,6 +273,25 @@ class SqliteTransaction:
         """End the transaction, unless SQLite has ended it already."""
         if self.connection.in_transaction:
             self.connection.execute(statement)
+
+
+class ReadTransaction(SqliteTransaction):
+    """`Transaction` that only reads, and whose results are bounded if they are for clients."""
+
+    is_for_clients = True
+
+    def _query(self, text: str, args: Sequence[apsw.SQLiteValue]) -> list[Row]:
+        if not self.is_for_clients:
+            return super()._query(text, args)
+        found, size = self.connection.execute(text, args), 0
+        rows: list[Row] = list(islice(found, _UNMEASURED_ROWS))
+        while part := list(islice(found, _UNMEASURED_ROWS)):
+            rows += part
+            size += sum([sum(map(getsizeof, row)) for row in part])
+            if size > MAX_RESULT_BYTES:
+                found.close(True)
+                raise ResultTooLong("This is too long for one answer. Ask for fewer rows.")
+        return rows
 
 
 class _OptimisticSavepoint:

@@ -16,7 +16,7 @@ from typing import NoReturn, TypeVar
 import apsw
 
 from aisle.service.db.database import Row, Work
-from aisle.service.db.sqlite_connection import DISK_ERRORS, SqliteTransaction, run_sync
+from aisle.service.db.sqlite_connection import DISK_ERRORS, ReadTransaction, run_sync
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ class InlineReader:
             self._connection.close()
 
 
-class _LimitedTransaction(SqliteTransaction):
+class _LimitedTransaction(ReadTransaction):
     """`Transaction` that measures a read and remembers the statements that were too expensive."""
 
     def __init__(self, connection: apsw.Connection) -> None:

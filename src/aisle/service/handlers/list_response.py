@@ -23,8 +23,8 @@ from aisle.service.query_values import QueryValues
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
-MAX_PAGE_CHARACTERS = 16 << 20
-"""Maximum number of characters of the rows of a page, unless it is one row."""
+MAX_PAGE_BYTES = 8 << 20
+"""Maximum number of bytes of the rows of a page, unless it is one row."""
 _MAX_SCROLL_ID = 2000
 SCROLL_PARAM = Param("scroll_id", "query", "string", max_length=_MAX_SCROLL_ID, assumed=True)
 """Parameter of every list with the common envelope, beside those of the document."""
@@ -158,28 +158,30 @@ def _is_last_page(page: Page, rows: Sequence[object]) -> bool:
     return len(rows) <= page.size and bool(rows or not page.offset)
 
 
-def check_page_length(rows: Iterable[str], page: Page) -> list[str]:
-    """Return the encoded rows of a page. Raise Refusal (413) as soon as they are too long for one answer."""
-    kept: list[str] = []
-    length = 0
-    for row in rows:
-        kept.append(row)
-        length += len(row)
-        if length > MAX_PAGE_CHARACTERS and page.size > 1:
-            raise Refusal(
-                413, f"This page is too long for one answer. Ask for less than {page.size} rows.", "page_size"
-            )
-    return kept
+def joined_rows(head: bytes, rows: Iterable[str], page: Page, tail: bytes) -> bytes:
+    """Return the encoded rows of a page between `head` and `tail`.
+
+    Raise Refusal (413) as soon as they are too long for one answer. Few copies are made, since pages are long.
+    """
+    body = bytearray(head)
+    for number, row in enumerate(rows):
+        if number:
+            body += b","
+        body += row.encode()
+        if len(body) > MAX_PAGE_BYTES and page.size > 1:
+            raise page_too_long(page)
+    body += tail
+    return bytes(body)
+
+
+def page_too_long(page: Page) -> Refusal:
+    """Return the refusal of a page that is too long for one answer."""
+    return Refusal(413, f"This page is too long for one answer. Ask for less than {page.size} rows.", "page_size")
 
 
 def reduced_envelope(rows: Iterable[str], page: Page, total: int | None, *, has_more: bool) -> bytes:
     """Return encoded rows in the reduced envelope of the receipt lists."""
-    return (
-        b'{"list":['
-        + ",".join(check_page_length(rows, page)).encode()
-        + b"],"
-        + to_json_bytes(_page_members(page, total, has_more))[1:]
-    )
+    return joined_rows(b'{"list":[', rows, page, b"]," + to_json_bytes(_page_members(page, total, has_more))[1:])
 
 
 def _page_members(page: Page, total: int | None, has_more: bool) -> dict[str, object]:
@@ -224,7 +226,7 @@ def list_envelope(
         # A longer id would be refused, so it is left out; the next page has a number, too.
         tail |= {"scroll_id": scroll} if len(scroll) <= _MAX_SCROLL_ID else {}
     tail |= {"sort_column": sort_column, "sort_order": "asc"}
-    return b'{"list":[' + ",".join(check_page_length(rows, page)).encode() + b"]," + to_json_bytes(tail)[1:]
+    return joined_rows(b'{"list":[', rows, page, b"]," + to_json_bytes(tail)[1:])
 
 
 def _filter_text(value: Any) -> str:

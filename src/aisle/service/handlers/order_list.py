@@ -25,7 +25,7 @@ from aisle.service.domain.states import STATUS_IDS
 from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import to_json_bytes, unprocessable
-from aisle.service.handlers.list_response import check_page_length, list_envelope, parse_scroll_page
+from aisle.service.handlers.list_response import MAX_PAGE_BYTES, list_envelope, page_too_long, parse_scroll_page
 from aisle.service.operation_context import Context, OperationCall, Store
 from aisle.service.query_values import QueryValues
 
@@ -67,7 +67,8 @@ async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
     entries: list[str] = []
     for part in (rows[at : at + _ORDERS_PER_READ] for at in range(0, len(rows), _ORDERS_PER_READ)):
         entries += await _orders_json(ctx, query, part)
-        check_page_length(entries, page)
+        if page.size > 1 and sum(map(len, entries)) > MAX_PAGE_BYTES:
+            raise page_too_long(page)
     last = (rows[-1][2],) if rows else None
     return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="id", last_key=last)
 

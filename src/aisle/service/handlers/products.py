@@ -19,7 +19,7 @@ from aisle.service.domain.json_fragments import parse_json_object, pick_members,
 from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
-from aisle.service.handlers.list_response import check_page_length, parse_page
+from aisle.service.handlers.list_response import joined_rows, parse_page
 from aisle.service.http.validation import PRICE_FIELDS
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 from aisle.service.rate_limits import check_code
@@ -217,7 +217,7 @@ async def list_products(ctx: Context, call: OperationCall) -> bytes:
     if "store_number" in query:
         rows = await _with_store_values(ctx, query["store_number"], rows)
     head = {"page_number": page.number, "page_size": page.size, "total_record_count": total}
-    return to_json_bytes(head)[:-1] + b',"records":[' + ",".join(check_page_length(rows, page)).encode() + b"]}"
+    return joined_rows(to_json_bytes(head)[:-1] + b',"records":[', rows, page, b"]}")
 
 
 async def _count_listed(ctx: Context, filters: dict[str, object]) -> int:

@@ -27,7 +27,16 @@ from aisle.caller_keys import address_key
 from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
 from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
-from aisle.service.db import Busy, Database, DatabaseFailed, Statement, TooManyWaiting, Transaction, ValueTooLong
+from aisle.service.db import (
+    Busy,
+    Database,
+    DatabaseFailed,
+    ResultTooLong,
+    Statement,
+    TooManyWaiting,
+    Transaction,
+    ValueTooLong,
+)
 from aisle.service.db.fair_reads import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import format_timestamp
@@ -113,6 +122,8 @@ class OperationEndpoint:
             return refusal_response(Refusal(429, str(problem), retry_after=1))
         except (Busy, DatabaseFailed) as problem:
             return result_response(OperationResult(503, Refusal(503, str(problem)).body()))
+        except ResultTooLong as problem:
+            return refusal_response(Refusal(413, str(problem), "page_size"))
         except ValueTooLong as problem:
             return refusal_response(Refusal(422, str(problem)))
         except ClientDisconnect:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import uvicorn
 
+from aisle.allocator import return_freed_memory
 from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.certificates import CertificateFiles, tls_context
@@ -100,6 +101,7 @@ def run_server(
     Raise UsageError for an unknown database, an unusable certificate, or plain HTTP to other machines without
     `allow_plain_http`. Raise StorageError if the database cannot be used; one that cannot be reached is awaited.
     """
+    return_freed_memory()
     database_address = options.database_address
     if not options.certificate and not allow_plain_http and not _is_loopback(options.host):
         raise UsageError(
@@ -297,6 +299,7 @@ def _worker(
     at: ServerOptions, sock: socket.socket, ready: Callable[[], None], follow: Callable[[Callable[[], None]], None]
 ) -> None:
     """Run one worker process."""
+    return_freed_memory()
     with log_as_json() if at.json_logs else nullcontext():
         commands = Commands()
         follow(partial(commands.give, LEAVE))
