@@ -84,3 +84,9 @@ def test_a_sentence_is_split_into_its_parts() -> None:
 def test_a_malformed_sentence_is_refused(sentence: str) -> None:
     with pytest.raises(ValueError, match=r"brace|plural"):
         parse_message(sentence)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("id_", ["session.guessed", "session.keyboard_layout"])
+def test_a_guess_is_said_in_words_and_not_by_a_question_mark(language: str, id_: str) -> None:
+    assert "?" not in load_messages(language)[id_]
