@@ -24,6 +24,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from aisle.allocator import return_freed_memory
 from aisle.caller_keys import address_key
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
@@ -80,6 +81,7 @@ def serve(
 
     SIGHUP reloads the certificate; without one it ends the server.
     """
+    return_freed_memory()
     with repeats_filtered():
         server = http_server(web, limits, ready, certificate, private_key)
         follow(server.leave)
