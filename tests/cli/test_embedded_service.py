@@ -44,9 +44,9 @@ async def test_while_another_holds_the_file_the_loop_goes_on(
 async def test_cancelled_open_leaves_nothing_open(held: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, closed, open_, close = Event(), Event(), open_service, Service.close
 
-    def begins(path: Path, **options: Any) -> Service:
+    def begins(path: Path, *args: Any, **options: Any) -> Service:
         begun.set()
-        return open_(path, **options)
+        return open_(path, *args, **options)
 
     def ends(service: Service) -> None:
         close(service)
