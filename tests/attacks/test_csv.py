@@ -72,6 +72,7 @@ def test_whatever_they_are_made_of(tmp_path_factory: pytest.TempPathFactory, tex
     assert [formulas(path, separator) for separator in ",;|"] == [[], [], []]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 @pytest.mark.parametrize(
     "separators", ["44/59/9", *(pytest.param(one, marks=pytest.mark.full) for one in ("44", "59"))]

@@ -21,6 +21,8 @@ from tests.terminal.harness import python
 T = TypeVar("T")
 
 PATIENCE_S = 30.0
+KEY_S = 0.12
+"""From key to key."""
 FRED, PIN = "fred", "2468"
 """The supervisor of the demo store."""
 
@@ -120,9 +122,14 @@ class Browser:
         self._do(self._socket.send_json(list(message)))
 
     def types(self, text: str) -> None:
-        """As keys come: in one message, so long after the one before that it is no line of the same scan."""
+        """As keys come, so long after the text before that it is no line of the same scan.
+
+        Up to two characters come key by key, as a person types them; longer texts in one message.
+        """
         time.sleep(max(0.0, self._typed_at + 1.5 * SAME_SCAN_S - time.monotonic()))
-        self.says("stdin", text)
+        for part in text if len(text.rstrip("\r")) <= 2 else (text,):
+            self.says("stdin", part)
+            time.sleep(KEY_S)
         self._typed_at = time.monotonic()
 
     def resize(self, columns: int, rows: int) -> None:
