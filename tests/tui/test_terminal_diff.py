@@ -115,11 +115,11 @@ def test_rows_of_uncertain_width_are_written_whole() -> None:
     assert changed.count("\x1b[K") == 1
 
 
-def test_after_forget_a_row_is_written_whole() -> None:
+def test_after_a_resize_a_row_is_written_whole() -> None:
     diff = TerminalDiff()
     diff.resize(COLUMNS, ROWS, is_clear=True)
     diff.reduce(update(one(("abc", ""))))
-    diff.forget()
+    diff.resize(COLUMNS, ROWS)
     assert diff.reduce(update(one(("abc", "")))).count("\x1b[K") == ROWS
 
 

@@ -40,7 +40,7 @@ class RowChange(NamedTuple):
 
 
 class TerminalDiff:
-    """Cells on the terminal; unknown after `forget` until the whole screen has been written."""
+    """Cells on the terminal; unknown after `resize` until the whole screen has been written."""
 
     def __init__(self) -> None:
         self._rows: list[CellRow | None] = []
@@ -52,10 +52,6 @@ class TerminalDiff:
         self._columns = columns
         self._rows = [[BLANK] * columns if is_clear else None for _ in range(rows)]
         self._cursor = None
-
-    def forget(self) -> None:
-        """Forget what is on the terminal."""
-        self.resize(self._columns, len(self._rows))
 
     def reduce(self, update: str) -> str:
         """Return the text that changes the terminal as an update of Textual would, in fewer bytes."""
