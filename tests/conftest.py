@@ -120,7 +120,7 @@ def _drawn(table: pytest.Mark, first: int) -> pytest.Mark:
     kept = [at for at, case in enumerate(cases) if not any(mark.name == "full" for mark in getattr(case, "marks", ()))]
     every = math.ceil(len(kept) / CASES)
     kept = kept[first % every :: every] if every > 1 else kept
-    options = table.kwargs | ({"ids": [named[at] for at in kept]} if isinstance(ids, list | tuple) else {})
+    options = {**table.kwargs, "ids": [named[at] for at in kept]} if isinstance(ids, list | tuple) else table.kwargs
     return pytest.mark.parametrize(names, [cases[at] for at in kept], *more, **options).mark
 
 
