@@ -114,6 +114,8 @@ class Accepts(NamedTuple):
 
     Typed, it keeps its other meaning, and `1*B` is the object B.
     """
+    codes: tuple[str, ...] = ()
+    """Codes of digits on what the step asks for: at the pace of a scanner, one is that object and no number."""
     choice_values: tuple[Any, ...] = ()
     """Objects of the choices, if an input can replace them.
 

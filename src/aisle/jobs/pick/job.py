@@ -184,6 +184,7 @@ class PickJob(Job[PickState]):
             command_letters=letters,
             typed_only=typed_only,
             labels=labels,
+            codes=tuple(tote.code for tote in state.totes if tote.code.isdecimal()),
             choice_values=choices,
             choice_letters=keys,
         )
