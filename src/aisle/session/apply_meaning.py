@@ -247,8 +247,12 @@ class MeaningHandler:
         return not scan.is_look_up and receiving_job(self._page.stack.jobs, scan).job.name in COUNTS_SCANS
 
     def _repeats_serial(self, scan: Scan) -> bool:
-        """Return whether the job that counts a scan took the same piece before, and nobody was asked about it."""
-        is_asked = scan.matches[0].is_repeated
+        """Return whether the job that counts a scan took the same piece before, and nobody was asked about it.
+
+        A serial number that may end in a count is asked about as such.
+        """
+        first = scan.matches[0]
+        is_asked = first.is_repeated or (first.needs_quantity and first.may_hide_count)
         return not is_asked and self._is_counted(scan) and receiving_job(self._page.stack.jobs, scan).serials.has(scan)
 
     def _ask_which(self, scans: tuple[Scan, ...], meaning: Meaning, raw: str) -> None:
