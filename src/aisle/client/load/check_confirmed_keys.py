@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, status_error
 from aisle.client.response import Response
 from aisle.contract.wire import encode_segment
@@ -20,7 +20,7 @@ _FEATURES, _KNOWS_KEYS = "aisle-features", "known-keys"
 class Confirmed:
     """Keys under which batches were carried out, by the store for which they are kept."""
 
-    def __init__(self, client: BaseClient) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
         self._keys: dict[str, dict[str, str]] = {}
         """Keys of each store ('' for the chain), with the file that each is for."""

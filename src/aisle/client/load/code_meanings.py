@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from typing import NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.errors import ClientError, Forbidden, NotFound, Unauthorized
 from aisle.client.load.cell_cleaning import fold_code
 from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, LOCATIONS, ORDERS, PEOPLE
@@ -27,7 +27,7 @@ _LOOKS_ALIKE = "location_code looks like another, as O and 0 or I and 1 do; if i
 _LINE_BARCODE = "barcode is on two products"
 
 
-async def check_meanings(table: CsvTable, client: BaseClient) -> dict[int, str]:
+async def check_meanings(table: CsvTable, client: Client) -> dict[int, str]:
     """Add warnings for codes that also mean something else. Return reasons of refused rows, by line.
 
     Raise ContractError if a list cannot be read.
@@ -86,7 +86,7 @@ def _index_keys(code: str) -> tuple[str, ...]:
     return (code,) if code.isascii() and code.isdecimal() and code[0] != "0" else index_keys(code)
 
 
-async def _warn_of_badges(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_badges(table: CsvTable, client: Client) -> None:
     stores: dict[str, list[_Use]] = {}
     for line, (store, badge, user, name) in table.select_cells(("store_number", "badge", "user", "name")):
         for column, code in (("badge", badge), ("user", user)):
@@ -104,7 +104,7 @@ async def _warn_of_badges(table: CsvTable, client: BaseClient) -> None:
             of_places.compare(place, place, f"place {place}")
 
 
-async def _warn_of_locations(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_locations(table: CsvTable, client: Client) -> None:
     """Add warnings for locations that are a product or an order too, or look like another location."""
     stores: dict[str, list[_Use]] = {}
     for line, (store, code) in table.select_cells(("store_number", "location_code")):
@@ -128,7 +128,7 @@ async def _warn_of_locations(table: CsvTable, client: BaseClient) -> None:
                 table.notes.add_warning(_LOOKS_ALIKE, f"{use.code} beside {other}", use.line)
 
 
-async def _order_numbers(client: BaseClient, store: str) -> list[str]:
+async def _order_numbers(client: Client, store: str) -> list[str]:
     """Return the numbers of a store's orders; none if the store is unknown or of others."""
     try:
         path: dict[str, str] = {"store_number": store}
@@ -143,7 +143,7 @@ async def _order_numbers(client: BaseClient, store: str) -> list[str]:
         return []  # no path can name this store
 
 
-async def _warn_of_barcodes(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_barcodes(table: CsvTable, client: Client) -> None:
     """Add warnings for barcodes of lines that are on another product, in the file or in the service."""
     uses: list[_Use] = []
     first: dict[str, tuple[str, int]] = {}
@@ -165,7 +165,7 @@ async def _warn_of_barcodes(table: CsvTable, client: BaseClient) -> None:
             found.compare(code, number, meaning, owner=number)
 
 
-async def _warn_of_discounts(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_discounts(table: CsvTable, client: Client) -> None:
     """Add warnings for discount prices above the price in the catalogue."""
     discounts: dict[str, list[tuple[int, str]]] = {}
     for line, (product, discount) in table.select_cells(("product_number", "discount_price")):
@@ -177,7 +177,7 @@ async def _warn_of_discounts(table: CsvTable, client: BaseClient) -> None:
                 table.notes.add_warning("discount_price is above the price", f"{mine} and {price}", line)
 
 
-async def _unknown_locations(table: CsvTable, client: BaseClient) -> dict[int, str]:
+async def _unknown_locations(table: CsvTable, client: Client) -> dict[int, str]:
     """Return why rows with a location that their store does not have are refused. A store may have no locations."""
     known: dict[str, dict[str, str]] = {}
     refused: dict[int, str] = {}
@@ -194,7 +194,7 @@ async def _unknown_locations(table: CsvTable, client: BaseClient) -> dict[int, s
     return refused
 
 
-async def location_codes(client: BaseClient, store: str) -> list[str]:
+async def location_codes(client: Client, store: str) -> list[str]:
     """Return the codes of a store's locations; none if the store is unknown or of others."""
     try:
         path = {"store_number": store}
@@ -208,7 +208,7 @@ async def location_codes(client: BaseClient, store: str) -> list[str]:
         return []  # no path can name this store
 
 
-async def _pages(client: BaseClient, operation: str) -> AsyncIterator[Row]:
+async def _pages(client: Client, operation: str) -> AsyncIterator[Row]:
     async with aclosing(client.pages(operation, query={"page_size": _PAGE_SIZE})) as pages:
         async for rows, _ in pages:
             for row in rows:

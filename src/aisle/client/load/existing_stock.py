@@ -9,7 +9,7 @@ from contextlib import aclosing
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.records import Record
@@ -45,7 +45,7 @@ class TrackedStock:
     A product's entry in the store's stock list decides; otherwise the product itself.
     """
 
-    def __init__(self, client: BaseClient, table: CsvTable) -> None:
+    def __init__(self, client: Client, table: CsvTable) -> None:
         self._client = client
         self._table = table
         self._rows_by_store: Counter[str] | None = None
@@ -181,7 +181,7 @@ class LoadedStock:
     A log is kept until the store's last count: read again, it would contain the counts of this load.
     """
 
-    def __init__(self, client: BaseClient, table: CsvTable | None = None) -> None:
+    def __init__(self, client: Client, table: CsvTable | None = None) -> None:
         """Store the collaborators. `table` is the file with the counts."""
         self._client = client
         self._table = table

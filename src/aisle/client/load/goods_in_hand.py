@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from decimal import Decimal, InvalidOperation
 
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.errors import ClientError, TransportError
 from aisle.client.load.existing_stock import ProductStock
 from aisle.client.load.report import LoadError
@@ -24,7 +24,7 @@ InHand = Mapping[tuple[str, str], Decimal]
 class GoodsInHand:
     """Goods in hand in each store, read with its open orders when a product first lies at no location."""
 
-    def __init__(self, client: BaseClient) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
         self._by_store: dict[str, dict[str, dict[tuple[str, str], Decimal]]] = {}
 

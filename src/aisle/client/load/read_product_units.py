@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.errors import ClientError, TransportError
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.report import LoadError
@@ -15,7 +15,7 @@ _MAX_SINGLE_READS = 20
 """Number of products up to which they are read one by one."""
 
 
-async def read_units(table: CsvTable, client: BaseClient) -> None:
+async def read_units(table: CsvTable, client: Client) -> None:
     """Give the table the units of the products that its quantities name with a unit.
 
     Raise LoadError if the service does not respond.

@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.client.base import BaseClient, parse_retry_after
+from aisle.client.client import Client, parse_retry_after
 from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
 from aisle.client.load.check_confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.columns import (
@@ -150,7 +150,7 @@ class _StrictStop(Exception):
 
 async def load(
     directory: Path,
-    client: BaseClient,
+    client: Client,
     *,
     strict: bool = False,
     recount: bool = False,
@@ -226,7 +226,7 @@ class FileLoad:
     def __init__(
         self,
         table: CsvTable,
-        client: BaseClient,
+        client: Client,
         load_id: str,
         loaded_stock: LoadedStock | None,
         confirmed: Confirmed,

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
 from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code
 from aisle.client.load.code_meanings import check_meanings
@@ -68,7 +68,7 @@ _SERVICE_LISTS = {
 }
 
 
-async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFindings:
+async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindings:
     """Compare the keys of a file that creates records, and other codes and prices, with those of the service.
 
     Raise LoadError if the service does not respond. What it cannot list is noted and not compared.
@@ -89,7 +89,7 @@ async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFi
         return ServiceFindings()
 
 
-async def _places_beside_totals(table: CsvTable, client: BaseClient) -> dict[str, set[str]]:
+async def _places_beside_totals(table: CsvTable, client: Client) -> dict[str, set[str]]:
     """Return the locations of stores for which a file has stock rows with and without a location of one product."""
     found: dict[str, set[str]] = {}
     for store in sorted(Placeless(table).stores) if table.name == STOCK.file else ():
@@ -108,7 +108,7 @@ async def _places_beside_totals(table: CsvTable, client: BaseClient) -> dict[str
 class _Comparison:
     """Comparison of one file."""
 
-    def __init__(self, table: CsvTable, client: BaseClient, listed: _ServiceList) -> None:
+    def __init__(self, table: CsvTable, client: Client, listed: _ServiceList) -> None:
         self._table = table
         self._client = client
         self._list = listed
@@ -316,7 +316,7 @@ class _Comparison:
                 continue  # no path can name this store
 
 
-async def fetch_people(client: BaseClient, store: str) -> list[Row] | None:
+async def fetch_people(client: Client, store: str) -> list[Row] | None:
     """Return the people of a store; None if they cannot be read. Raise ClientError if the service does not respond."""
     response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
     try:
@@ -326,7 +326,7 @@ async def fetch_people(client: BaseClient, store: str) -> list[Row] | None:
     return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else None
 
 
-async def warn_of_missing_supervisors(table: CsvTable, client: BaseClient) -> None:
+async def warn_of_missing_supervisors(table: CsvTable, client: Client) -> None:
     """Add a warning for each store of the file in which no supervisor has a PIN.
 
     Of a file of orders, stores without people are left out: theirs may still come.
@@ -344,7 +344,7 @@ async def warn_of_missing_supervisors(table: CsvTable, client: BaseClient) -> No
             )
 
 
-async def _warn_of_unknown_orders(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_unknown_orders(table: CsvTable, client: Client) -> None:
     """Add warnings for lines of deliveries that are for orders, or lines of them, that the store does not have."""
     wanted: dict[str, dict[str, list[tuple[int, str, str]]]] = {}
     names = ("store_number", "order_number", "customer_order_number", "customer_order_line_number")
