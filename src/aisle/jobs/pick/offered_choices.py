@@ -18,7 +18,7 @@ from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pick.undo import moved_stop_step
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Match, Quantity, Scan, Text, UnknownCode
+from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Match, Quantity, Scan, UnknownCode
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
@@ -202,7 +202,7 @@ def number_in_question(state: PickState) -> Decimal:
 
 def note_untaken(state: PickState, event: Event) -> PickState:
     """Note the number in question if an input comes that does not answer it."""
-    is_answer = not isinstance(event, Scan | Command | Text | UnknownCode)
+    is_answer = not isinstance(event, Scan | Command | UnknownCode)
     return state if is_answer else state._replace(untaken=number_in_question(state))
 
 
