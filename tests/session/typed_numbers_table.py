@@ -390,7 +390,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "pick.product pick.total_more_than_ordered",
         "pick.product pick.unknown",
         "pick.product input.no_command",
-        "pick.product pick.picked",
+        "pick.product session.not_applied",
     ),
     "pick.product/foreign": (
         "pick.product input.number_after_refused_scan",

@@ -244,6 +244,8 @@ class InputHandler:
         meaning = self._resolver.resolve(line.text)
         if self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
+        if self._resolver.is_scanned_number_label(line, meaning):
+            meaning = UnknownCode(line.text.strip(" "))
         confirmed = self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
