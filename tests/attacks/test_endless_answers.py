@@ -67,7 +67,7 @@ async def test_an_answer_without_end_is_given_up() -> None:
     head, most = b"Transfer-Encoding: chunked\r\n", 3 * MAX_RESPONSE_BYTES
     async with lying(head, endless=True) as url, Client(url, "t") as client, memory(most):
         with pytest.raises(ResponseTooLong, match="longer than 32 MiB"):
-            await client.list_stores()
+            await client.call("list-stores")
         with pytest.raises(OutcomeUnknown, match="longer than 32 MiB"):
             await client.request("create-movement", path={"store_number": "1"}, body=b"[]")
 
@@ -75,7 +75,7 @@ async def test_an_answer_without_end_is_given_up() -> None:
 async def test_an_answer_that_says_that_it_is_too_long_is_not_begun() -> None:
     async with lying(b"Content-Length: 1073741824\r\n") as url, Client(url, "t") as client, memory(4 << 20):
         with pytest.raises(ResponseTooLong, match="32 MiB"):
-            await client.list_stores()
+            await client.call("list-stores")
 
 
 @pytest.mark.parametrize("kind", ["gzip", *(pytest.param(one, marks=pytest.mark.full) for one in ("deflate", "bare"))])
@@ -85,7 +85,7 @@ async def test_a_bomb_is_not_inflated(kind: str) -> None:
     head = b"Content-Encoding: %s\r\nContent-Length: %d\r\n" % (coding, len(body))
     async with lying(head, body) as url, Client(url, "t") as client, memory(3 * MAX_RESPONSE_BYTES):
         with pytest.raises(ResponseTooLong, match="32 MiB"):
-            await client.list_stores()
+            await client.call("list-stores")
 
 
 @pytest.mark.parametrize("kind", ["gzip", "deflate", "bare"])
@@ -141,7 +141,7 @@ async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
         with pytest.raises(InvalidResponse, match="values"):
             await client.first_page("list-stores")
         with pytest.raises(InvalidResponse, match="values"):
-            await client.list_stores()
+            await client.call("list-stores")
 
 
 async def test_long_answers_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ async def test_long_answers_are_read_one_after_the_other(monkeypatch: pytest.Mon
     head, others = b"Transfer-Encoding: chunked\r\n", 6
     most = (12 << 20) + others * (SMALL_RESPONSE_BYTES + (4 << 20))  # the service takes some of it
     async with lying(head, endless=True) as url, Client(url, "t") as client, memory(most):
-        found = await asyncio.gather(*(client.list_stores() for _ in range(others)), return_exceptions=True)
+        found = await asyncio.gather(*(client.call("list-stores") for _ in range(others)), return_exceptions=True)
     assert {type(one) for one in found} == {ResponseTooLong}
 
 
@@ -229,5 +229,5 @@ async def test_answer_that_drips_is_asked_for_once() -> None:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         async with Client(url, "t", timeouts=Timeouts(total=0.3)) as client:
             with pytest.raises(ResponseTooSlow, match=r"did not end in 0\.3 s"):
-                await asyncio.wait_for(client.list_stores(), 10)
+                await asyncio.wait_for(client.call("list-stores"), 10)
     assert asked == 1

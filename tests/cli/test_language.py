@@ -39,11 +39,17 @@ async def test_names_come_in_it(aisle_home: Path) -> None:
         """Nobody looks at the answers."""
 
     async with client_factory(load_settings({}))(nothing) as client:
-        lying = [entry for place in (await client.list_locations("0001")).rows for entry in place.stock or ()]
+        lying = [
+            entry
+            for place in (await client.call("list-locations", store_number="0001")).rows
+            for entry in place.stock or ()
+        ]
         number = str(lying[0].product_number)
         field = {"sort_order": 1, "key": "product_name.nl", "value": "Thee"}
-        await client.create_or_update_products({"products": [{"product_number": number, "free_fields": [field]}]})
-        places = (await client.list_locations("0001")).rows
+        await client.call(
+            "create-or-update-products", {"products": [{"product_number": number, "free_fields": [field]}]}
+        )
+        places = (await client.call("list-locations", store_number="0001")).rows
     named = {
         entry.product_description for place in places for entry in place.stock or () if entry.product_number == number
     }

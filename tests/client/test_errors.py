@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from aisle.client import Outcome, Response, RetryPolicy, outcome_of
-from aisle.client.base import parse_retry_after, wait_before_retry
+from aisle.client.client import parse_retry_after, wait_before_retry
 from aisle.client.errors import (
     ClientError,
     Conflict,
@@ -167,7 +167,7 @@ async def test_a_status_becomes_an_error_with_the_services_words(status: int, ki
     service = Service(reply(status, {"success": False, "message": "line 3 is full"}))
     async with service.client() as client:
         with pytest.raises(kind) as caught:
-            await client.create_movement("7", [])
+            await client.call("create-movement", [], store_number="7")
     error = caught.value
     assert type(error) is kind
     assert isinstance(error, AisleError)
@@ -197,9 +197,9 @@ async def test_an_error_is_printable_and_keeps_the_raw_message() -> None:
     service = Service(reply(422, {"message": evil}), reply(200, {"success": False, "message": evil}))
     async with service.client() as client:
         with pytest.raises(InvalidRequest) as refused:
-            await client.create_stores({"stores": []})
+            await client.call("create-stores", {"stores": []})
         with pytest.raises(UnsuccessfulResult) as rejected:
-            await client.create_stores({"stores": []})
+            await client.call("create-stores", {"stores": []})
     for caught in (refused, rejected):
         error = caught.value
         assert isinstance(error, (InvalidRequest, UnsuccessfulResult))
@@ -211,17 +211,17 @@ async def test_an_error_is_printable_and_keeps_the_raw_message() -> None:
 async def test_a_2xx_without_success_is_accepted_and_with_false_rejected() -> None:
     service = Service(reply(200, {"data": "x"}), reply(200, {"success": False, "message": "no"}))
     async with service.client() as client:
-        result = await client.create_customer_orders_one_store("7", {"orders": []})
+        result = await client.call("create-customer-orders-one-store", {"orders": []}, store_number="7")
         assert (result.success, result.data) == (None, "x")
         with pytest.raises(UnsuccessfulResult, match="did not carry out create-customer-orders-one-store: no"):
-            await client.create_customer_orders_one_store("7", {"orders": []})
+            await client.call("create-customer-orders-one-store", {"orders": []}, store_number="7")
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"list": 1}', b'{"list": [{"id": 1}]}', b"\xff"])
 async def test_a_2xx_that_does_not_fit_is_an_answer_error(body: bytes) -> None:
     async with Service(reply(200, body)).client() as client:
         with pytest.raises(InvalidResponse, match="list-locations") as caught:
-            await client.list_locations("7")
+            await client.call("list-locations", store_number="7")
     assert isinstance(caught.value, ContractError)
     assert str(caught.value).isprintable()
 
@@ -243,7 +243,7 @@ async def test_a_read_is_tried_three_times_with_growing_waits(fault: Reply) -> N
     service = Service(fault)
     async with service.client() as client:
         with pytest.raises(ClientError):
-            await client.list_stores()
+            await client.call("list-stores")
     assert len(service.sent) == 3
     assert service.slept == [0.25, 0.5]  # half of 0.5 and of 1 second: full jitter with a roll of 0.5
 
@@ -251,7 +251,7 @@ async def test_a_read_is_tried_three_times_with_growing_waits(fault: Reply) -> N
 async def test_a_read_that_recovers_is_an_answer() -> None:
     service = Service(httpx.ConnectError("x"), reply(503), PAGE)
     async with service.client() as client:
-        assert (await client.list_stores()).rows == []
+        assert (await client.call("list-stores")).rows == []
     assert len(service.sent) == 3
 
 
@@ -260,7 +260,7 @@ async def test_a_read_that_cannot_recover_is_tried_once(status: int) -> None:
     service = Service(reply(status))
     async with service.client() as client:
         with pytest.raises(StatusError):
-            await client.list_stores()
+            await client.call("list-stores")
     assert (len(service.sent), service.slept) == (1, [])
 
 
@@ -269,9 +269,9 @@ async def test_a_write_is_sent_once_whatever_happens(fault: Reply) -> None:
     service = Service(fault)
     async with service.client() as client:
         with pytest.raises(ClientError):
-            await client.create_movement("7", [])
+            await client.call("create-movement", [], store_number="7")
         with pytest.raises(ClientError):
-            await client.delete_products({"product_numbers": []})
+            await client.call("delete-products", {"product_numbers": []})
     assert (len(service.sent), service.slept) == (2, [])
 
 
@@ -279,7 +279,7 @@ async def test_retry_after_is_honoured_in_seconds_and_as_a_date() -> None:
     date = "Tue, 14 Nov 2023 22:13:30 GMT"  # ten seconds after the test's now
     service = Service(reply(429, headers={"Retry-After": "7"}), reply(503, headers={"Retry-After": date}), PAGE)
     async with service.client() as client:
-        await client.list_stores()
+        await client.call("list-stores")
     assert service.slept == [7.25, 10.5]
 
 
@@ -287,7 +287,7 @@ async def test_a_wait_that_is_too_long_is_left_to_the_caller() -> None:
     service = Service(reply(429, headers={"Retry-After": "3600"}))
     async with service.client() as client:
         with pytest.raises(RateLimited) as caught:
-            await client.list_stores()
+            await client.call("list-stores")
     assert (caught.value.retry_after, len(service.sent), service.slept) == (3600.0, 1, [])
 
 

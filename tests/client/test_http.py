@@ -67,7 +67,7 @@ async def test_every_answer_is_shown_to_the_observer() -> None:
     seen: list[Response] = []
     service = Service(reply(503), reply(200, {"list": []}, {"Aisle-Features": "idempotency=30d"}))
     async with service.client(on_response=seen.append) as client:
-        await client.list_stores()
+        await client.call("list-stores")
     assert [answer.status for answer in seen] == [503, 200]
     assert seen[1].headers["aisle-features"] == "idempotency=30d"
 
@@ -79,22 +79,22 @@ async def test_token_follows_template_and_is_requested_each_time() -> None:
     tokens = iter(["one", "two"])
     service = Service(reply(200, {"list": []}))
     async with service.client(lambda: next(tokens), token_header="Key {token}!") as client:
-        await client.list_stores()
-        await client.list_stores()
+        await client.call("list-stores")
+        await client.call("list-stores")
     assert [sent.headers["authorization"] for sent in service.sent] == ["Key one!", "Key two!"]
 
 
 async def test_without_a_token_there_is_no_header() -> None:
     service = Service(reply(200, {"list": []}))
     async with service.client("") as client:
-        await client.list_stores()
+        await client.call("list-stores")
     assert "authorization" not in service.sent[0].headers
 
 
 async def test_a_token_that_cannot_be_sent_is_not_told() -> None:
     async with Service(reply()).client("geheim\r\nX: 1") as client:
         with pytest.raises(SettingsError) as caught:
-            await client.list_stores()
+            await client.call("list-stores")
     assert "geheim" not in str(caught.value)
 
 
@@ -102,7 +102,7 @@ async def test_the_token_and_what_people_search_appear_in_no_repr_and_no_log(cap
     caplog.set_level(logging.INFO)
     async with Service(httpx.ReadTimeout("x")).client() as client:
         with pytest.raises(OutcomeUnknown) as caught:
-            await client.list_stores(search_text="canary")
+            await client.call("list-stores", search_text="canary")
         told = repr(client) + repr(vars(client)["_sender"]) + str(caught.value) + caplog.text
     assert "secret-token" not in told
     assert "canary" not in told
@@ -143,7 +143,7 @@ def test_plain_http_can_be_allowed_and_a_template_needs_its_token() -> None:
 async def test_a_prefix_of_the_address_stays() -> None:
     service = Service(reply(200, {"list": []}))
     client = Client("http://127.0.0.1:1/shop/", "t", transport=service.client()._sender.transport)
-    await client.list_stores()
+    await client.call("list-stores")
     assert service.sent[0].target == "/shop/api/v2/public/stores"
 
 
@@ -158,7 +158,7 @@ async def test_redirects_are_not_followed() -> None:
     service = Service(reply(302, headers={"Location": "http://127.0.0.1:1/elsewhere"}))
     async with service.client() as client:
         with pytest.raises(ServerError):
-            await client.create_stores({"stores": []})
+            await client.call("create-stores", {"stores": []})
     assert len(service.sent) == 1
 
 
@@ -178,9 +178,9 @@ async def test_reads_and_writes_have_connections_of_their_own(monkeypatch: pytes
 
     monkeypatch.setattr(httpx, "AsyncHTTPTransport", Recorder)
     async with Client("http://127.0.0.1:1", "t") as client:
-        await client.list_stores()
-        await client.create_stores({"stores": []})
-        await client.list_stores()
+        await client.call("list-stores")
+        await client.call("create-stores", {"stores": []})
+        await client.call("list-stores")
     reads, writes = made
     assert reads["limits"].keepalive_expiry == 30.0
     assert writes["limits"].keepalive_expiry <= 2.0
@@ -193,8 +193,8 @@ async def test_reads_and_writes_have_connections_of_their_own(monkeypatch: pytes
 async def test_cookies_of_service_are_not_kept() -> None:
     service = Service(reply(200, {"list": []}, {"Set-Cookie": "session=s3; Path=/"}))
     async with service.client() as client:
-        await client.list_stores()
-        await client.list_stores()
+        await client.call("list-stores")
+        await client.call("list-stores")
     assert ["cookie" in sent.headers for sent in service.sent] == [False, False]
 
 
@@ -245,10 +245,10 @@ async def test_an_app_in_this_process_sees_the_raw_path_and_its_crash_is_a_500()
         await send({"type": "http.response.body", "body": b'{"success":true}'})
 
     async with Client("http://127.0.0.1", "t", transport=asgi_transport(app)) as client:
-        result = await client.create_movement("A/12 #%é", [{"quantity": 1}], app_user_name="a b")
+        result = await client.call("create-movement", [{"quantity": 1}], store_number="A/12 #%é", AppUserName="a b")
         assert result.success is True
         with pytest.raises(ServerError):
-            await client.create_movement("7", [])
+            await client.call("create-movement", [], store_number="7")
     path = b"/api/v2/public/stores/A%2F12%20%23%25%C3%A9/storeproductlocation/movement"
     assert seen[0] == (path, b"AppUserName=a%20b", b'[{"quantity":1}]')
 
@@ -292,7 +292,7 @@ async def test_nobody_listening_means_not_sent() -> None:
         pass
     async with Client(base_url, "t", timeouts=ONCE) as client:
         with pytest.raises(NotSent, match=base_url):
-            await client.create_stores({"stores": []})
+            await client.call("create-stores", {"stores": []})
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ async def test_an_answer_that_breaks_off_is_ambiguous(answer: bytes) -> None:
 
     async with listening(cut) as base_url, Client(base_url, "t", timeouts=ONCE) as client:
         with pytest.raises(OutcomeUnknown):
-            await client.create_stores({"stores": []})
+            await client.call("create-stores", {"stores": []})
 
 
 async def test_an_answer_that_drips_for_ever_ends_by_the_total_time() -> None:
@@ -325,7 +325,7 @@ async def test_an_answer_that_drips_for_ever_ends_by_the_total_time() -> None:
 
     async with listening(drip) as base_url, Client(base_url, "t", timeouts=Timeouts(total=0.1)) as client:
         with pytest.raises(OutcomeUnknown, match="did not end in"):
-            await client.create_stores({"stores": []})
+            await client.call("create-stores", {"stores": []})
 
 
 async def test_a_cancelled_call_stays_cancelled_and_the_client_stays_usable() -> None:
@@ -342,12 +342,12 @@ async def test_a_cancelled_call_stays_cancelled_and_the_client_stays_usable() ->
         await writer.drain()
 
     async with listening(slow_then_fine) as base_url, Client(base_url, "t", timeouts=ONCE) as client:
-        call = asyncio.create_task(client.list_stores())
+        call = asyncio.create_task(client.call("list-stores"))
         await arrived.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        assert (await client.list_stores()).rows == []
+        assert (await client.call("list-stores")).rows == []
 
 
 async def test_many_reads_at_once_wait_their_turn() -> None:
@@ -363,6 +363,6 @@ async def test_many_reads_at_once_wait_their_turn() -> None:
         await writer.drain()
 
     async with listening(count) as base_url, Client(base_url, "t", timeouts=ONCE) as client:
-        pages = await asyncio.gather(*(client.list_stores() for _ in range(60)))
+        pages = await asyncio.gather(*(client.call("list-stores") for _ in range(60)))
     assert len(pages) == 60
     assert most <= 8

@@ -11,7 +11,6 @@ import pytest
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import PageNumberCursor
-from aisle.contract.models.stores import Store
 from aisle.contract.wire import get_operation
 from aisle.errors import ContractError
 from tests.client.recording_service import Service, reply
@@ -229,13 +228,3 @@ async def test_a_page_is_tried_again_like_any_read() -> None:
     async with service.client() as client:
         assert await walk(client) == [1, 2]
     assert len(service.sent) == 3
-
-
-async def test_rows_come_as_models_and_a_bad_one_is_named() -> None:
-    good = {"storeName": "N", "storeNo": "1", "isWarhouse": True}
-    service = Service(reply(200, {"list": [good], "next_page": 2}), reply(200, {"list": [{"storeName": "M"}]}))
-    async with service.client() as client:
-        items = client.items("list-stores", Store)
-        assert (await anext(items)).is_warehouse is True
-        with pytest.raises(InvalidResponse, match="row of list-stores does not fit the interface: storeNo"):
-            await anext(items)

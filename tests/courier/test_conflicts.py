@@ -126,15 +126,17 @@ class Own(World):
         stock = [{"product_number": "P1", "location_code": "A-1", "counted_quantity": 10}]
         order = {"order_number": "O1", "order_lines": [{"line_number": 1, "product_number": "P1", "quantity": 3}]}
         async with self.client() as client:
-            await client.create_stores({"stores": [{**store, "is_warehouse": False}]})
-            await client.create_or_update_products({"products": goods})
+            await client.call("create-stores", {"stores": [{**store, "is_warehouse": False}]})
+            await client.call("create-or-update-products", {"products": goods})
             await client.request_extension("POST", "/aisle/v1/locations", body={"locations": places})
-            await client.create_store_product_logs(STORE, {"storeproductlog": stock}, is_counted_quantity=True)
-            await client.create_customer_orders_one_store(STORE, {"orders": [order]})
+            await client.call(
+                "create-store-product-logs", {"storeproductlog": stock}, store_number=STORE, is_counted_quantity=True
+            )
+            await client.call("create-customer-orders-one-store", {"orders": [order]}, store_number=STORE)
 
     async def other(self, **said: Any) -> None:
         async with self.client() as client:
-            await client.update_customer_order(STORE, {"orders": {"order_number": "O1", **said}})
+            await client.call("update-customer-order", {"orders": {"order_number": "O1", **said}}, store_number=STORE)
 
     async def rows(self, name: str, **query: Any) -> list[dict[str, Any]]:
         path = {"store_number": STORE} if name == "list-customer-orders" else {}

@@ -160,7 +160,7 @@ async def test_our_own_service_tells_of_a_delivery_and_counts_by_line(shop: Shop
         line = {"product_number": product, "quantity": 2}
         body = {"orders": [{"order_number": "IN-1", "no_of_containers": 1, "order_lines": [line, line]}]}
         async with shop.client(straight=True) as client:
-            await client.create_store_deliveries(STORE, body)
+            await client.call("create-store-deliveries", body, store_number=STORE)
             courier.wake()
             await shop.time.until(lambda: received(shop, "IN-1") is not None, 60)
             (op_id,) = shop.desk.write(receipt("IN-1", ReceiptEntry(product, 2, Decimal(2))))

@@ -50,7 +50,7 @@ async def test_the_log_comes_on_a_wish_and_goes_on_after_a_count(shop: Shop) -> 
         courier.single_reads.client.pages = spied  # type: ignore[method-assign]
         async with shop.client(straight=True) as client:
             body = {"storeproductlog": [{**count(product, 41), "app_user_name": "ben"}]}
-            await client.create_store_product_logs(STORE, body, is_counted_quantity=True)
+            await client.call("create-store-product-logs", body, store_number=STORE, is_counted_quantity=True)
         assert not asked
         request_read(shop.desk.db, "logs", "", shop.time.now)
         courier.wake()
@@ -80,7 +80,7 @@ async def test_log_pages_load_older_entries_and_losses_by_reason(shop: Shop) -> 
         old = (datetime.fromtimestamp(shop.time.now, UTC) - timedelta(days=30)).isoformat()
         lost = {"product_number": product, "quantity": -2, "reason_code": 1, "scanned_datetime": old}
         async with shop.client(straight=True) as client:
-            await client.create_store_product_logs(STORE, {"storeproductlog": [lost]})
+            await client.call("create-store-product-logs", {"storeproductlog": [lost]}, store_number=STORE)
         day = datetime.fromtimestamp(shop.time.now - 40 * 86400, UTC).date().isoformat()
         for topic, count in (("", 1), ("losses/1,2", 3), (f"since/{day}", 4), ("", 5)):
             request_read(shop.desk.db, "logs", topic, shop.time.now)
@@ -103,7 +103,7 @@ async def test_watched_log_shows_others_entries_with_change_feed(shop: Shop) -> 
         await shop.time.until(lambda: courier.cache.cursor("logs"), 30)
         async with shop.client(straight=True) as client:
             body = {"storeproductlog": [{**count(product, 43), "app_user_name": "ben"}]}
-            await client.create_store_product_logs(STORE, body, is_counted_quantity=True)
+            await client.call("create-store-product-logs", body, store_number=STORE, is_counted_quantity=True)
         await shop.time.until(lambda: any(row["counted_quantity"] == 43 for row in counted(shop, product)), 30)
 
 

@@ -66,7 +66,7 @@ async def commented(shop: Shop, orders: list[str], **more: bool) -> None:
     async with shop.client(straight=True) as client:
         for number in orders:
             body = {"orders": {"order_number": number, "is_claimed": True, **more}}
-            await client.update_customer_order(STORE, body)
+            await client.call("update-customer-order", body, store_number=STORE)
 
 
 def claimed(shop: Shop, orders: list[str]) -> bool:

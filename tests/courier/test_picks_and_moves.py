@@ -99,7 +99,7 @@ async def test_picking_then_moving_is_moving_then_picking(shop: Shop) -> None:
         for way in "AB"
     ]
     async with shop.client(straight=True) as client:
-        await client.create_customer_orders_one_store(STORE, {"orders": orders})
+        await client.call("create-customer-orders-one-store", {"orders": orders}, store_number=STORE)
     async with shop.courier() as courier:
         session = open_session(shop.home, Settings(terminal="dock", user="U1"))
         session.start()

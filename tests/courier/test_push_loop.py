@@ -12,7 +12,7 @@ import pytest
 
 from aisle.cli.reason_texts import reason_text
 from aisle.client import Client
-from aisle.client.base import RetryPolicy
+from aisle.client.client import RetryPolicy
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkState
 from aisle.courier.push.pre_push_checks import AdaptedOperation
 from aisle.courier.push.push_loop import MAX_IN_FLIGHT, MAX_PLAIN_TRIES, PushEvents, PushLoop

@@ -195,7 +195,7 @@ async def test_integration_write_reaches_host_within_seconds(shop: Shop) -> None
         product = shop.first()["lines"][0]["product_number"]
         body = {"orders": [{"order_number": "NEW-1", "order_lines": [_ordered(product)]}]}
         async with shop.client(straight=True) as client:
-            await client.create_customer_orders_one_store(STORE, body)
+            await client.call("create-customer-orders-one-store", body, store_number=STORE)
             await client.request_extension("POST", "/aisle/v1/locations", body={"locations": [_place()]})
         await shop.time.until(lambda: shop.reads.query("order", {"order_number": "NEW-1"})[1], 5)
         assert shop.order("NEW-1")["lines"][0]["quantity"] == 2

@@ -87,7 +87,9 @@ async def test_a_host_whose_changes_were_purged_reads_all_lists_and_is_right(ais
         await world.courier.sync_once()
     await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
     async with world.client() as client:
-        await client.create_or_update_products({"products": [{"product_number": "P2", "product_name": "Coffee"}]})
+        await client.call(
+            "create-or-update-products", {"products": [{"product_number": "P2", "product_name": "Coffee"}]}
+        )
     now = world.host.time.clock() + 1
     gone = await purge(world.service.database, now, now + WRITE_HISTORY_DAYS * 86400, ("changes",))
     assert gone.changes > 3
@@ -129,8 +131,10 @@ async def test_excess_on_many_lines_after_restore_is_reported_once(aisle_home: P
     ordered = [{"line_number": n, "product_number": "P1", "quantity": 1} for n in lines]
     picked = [{"line_number": n, "product_number": "P1", "picked_quantity": 1} for n in lines]
     async with world.client() as client:
-        await client.create_customer_orders_one_store(
-            STORE, {"orders": [{"order_number": "O9", "order_lines": ordered}]}
+        await client.call(
+            "create-customer-orders-one-store",
+            {"orders": [{"order_number": "O9", "order_lines": ordered}]},
+            store_number=STORE,
         )
     async with world.host.courier() as world.courier:
         await world.courier.sync_once()
@@ -174,7 +178,7 @@ async def load(world: Own, count: int) -> None:
         for n in range(count)
     ]
     async with world.client() as client:
-        await client.create_customer_orders_one_store(STORE, {"orders": orders})
+        await client.call("create-customer-orders-one-store", {"orders": orders}, store_number=STORE)
 
 
 async def lost_and_loaded(world: Own, root: Path) -> tuple[list[str], tuple[int, int, int]]:
@@ -249,8 +253,10 @@ async def test_replay_refused_for_good_needs_person(aisle_home: Path) -> None:
         copy = copy_of(world, aisle_home)
         async with world.client() as client:
             line = {"line_number": 1, "product_number": "P1", "quantity": 3}
-            await client.create_customer_orders_one_store(
-                STORE, {"orders": [{"order_number": "O9", "order_lines": [line]}]}
+            await client.call(
+                "create-customer-orders-one-store",
+                {"orders": [{"order_number": "O9", "order_lines": [line]}]},
+                store_number=STORE,
             )
         (picked,) = await world.send(based("O9", 0, 1))
         assert world.op(picked).state == "done"
@@ -279,7 +285,7 @@ async def test_replay_refused_for_good_needs_person(aisle_home: Path) -> None:
 async def said_by_another(world: Own, **fields: int) -> None:
     """Another host, or a supervisor at one, says something of P1."""
     async with world.client() as client:
-        await client.update_store_products(STORE, [{"product_number": "P1", **fields}])
+        await client.call("update-store-products", [{"product_number": "P1", **fields}], store_number=STORE)
 
 
 async def least(world: Own) -> int:
@@ -344,7 +350,9 @@ async def picked_by_another(world: Own, base: int, picked: int) -> None:
     """Another host picks line 1 of O1."""
     line = {"line_number": 1, "product_number": "P1", "base_picked_quantity": base, "picked_quantity": picked}
     async with world.client() as client:
-        await client.update_customer_order(STORE, {"orders": {"order_number": "O1", "order_lines": [line]}})
+        await client.call(
+            "update-customer-order", {"orders": {"order_number": "O1", "order_lines": [line]}}, store_number=STORE
+        )
 
 
 @pytest.mark.parametrize("at_once", [True, False])

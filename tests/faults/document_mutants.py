@@ -91,5 +91,5 @@ def nonsense_is_an_empty_page() -> Iterator[None]:
         except InvalidResponse:
             return []
 
-    with patch("aisle.client.base.rows_of", mutant):
+    with patch("aisle.client.client.rows_of", mutant):
         yield

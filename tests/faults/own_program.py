@@ -44,13 +44,15 @@ class Program(Life):
                 {"product_number": number, "product_name": f"Product {number}", "barcode": code, "price": 2}
                 for number, code in GOODS.items()
             ]
-            await client.create_or_update_products({"products": products})
+            await client.call("create-or-update-products", {"products": products})
             counts = [
                 {"product_number": number, "location_code": place, "stock_pool_1": 30}
                 for number in GOODS
                 for place in SHELVES
             ]
-            await client.create_store_product_logs(STORE, {"storeproductlog": counts}, is_counted_quantity=True)
+            await client.call(
+                "create-store-product-logs", {"storeproductlog": counts}, store_number=STORE, is_counted_quantity=True
+            )
         await self.people()
 
     async def create_orders(self, orders: Mapping[str, Lines]) -> None:

@@ -144,7 +144,9 @@ class RestoreProgram(Program):
     async def _end(self, number: str) -> None:
         """A customer comes for what is picked, whether the hosts have said all of it again or not."""
         async with self.shop.integrator() as client:
-            await client.update_customer_order(STORE, {"orders": {"order_number": number, "is_active": False}})
+            await client.call(
+                "update-customer-order", {"orders": {"order_number": number, "is_active": False}}, store_number=STORE
+            )
 
     async def _leave(self, host: Host) -> None:
         if self.shop.random.random() < 0.5:

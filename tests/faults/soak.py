@@ -96,10 +96,12 @@ async def _filled(shop: World, plan: Plan, seed: int) -> None:
         {"product_number": p.number, "location_code": place, "stock_pool_1": EACH} for p in stock for place in p.places
     ]
     async with shop.integrator() as client:
-        await client.create_stores({"stores": [{**store, "is_warehouse": False}]})
-        await client.create_or_update_products({"products": products})
+        await client.call("create-stores", {"stores": [{**store, "is_warehouse": False}]})
+        await client.call("create-or-update-products", {"products": products})
         await client.request_extension("POST", "/aisle/v1/locations", body={"locations": places})
-        await client.create_store_product_logs(STORE, {"storeproductlog": counts}, is_counted_quantity=True)
+        await client.call(
+            "create-store-product-logs", {"storeproductlog": counts}, store_number=STORE, is_counted_quantity=True
+        )
         for person in range(plan.sessions):
             mine = orders(plan, person, Random(f"{seed}/{person}"))
             lines = {name: tuple((one.number, count) for one, count in each) for name, each in mine.items()}

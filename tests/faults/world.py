@@ -130,10 +130,12 @@ class World(Shop):
             for place, quantity in spots.items()
         ]
         async with self.integrator() as client:
-            await client.create_stores({"stores": stores})
-            await client.create_or_update_products({"products": products})
+            await client.call("create-stores", {"stores": stores})
+            await client.call("create-or-update-products", {"products": products})
             await client.request_extension("POST", "/aisle/v1/locations", body={"locations": places})
-            await client.create_store_product_logs(STORE, {"storeproductlog": counts}, is_counted_quantity=True)
+            await client.call(
+                "create-store-product-logs", {"storeproductlog": counts}, store_number=STORE, is_counted_quantity=True
+            )
             await self.create_orders(client, ORDERS)
 
     async def create_orders(self, client: Client, orders: Mapping[str, tuple[tuple[str, int], ...]]) -> None:
@@ -148,7 +150,7 @@ class World(Shop):
             }
             for number, lines in orders.items()
         ]
-        await client.create_customer_orders_one_store(STORE, {"orders": bodies})
+        await client.call("create-customer-orders-one-store", {"orders": bodies}, store_number=STORE)
 
     async def close(self) -> None:
         """Lets go of everything."""

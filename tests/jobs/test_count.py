@@ -1109,3 +1109,38 @@ def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
         assert hand.say("u") in (("count.sent_undone", "count.sent_undone_many") if entries else ("receive.refused",))
         assert len(hand.entries) == before + entries
         assert hand.say("u") == "count.nothing_to_undo"
+
+
+def test_a_recount_is_compared_with_the_stock_read_last() -> None:
+    """The service books a count against the stock of its time: the second count is later than the first."""
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy(recount_units=Decimal(3)))
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(4)
+    hand.places["A-1"] = [product("P1", 18)]
+    hand.feed(Changed("product", "P1"))
+    (line,) = hand.state.lines
+    assert (int(line.expected), int(line.difference)) == (20, -16), "the first count was before the change"
+    assert hand.say("d") == "count.recount_needed"
+    hand.type(4)
+    (line,) = hand.state.lines
+    assert (int(line.expected), int(line.difference)) == (18, -14)
+    assert hand.type(1) == "count.sent_differing"
+    assert [change.quantity for change in hand.state.last_sent.changes] == [-14]  # type: ignore[union-attr]
+
+
+def test_an_undone_entry_is_compared_with_the_stock_of_its_time() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.places["A-1"] = [product("P1", 9)]
+    hand.feed(Changed("product", "P1"))
+    hand.scan("P1")
+    assert hand.state.lines[0].expected == 9
+    hand.say("u")
+    assert hand.state.lines[0].expected == 2
+    hand.scan("P1")
+    assert hand.state.lines[0].expected == 9
+    hand.say("u")
+    hand.say("u")
+    assert hand.state.lines[0].expected == 9, "nothing is counted: the stock is as it is now"

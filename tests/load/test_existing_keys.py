@@ -183,7 +183,9 @@ async def test_a_code_that_its_product_gives_up_in_the_same_file_is_free(world: 
 async def test_two_keys_that_the_service_has_already_are_loaded_again(world: World) -> None:
     await load(world, {"stores.csv": ["1,One,false"]})
     async with world.client() as client:
-        await client.create_or_update_products({"products": [{"product_number": "07"}, {"product_number": "7"}]})
+        await client.call(
+            "create-or-update-products", {"products": [{"product_number": "07"}, {"product_number": "7"}]}
+        )
     assert await load(world, {"products.csv": ["07,A,,,", "7,B,,,"]}) == ([], [])
 
 

@@ -221,8 +221,12 @@ async def test_work_on_an_order_is_no_difference(world: World) -> None:
     await loaded(world)
     async with world.client() as client:
         line = {"line_number": 1, "product_number": "P", "picked_quantity": 1}
-        await client.update_customer_order("1", {"orders": {"order_number": "O", "order_lines": [line]}})
-        await client.update_customer_order("1", {"orders": {"order_number": "O", "is_active": False}})
+        await client.call(
+            "update-customer-order", {"orders": {"order_number": "O", "order_lines": [line]}}, store_number="1"
+        )
+        await client.call(
+            "update-customer-order", {"orders": {"order_number": "O", "is_active": False}}, store_number="1"
+        )
     [bad] = (await load(world, "orders.csv", ORDER, "1,O,1,P,3,,0,A")).bad
     assert bad.reason.endswith(" What differs: line 1 has quantity 2 there and 3 in the file.")
     [bad] = (await load(world, "orders.csv", ORDER, "1,O,1,P,2,,2,A")).bad

@@ -83,22 +83,24 @@ class World:
 
     async def products(self) -> dict[str, tuple[Any, Any]]:
         async with self.client() as client:
-            found = (await client.list_products(page_size=100)).records or []
+            found = (await client.call("list-products", page_size=100)).records or []
         return {one.product_number: (one.price, one.is_active) for one in found}
 
     async def stock(self, product: str) -> float:
         async with self.client() as client:
-            [entry] = (await client.list_store_products_stock(store_number="1", product_number=product)).rows
-        return entry.most_likely_quantity
+            [entry] = (await client.call("list-store-products-stock", store_number="1", product_number=product)).rows
+        return float(entry.most_likely_quantity)
 
     async def count(self, entry: dict[str, Any]) -> None:
         async with self.client() as client:
-            await client.create_store_product_logs("1", {"storeproductlog": [entry]}, is_counted_quantity=True)
+            await client.call(
+                "create-store-product-logs", {"storeproductlog": [entry]}, store_number="1", is_counted_quantity=True
+            )
 
     async def lose(self, product: str, quantity: int) -> None:
         async with self.client() as client:
             entry = {"product_number": product, "location_code": "A", "stock_pool_1": -quantity}
-            await client.create_store_product_logs("1", {"storeproductlog": [entry]})
+            await client.call("create-store-product-logs", {"storeproductlog": [entry]}, store_number="1")
 
 
 async def _at_once(_: float) -> None:
@@ -190,7 +192,7 @@ async def test_a_value_that_goes_back_is_back(
             assert report.is_complete
             assert "earlier" not in " ".join(report.lines())
             async with world.client() as client:
-                [record] = (await client.list_products(product_number="P")).records or []
+                [record] = (await client.call("list-products", product_number="P")).records or []
             seen.append(record.model_dump(mode="json")[field])
         assert seen[0] == seen[2] != seen[1]
 
@@ -214,9 +216,11 @@ async def test_the_same_of_what_a_store_has(name: str, header: str, first: str, 
             assert report is not None
             assert report.is_complete, report.lines()
             async with world.client() as client:
-                [store] = (await client.list_stores()).rows
-                places = [place.location_order for place in (await client.list_locations("1")).rows]
-                [entry] = (await client.list_store_products_stock(store_number="1", product_number="P")).rows
+                [store] = (await client.call("list-stores")).rows
+                places = [
+                    place.location_order for place in (await client.call("list-locations", store_number="1")).rows
+                ]
+                [entry] = (await client.call("list-store-products-stock", store_number="1", product_number="P")).rows
             seen.append((store.store_name, places, entry.min))
         assert seen[0] == seen[2] != seen[1]
 
@@ -226,7 +230,7 @@ async def test_reload_restores_values_changed_in_between(tmp_path: Path) -> None
         world.write("products.csv", "product_number,price", "P,20")
         await world.load()
         async with world.client() as client:
-            await client.create_or_update_products({"products": [{"product_number": "P", "price": 99}]})
+            await client.call("create-or-update-products", {"products": [{"product_number": "P", "price": 99}]})
         await world.load()
         assert (await world.products())["P"][0] == 20
 
@@ -377,7 +381,9 @@ async def test_a_first_load_that_was_cut_off_anywhere_is_finished(requests: int,
         assert report.resumed == (cut is None)
         assert [await world.stock(one) for one in "PQ"] == [20, 6]
         async with world.client() as client:
-            assert [order.order_number for order in (await client.list_customer_orders("1")).rows or []] == ["O"]
+            assert [
+                order.order_number for order in (await client.call("list-customer-orders", store_number="1")).rows or []
+            ] == ["O"]
         assert_books(world.service)
 
 

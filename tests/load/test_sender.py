@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.load import LoadError, LoadProgress, LoadReport, load
 from aisle.client.load.sender import LOCATIONS_PATH, MAX_TRIES, TARGETS
 
@@ -35,8 +35,8 @@ class FakeService:
         """The requests that were to change something."""
         return [request for request in self.requests if request.method != "GET"]
 
-    def client(self) -> BaseClient:
-        return BaseClient("https://service.test", "token", transport=httpx.MockTransport(self.answer))
+    def client(self) -> Client:
+        return Client("https://service.test", "token", transport=httpx.MockTransport(self.answer))
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         if request.method == "GET" and not request.url.path.endswith("/storeproductlogs"):

@@ -15,15 +15,17 @@ async def changed(world: World, place: str, quantity: int, pool: int = 1) -> Non
     """Books goods at a place, or at none."""
     entry: dict[str, Any] = {"product_number": "P", f"stock_pool_{pool}": quantity}
     async with world.client() as client:
-        await client.create_store_product_logs(
-            "1", {"storeproductlog": [entry | ({"location_code": place} if place else {})]}
+        await client.call(
+            "create-store-product-logs",
+            {"storeproductlog": [entry | ({"location_code": place} if place else {})]},
+            store_number="1",
         )
 
 
 async def moved(world: World, quantity: int, source: str, target: str) -> None:
     way = {"from_location": {"location_code": source}, "to_location": {"location_code": target}}
     async with world.client() as client:
-        await client.create_movement("1", [{"product_number": "P", "quantity": quantity, **way}])
+        await client.call("create-movement", [{"product_number": "P", "quantity": quantity, **way}], store_number="1")
 
 
 def noted(report: Any, words: str) -> list[str]:
@@ -132,7 +134,7 @@ async def picked(world: World, quantity: int, order: str = "O", **more: Any) -> 
     line = {"line_number": 1, "product_number": "P", "quantity": quantity, "picked_quantity": quantity, **more}
     async with world.client() as client:
         orders = [{"order_number": order, "order_lines": [line]}]
-        await client.create_customer_orders_one_store("1", {"orders": orders})
+        await client.call("create-customer-orders-one-store", {"orders": orders}, store_number="1")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +195,9 @@ async def test_a_recount_names_goods_in_hand_with_their_order(row: str, world: W
     [said] = noted(await loaded(world, recount=True), "goods that are counted at no place: ")
     assert said == "+4 of P, which was at no place (2), A (13) and in hand for order O (5)."
     async with world.client() as client:
-        await client.update_customer_order("1", {"orders": {"order_number": "O", "is_active": False}})
+        await client.call(
+            "update-customer-order", {"orders": {"order_number": "O", "is_active": False}}, store_number="1"
+        )
     assert await world.stock("P") == 19
 
 

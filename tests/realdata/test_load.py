@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.load import LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.contract.wire import encode_segment
@@ -29,7 +29,7 @@ Rows = list[dict[str, str]]
 class Shop:
     """A service of a test's own and the questions that the tests ask it."""
 
-    def __init__(self, storage: SqliteDatabase, client: BaseClient) -> None:
+    def __init__(self, storage: SqliteDatabase, client: Client) -> None:
         self.storage = storage
         self.client = client
 
@@ -79,7 +79,7 @@ def opened(storage: SqliteDatabase) -> Callable[[], Any]:
     @asynccontextmanager
     async def enter() -> Any:
         transport = asgi_transport(App(storage, ServiceOptions()))
-        async with BaseClient("http://localhost", token.secret, transport=transport) as client:
+        async with Client("http://localhost", token.secret, transport=transport) as client:
             yield Shop(storage, client)
 
     return enter

@@ -21,7 +21,7 @@ from aisle.cli.reason_texts import reason_text, repeated_rows, unread_lists, unu
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
 from aisle.cli.time_zones import ZoneWatch
 from aisle.client import Client
-from aisle.client.base import parse_retry_after
+from aisle.client.client import parse_retry_after
 from aisle.client.errors import OutcomeUnknown
 from aisle.client.response import Response
 from aisle.courier.courier import Courier

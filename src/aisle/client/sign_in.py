@@ -53,7 +53,7 @@ class ExtensionClient(Protocol):
     async def request_extension(
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, body: object = None
     ) -> Response:
-        """Send a request of an extension (see aisle.client.base)."""
+        """Send a request of an extension (see aisle.client.client)."""
 
 
 async def sign_in(

@@ -1,6 +1,6 @@
 """Load of a shop from CSV files, through the service's own interface (`aisle load`).
 
-It knows the client and the contract, and asks the service only through `BaseClient`. Start reading at `sender.load`.
+It knows the client and the contract, and asks the service only through `Client`. Start reading at `sender.load`.
 `csv_table` reads a file (`csv_dialect`, `number_and_date_format`, `cell_cleaning`), and `columns` defines its columns.
 `records` makes bodies of its rows, `similar_keys` compares them with the service, `report` has the texts.
 """

@@ -5,21 +5,18 @@ Products and locations are loaded before people, orders and deliveries, so that 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import aclosing, suppress
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify
-from aisle.client.base import BaseClient
-from aisle.client.errors import ClientError, Forbidden, NotFound, Unauthorized
+from aisle.client.client import Client
 from aisle.client.load.cell_cleaning import fold_code
 from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, LOCATIONS, ORDERS, PEOPLE
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.row_checks import BARCODE_COLUMNS, bare_code, code_keys, codes_in_cell, price_of
+from aisle.client.load.service_reads import location_codes, store_rows
 from aisle.client.paging import Row
-from aisle.errors import ContractError
 
-_PAGE_SIZE = 1000
 _LOCATION_COLUMN = "preferred_location_code"
 _BADGE_ADVICE = "is also another code of the store, and at home a scan of it has to ask which is meant"
 _LOOK_ALIKES = str.maketrans("OoIil", "00111")
@@ -27,7 +24,7 @@ _LOOKS_ALIKE = "location_code looks like another, as O and 0 or I and 1 do; if i
 _LINE_BARCODE = "barcode is on two products"
 
 
-async def check_meanings(table: CsvTable, client: BaseClient) -> dict[int, str]:
+async def check_meanings(table: CsvTable, client: Client) -> dict[int, str]:
     """Add warnings for codes that also mean something else. Return reasons of refused rows, by line.
 
     Raise ContractError if a list cannot be read.
@@ -86,7 +83,7 @@ def _index_keys(code: str) -> tuple[str, ...]:
     return (code,) if code.isascii() and code.isdecimal() and code[0] != "0" else index_keys(code)
 
 
-async def _warn_of_badges(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_badges(table: CsvTable, client: Client) -> None:
     stores: dict[str, list[_Use]] = {}
     for line, (store, badge, user, name) in table.select_cells(("store_number", "badge", "user", "name")):
         for column, code in (("badge", badge), ("user", user)):
@@ -95,7 +92,7 @@ async def _warn_of_badges(table: CsvTable, client: BaseClient) -> None:
     of_products = _Uses(table, f" {_BADGE_ADVICE}", (use for uses in stores.values() for use in uses))
     if not of_products:
         return
-    async for row in _pages(client, "list-products"):
+    async for row in client.rows("list-products"):
         for number, code, is_number in _codes_of(row):
             of_products.compare(code, number, f"product {number}" if is_number else f"a code of product {number}")
     for store, uses in stores.items():
@@ -104,21 +101,23 @@ async def _warn_of_badges(table: CsvTable, client: BaseClient) -> None:
             of_places.compare(place, place, f"place {place}")
 
 
-async def _warn_of_locations(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_locations(table: CsvTable, client: Client) -> None:
     """Add warnings for locations that are a product or an order too, or look like another location."""
     stores: dict[str, list[_Use]] = {}
     for line, (store, code) in table.select_cells(("store_number", "location_code")):
         if store and code:
             stores.setdefault(store, []).append(_Use(line, "location_code", code, f"store {store}"))
     of_products = _Uses(table, f" {_BADGE_ADVICE}", (use for uses in stores.values() for use in uses))
-    with suppress(Unauthorized, Forbidden, NotFound):
-        async for row in _pages(client, "list-products") if of_products else _nothing():
-            for number, code, is_number in _codes_of(row):
-                of_products.compare(code, number, f"product {number}" if is_number else f"a code of product {number}")
+    if not of_products:
+        return
+    async for row in store_rows(client, "list-products", ""):
+        for number, code, is_number in _codes_of(row):
+            of_products.compare(code, number, f"product {number}" if is_number else f"a code of product {number}")
     for store, uses in stores.items():
         of_orders = _Uses(table, f" {_BADGE_ADVICE}", uses)
-        for order in await _order_numbers(client, store):
-            of_orders.compare(order, order, f"order {order}")
+        async for row in store_rows(client, "list-customer-orders", store):
+            if order := str(row.get("order_number") or ""):
+                of_orders.compare(order, order, f"order {order}")
         seen: dict[str, str] = {}
         for place in await location_codes(client, store):
             seen.setdefault(place.translate(_LOOK_ALIKES), place)
@@ -128,22 +127,7 @@ async def _warn_of_locations(table: CsvTable, client: BaseClient) -> None:
                 table.notes.add_warning(_LOOKS_ALIKE, f"{use.code} beside {other}", use.line)
 
 
-async def _order_numbers(client: BaseClient, store: str) -> list[str]:
-    """Return the numbers of a store's orders; none if the store is unknown or of others."""
-    try:
-        path: dict[str, str] = {"store_number": store}
-        pages = client.pages("list-customer-orders", path=path, query={"page_size": _PAGE_SIZE})
-        async with aclosing(pages) as found:
-            return [str(row["order_number"]) async for rows, _ in found for row in rows if row.get("order_number")]
-    except (Unauthorized, Forbidden, NotFound):
-        return []  # the rows of the store will be refused with a reason
-    except ContractError as error:
-        if isinstance(error, ClientError):
-            raise
-        return []  # no path can name this store
-
-
-async def _warn_of_barcodes(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_barcodes(table: CsvTable, client: Client) -> None:
     """Add warnings for barcodes of lines that are on another product, in the file or in the service."""
     uses: list[_Use] = []
     first: dict[str, tuple[str, int]] = {}
@@ -159,25 +143,27 @@ async def _warn_of_barcodes(table: CsvTable, client: BaseClient) -> None:
         for key in keys:
             first.setdefault(key, (product, line))
     found = _Uses(table, _LINE_BARCODE, uses)
-    async for row in _pages(client, "list-products") if uses else _nothing():
+    if not uses:
+        return
+    async for row in client.rows("list-products"):
         for number, code, is_number in _codes_of(row):
             meaning = "the number of another product" if is_number else f"of {number}, which the service has"
             found.compare(code, number, meaning, owner=number)
 
 
-async def _warn_of_discounts(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_discounts(table: CsvTable, client: Client) -> None:
     """Add warnings for discount prices above the price in the catalogue."""
     discounts: dict[str, list[tuple[int, str]]] = {}
     for line, (product, discount) in table.select_cells(("product_number", "discount_price")):
         discounts.setdefault(product, []).append((line, discount))
-    async for row in _pages(client, "list-products"):
+    async for row in client.rows("list-products"):
         for line, discount in discounts.get(str(row.get("product_number") or ""), ()):
             price, mine = price_of(row.get("price")), price_of(discount)
             if price is not None and mine is not None and mine > price:
                 table.notes.add_warning("discount_price is above the price", f"{mine} and {price}", line)
 
 
-async def _unknown_locations(table: CsvTable, client: BaseClient) -> dict[int, str]:
+async def _unknown_locations(table: CsvTable, client: Client) -> dict[int, str]:
     """Return why rows with a location that their store does not have are refused. A store may have no locations."""
     known: dict[str, dict[str, str]] = {}
     refused: dict[int, str] = {}
@@ -192,32 +178,6 @@ async def _unknown_locations(table: CsvTable, client: BaseClient) -> dict[int, s
             hint = f"; {near}?" if near else ", and a pick would send people there; write one of its places, or none"
             refused[line] = f"{_LOCATION_COLUMN} {code!r}: store {store} has no such place{hint}"
     return refused
-
-
-async def location_codes(client: BaseClient, store: str) -> list[str]:
-    """Return the codes of a store's locations; none if the store is unknown or of others."""
-    try:
-        path = {"store_number": store}
-        async with aclosing(client.pages("list-locations", path=path, query={"page_size": _PAGE_SIZE})) as pages:
-            return [str(row["location_code"]) async for rows, _ in pages for row in rows if row.get("location_code")]
-    except (Unauthorized, Forbidden, NotFound):
-        return []  # the rows of the store will be refused with a reason
-    except ContractError as error:
-        if isinstance(error, ClientError):
-            raise
-        return []  # no path can name this store
-
-
-async def _pages(client: BaseClient, operation: str) -> AsyncIterator[Row]:
-    async with aclosing(client.pages(operation, query={"page_size": _PAGE_SIZE})) as pages:
-        async for rows, _ in pages:
-            for row in rows:
-                yield row
-
-
-async def _nothing() -> AsyncIterator[Row]:
-    return
-    yield
 
 
 def _codes_of(row: Row) -> Iterator[tuple[str, str, bool]]:

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import aclosing
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.client.base import BaseClient
+from aisle.client.client import Client
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.records import Record
 from aisle.client.load.report import FileNotes, LoadError
+from aisle.client.load.service_reads import MAX_SINGLE_READS, location_codes
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
 
-_STOCK_PAGE_SIZE = 1000
 _CHAIN = ""
 """Key of the chain's product list, beside the stores' lists."""
-_MAX_SINGLE_READS = 20
-"""Number of counts of a store up to which its products are read one by one."""
 
 
 class ProductStock(NamedTuple):
@@ -45,7 +42,7 @@ class TrackedStock:
     A product's entry in the store's stock list decides; otherwise the product itself.
     """
 
-    def __init__(self, client: BaseClient, table: CsvTable) -> None:
+    def __init__(self, client: Client, table: CsvTable) -> None:
         self._client = client
         self._table = table
         self._rows_by_store: Counter[str] | None = None
@@ -59,7 +56,7 @@ class TrackedStock:
             for _, (name,) in self._table.select_cells(("store_number",)):
                 self._rows_by_store[name] += 1
         for at in (store, _CHAIN):
-            stock = await self._find(at, product, one_by_one=self._rows_by_store[store] <= _MAX_SINGLE_READS)
+            stock = await self._find(at, product, one_by_one=self._rows_by_store[store] <= MAX_SINGLE_READS)
             if stock is not None:
                 return stock
         return ProductStock(True, {})
@@ -96,15 +93,10 @@ class TrackedStock:
             self._table.notes.add_file_warning(f"which products keep stock could not be read: {error}")
             return {}
 
-    async def _read_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
+    def _read_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
         operation = "list-products" if store == _CHAIN else "list-store-products-stock"
-        query: dict[str, QueryValue] = {**filters, "page_size": _STOCK_PAGE_SIZE} | (
-            {} if store == _CHAIN else {"store_number": store, "include_locations": True}
-        )
-        async with aclosing(self._client.pages(operation, query=query)) as pages:
-            async for rows, _ in pages:
-                for row in rows:
-                    yield row
+        of_store: dict[str, QueryValue] = {} if store == _CHAIN else {"store_number": store, "include_locations": True}
+        return self._client.rows(operation, query={**filters, **of_store})
 
 
 def _kept(row: Row) -> ProductStock:
@@ -128,7 +120,6 @@ def _pools(row: Row, prefix: str) -> dict[str, Decimal]:
 LOAD_REFERENCE = "aisle load"
 """Reference of counts from a file; finds them in the log again."""
 
-_LOG_PAGE_SIZE = 1000
 _COUNT_FIELD = "counted_quantity"
 _LOCATION_FIELDS = ("product_number", "location_code")
 _TIME_FIELDS = ("moved_on", "created_on", "updated_on")
@@ -181,7 +172,7 @@ class LoadedStock:
     A log is kept until the store's last count: read again, it would contain the counts of this load.
     """
 
-    def __init__(self, client: BaseClient, table: CsvTable | None = None) -> None:
+    def __init__(self, client: Client, table: CsvTable | None = None) -> None:
         """Store the collaborators. `table` is the file with the counts."""
         self._client = client
         self._table = table
@@ -247,12 +238,7 @@ class LoadedStock:
         """Return True if the store has the location, or its locations cannot be read."""
         if store not in self._places:
             try:
-                async with aclosing(
-                    self._client.pages(
-                        "list-locations", path={"store_number": store}, query={"page_size": _LOG_PAGE_SIZE}
-                    )
-                ) as pages:
-                    self._places[store] = {str(row.get("location_code")) async for rows, _ in pages for row in rows}
+                self._places[store] = set(await location_codes(self._client, store))
             except ClientError:
                 self._places[store] = set()
         return code in (self._places[store] or (code,))
@@ -345,17 +331,10 @@ class LoadedStock:
 
     async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
         """Yield entries of the log. Raise LoadError if it cannot be read."""
-        query: dict[str, QueryValue] = {
-            "store_number": store,
-            **filters,
-            "is_historic": True,
-            "page_size": _LOG_PAGE_SIZE,
-        }
+        query: dict[str, QueryValue] = {"store_number": store, **filters, "is_historic": True}
         try:
-            async with aclosing(self._client.pages("list-store-product-logs", query=query)) as pages:
-                async for rows, _ in pages:
-                    for row in rows:
-                        yield row
+            async for row in self._client.rows("list-store-product-logs", query=query):
+                yield row
         except (Forbidden, NotFound):
             return  # the counts of the store will be refused with a reason
         except ClientError as error:

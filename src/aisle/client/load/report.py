@@ -1,4 +1,4 @@
-"""Progress, report and errors of a load, and their text for a person."""
+"""Progress, report and errors of a load, and their text for a person, with the help on columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from aisle.client.load.columns import LAYOUTS
+from aisle.client.load import cell_cleaning
+from aisle.client.load.columns import LAYOUTS, Column, FileLayout
 from aisle.errors import AisleError
 from aisle.safe_text import clean, end_sentence
 
@@ -291,3 +292,71 @@ def not_read_reason(name: str) -> str:
     near = [layout.file for layout in LAYOUTS if layout.file.removesuffix("s.csv").removesuffix(".csv") in stem]
     advice = f"; rename it to {max(near, key=len)}, if it is that" if near else ""
     return f"{clean(name)}: not read, because no file of a load has this name{advice}."
+
+
+_KIND_TEXTS = {
+    cell_cleaning.TEXT: ("text", "Melk 1 l"),
+    cell_cleaning.CODE: ("code", "0226"),
+    cell_cleaning.DOTTED_CODE: ("code", "A-1"),
+    cell_cleaning.BARCODE: ("barcode", "9520001100109"),
+    cell_cleaning.CONTAINER: ("number of a container", "095200010000000010"),
+    cell_cleaning.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
+    cell_cleaning.NUMBER: ("number", "1.10"),
+    cell_cleaning.MONEY: ("number", "1.10"),
+    cell_cleaning.NUMBERS: ("numbers, bars between", "1|2.5"),
+    cell_cleaning.POOL: ("stock pool", "1"),
+    cell_cleaning.FLAG: ("true or false", "true"),
+    cell_cleaning.DATE: ("date", "2026-11-28"),
+    cell_cleaning.LIST: ("texts, bars between", "shelf|front"),
+    cell_cleaning.JSON: ("JSON", '[{"unit_quantity": 6}]'),
+}
+_EXAMPLES = {
+    "store_number": "0042",
+    "store_name": "Kerkstraat",
+    "user": "anna",
+    "name": "Anna",
+    "badge": "0012345",
+    "role": "staff",
+    "order_number": "004711",
+    "line_number": "1",
+    "quantity": "12",
+    "no_of_containers": "2",
+    "location_order": "10",
+    "customer_name": "Anna Vos",
+    "key": "bio",
+    "value": "yes",
+    "sort_order": "1",
+    "opening_hours": '[{"key": "monday", "value": "8-18"}]',
+    "min": "2",
+    "max": "12",
+    "purchase_unit_quantity": "6",
+}
+
+
+def describe_columns(file: str = "") -> Iterator[str]:
+    """Yield the columns of one file, or of all of them, as lines. Raise LoadError for an unknown file."""
+    wanted = file.casefold().removesuffix(".csv")
+    found = [layout for layout in LAYOUTS if not wanted or layout.file == f"{wanted}.csv"]
+    if not found:
+        names = ", ".join(layout.file for layout in LAYOUTS)
+        raise LoadError(f"No load reads a file {file}; name one of these: {names}.")
+    for at, layout in enumerate(found):
+        if at:
+            yield ""
+        yield from _describe_layout(layout)
+
+
+def _describe_layout(layout: FileLayout) -> Iterator[str]:
+    yield layout.file
+    columns = sorted(layout.columns.values(), key=lambda column: not column.required)
+    width = max(len(column.name) for column in columns)
+    kind_width = max(len(_KIND_TEXTS[column.kind][0]) for column in columns)
+    for column in columns:
+        kind, _ = _KIND_TEXTS[column.kind]
+        needed = "required" if column.required else ""
+        yield f"  {column.name:{width}}  {needed:8}  {kind:{kind_width}}  {example_cell(column)}"
+
+
+def example_cell(column: Column) -> str:
+    """Return a cell that the column accepts."""
+    return _EXAMPLES.get(column.name.rpartition(".")[2], _KIND_TEXTS[column.kind][1])

@@ -9,14 +9,12 @@ import os
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.client.base import BaseClient, parse_retry_after
+from aisle.client.client import Client, parse_retry_after
 from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
-from aisle.client.load.check_confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -39,15 +37,14 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
-from aisle.client.load.goods_in_hand import GoodsInHand
 from aisle.client.load.placeless import EMPTY_PLACE
-from aisle.client.load.read_product_units import read_units
 from aisle.client.load.record_differences import describe_differences
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import bare_code
+from aisle.client.load.service_reads import Confirmed, location_codes, lost_meanwhile, read_units
 from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
-from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted, without_fields
+from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
@@ -150,7 +147,7 @@ class _StrictStop(Exception):
 
 async def load(
     directory: Path,
-    client: BaseClient,
+    client: Client,
     *,
     strict: bool = False,
     recount: bool = False,
@@ -212,7 +209,6 @@ def _ignore_progress(_: LoadProgress) -> None:
     """Ignore progress."""
 
 
-_PAGE_SIZE = 1000
 _MAX_COMPARED = 20
 """Number of refused records that are compared with those of the service."""
 _MAX_DIFFERENCES = 20
@@ -226,7 +222,7 @@ class FileLoad:
     def __init__(
         self,
         table: CsvTable,
-        client: BaseClient,
+        client: Client,
         load_id: str,
         loaded_stock: LoadedStock | None,
         confirmed: Confirmed,
@@ -309,25 +305,18 @@ class FileLoad:
         if not unknown_products:
             return
         try:
-            async with aclosing(self._client.pages("list-products", query={"page_size": _PAGE_SIZE})) as pages:
-                async for rows, _ in pages:
-                    for number in (str(row.get("product_number") or "") for row in rows):
-                        for at in unknown_products.get(bare_code(number), ()) if number else ():
-                            self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+            async for product in self._client.rows("list-products"):
+                number = str(product.get("product_number") or "")
+                for at in unknown_products.get(bare_code(number), ()) if number else ():
+                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
         except ClientError:
             return  # it is only a hint
 
     async def _suggest_locations(self) -> None:
         """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
         for store, rows in self._unknown_places.items():
-            path, query = {"store_number": store}, {"page_size": _PAGE_SIZE}
             try:
-                async with aclosing(self._client.pages("list-locations", path=path, query=query)) as pages:
-                    near = {
-                        bare_code(code): code
-                        async for found, _ in pages
-                        for code in (str(row.get("location_code") or "") for row in found)
-                    }
+                near = {bare_code(code): code for code in await location_codes(self._client, store)}
             except ClientError:
                 return  # it is only a hint
             for at, code in rows:
@@ -338,13 +327,13 @@ class FileLoad:
         """Add to refusals of records that the service has with other values which of its values differ."""
         for at, record in self._differing[:_MAX_COMPARED]:
             store, number = _record_store(record), str(record.body.get("order_number") or "")
-            query: dict[str, QueryValue] = {"order_number": number, "page_size": _PAGE_SIZE}
+            query: dict[str, QueryValue] = {"order_number": number}
             is_order = self._table.name == ORDERS.file
             query |= {"show_lines": True, "is_active": False} if is_order else {"store_number": store}
             operation, path = ("list-customer-orders", {"store_number": store}) if is_order else ("list-deliveries", {})
             try:
-                async with aclosing(self._client.pages(operation, path=path, query=query)) as pages:
-                    found = [row async for rows, _ in pages for row in rows if row.get("order_number") == number]
+                listed = self._client.rows(operation, path=path, query=query)
+                found = [row async for row in listed if row.get("order_number") == number]
             except ContractError:
                 return  # it is only a hint
             if found:

@@ -6,18 +6,17 @@ service's keys are read page by page, and only if it has any; of the file only h
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.client.base import BaseClient
-from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
-from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code
+from aisle.client.client import Client
+from aisle.client.errors import ClientError, ServerError, TransportError
+from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
 from aisle.client.load.code_meanings import check_meanings
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
 from aisle.client.load.csv_table import CsvTable, RecordKey
-from aisle.client.load.lost_zeros import LostZeros
 from aisle.client.load.placeless import Placeless
 from aisle.client.load.records import ServiceFindings
 from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
@@ -34,13 +33,11 @@ from aisle.client.load.row_checks import (
     keys_in_column,
     price_of,
 )
+from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, location_codes, store_rows
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue, encode_segment
+from aisle.contract.wire import QueryValue
 from aisle.errors import ContractError
 
-_PAGE_SIZE = 1000
-_MAX_SINGLE_READS = 20
-"""Number of orders up to which they are read one by one."""
 _PRICE_JUMP = 20
 """Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
 _FILES_OF_CODES = (PRODUCTS.file, LOCATIONS.file)
@@ -54,7 +51,6 @@ class _ServiceList(NamedTuple):
     operation: str
     field: str
     noun: str
-    query: Mapping[str, QueryValue] = {}
     in_path: bool = False
 
 
@@ -68,7 +64,7 @@ _SERVICE_LISTS = {
 }
 
 
-async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFindings:
+async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindings:
     """Compare the keys of a file that creates records, and other codes and prices, with those of the service.
 
     Raise LoadError if the service does not respond. What it cannot list is noted and not compared.
@@ -89,26 +85,18 @@ async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFi
         return ServiceFindings()
 
 
-async def _places_beside_totals(table: CsvTable, client: BaseClient) -> dict[str, set[str]]:
+async def _places_beside_totals(table: CsvTable, client: Client) -> dict[str, set[str]]:
     """Return the locations of stores for which a file has stock rows with and without a location of one product."""
     found: dict[str, set[str]] = {}
     for store in sorted(Placeless(table).stores) if table.name == STOCK.file else ():
-        path = {"store_number": store}
-        try:
-            async with aclosing(client.pages("list-locations", path=path, query={"page_size": _PAGE_SIZE})) as pages:
-                found[store] = {str(row.get("location_code")) async for rows, _ in pages for row in rows}
-        except (Unauthorized, Forbidden, NotFound):
-            continue  # the rows of the store will be refused with a reason
-        except ContractError as error:
-            if isinstance(error, ClientError):
-                raise
+        found[store] = set(await location_codes(client, store))
     return found
 
 
 class _Comparison:
     """Comparison of one file."""
 
-    def __init__(self, table: CsvTable, client: BaseClient, listed: _ServiceList) -> None:
+    def __init__(self, table: CsvTable, client: Client, listed: _ServiceList) -> None:
         self._table = table
         self._client = client
         self._list = listed
@@ -130,12 +118,11 @@ class _Comparison:
         self._zeros = LostZeros(table)
 
     async def run(self) -> ServiceFindings:
-        async with aclosing(self._read_pages()) as pages:
-            async for store, rows in pages:
-                if rows and not self._key_hashes:
+        for store in _stores(self._table) if self._has_store else [""]:
+            async for row in self._read_rows(store):
+                if not self._key_hashes:
                     self._scan_file()
-                for row in rows:
-                    self._compare_row(store, row)
+                self._compare_row(store, row)
         known_keys = frozenset(key for keys in self._similar_keys.values() for key in keys)
         self._zeros.warn()
         self._warn_of_kept_codes()
@@ -157,9 +144,9 @@ class _Comparison:
             return []
         stores: dict[RecordKey, str] = {}
         try:
-            async with aclosing(self._client.pages("list-stores", query={"page_size": _PAGE_SIZE})) as pages:
-                async for rows, _ in pages:
-                    stores |= {comparable_key((name,)): name for row in rows if (name := str(row.get("storeNo") or ""))}
+            async for row in self._client.rows("list-stores"):
+                if name := str(row.get("storeNo") or ""):
+                    stores[comparable_key((name,))] = name
         except TransportError:
             raise
         except ClientError as error:
@@ -296,37 +283,17 @@ class _Comparison:
                 replaced |= {(product, name) for name, cell in zip(BARCODE_COLUMNS, cells, strict=True) if cell}
         return {code: owner for code, owner in self._codes.items() if owner not in replaced}
 
-    async def _read_pages(self) -> AsyncGenerator[tuple[str, list[Row]], None]:
-        for store in _stores(self._table) if self._has_store else [""]:
-            try:
-                if self._table.name == PEOPLE.file:
-                    yield store, await fetch_people(self._client, store) or []
-                    continue
-                path = {"store_number": store} if self._list.in_path else {}
-                query = {"page_size": _PAGE_SIZE, **self._list.query}
-                query |= {} if self._list.in_path or not store else {"store_number": store}
-                async with aclosing(self._client.pages(self._list.operation, path=path, query=query)) as pages:
-                    async for rows, _ in pages:
-                        yield store, rows
-            except (Unauthorized, Forbidden, NotFound):
-                continue  # the rows of the store will be refused with a reason
-            except ContractError as error:
-                if isinstance(error, ClientError):
-                    raise
-                continue  # no path can name this store
+    async def _read_rows(self, store: str) -> AsyncGenerator[Row, None]:
+        if self._table.name == PEOPLE.file:
+            with suppress(ContractError):  # no path can name this store
+                for row in await fetch_people(self._client, store) or ():
+                    yield row
+            return
+        async for row in store_rows(self._client, self._list.operation, store, in_path=self._list.in_path):
+            yield row
 
 
-async def fetch_people(client: BaseClient, store: str) -> list[Row] | None:
-    """Return the people of a store; None if they cannot be read. Raise ClientError if the service does not respond."""
-    response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
-    try:
-        found = response.json()["people"] if response.is_success else None
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else None
-
-
-async def warn_of_missing_supervisors(table: CsvTable, client: BaseClient) -> None:
+async def warn_of_missing_supervisors(table: CsvTable, client: Client) -> None:
     """Add a warning for each store of the file in which no supervisor has a PIN.
 
     Of a file of orders, stores without people are left out: theirs may still come.
@@ -344,7 +311,7 @@ async def warn_of_missing_supervisors(table: CsvTable, client: BaseClient) -> No
             )
 
 
-async def _warn_of_unknown_orders(table: CsvTable, client: BaseClient) -> None:
+async def _warn_of_unknown_orders(table: CsvTable, client: Client) -> None:
     """Add warnings for lines of deliveries that are for orders, or lines of them, that the store does not have."""
     wanted: dict[str, dict[str, list[tuple[int, str, str]]]] = {}
     names = ("store_number", "order_number", "customer_order_number", "customer_order_line_number")
@@ -355,24 +322,13 @@ async def _warn_of_unknown_orders(table: CsvTable, client: BaseClient) -> None:
             wanted.setdefault(store, {}).setdefault(order, []).append((line, delivery, order_line))
     for store, orders in wanted.items():
         known: dict[str, set[str]] = {}
-        is_few = len(orders) <= _MAX_SINGLE_READS
+        is_few = len(orders) <= MAX_SINGLE_READS
         queries: list[dict[str, QueryValue]] = [{"order_number": order} for order in orders] if is_few else [{}]
-        try:
-            for query in queries:
-                query |= {"is_active": False, "show_lines": True, "page_size": _PAGE_SIZE}
-                path = {"store_number": store}
-                async with aclosing(client.pages("list-customer-orders", path=path, query=query)) as pages:
-                    async for rows, _ in pages:
-                        for row in rows:
-                            if (number := str(row.get("order_number"))) in orders:
-                                lines = row.get("lines") or ()
-                                known[number] = {f"{price_of(one.get('line_number'))}" for one in lines}
-        except (Unauthorized, Forbidden, NotFound):
-            continue  # the rows of the store will be refused with a reason
-        except ContractError as error:
-            if isinstance(error, ClientError):
-                raise
-            continue  # no path can name this store
+        for query in queries:
+            query |= {"is_active": False, "show_lines": True}
+            async for row in store_rows(client, "list-customer-orders", store, query):
+                if (number := str(row.get("order_number"))) in orders:
+                    known[number] = {f"{price_of(one.get('line_number'))}" for one in row.get("lines") or ()}
         for order, rows_of_order in orders.items():
             for line, delivery, number in rows_of_order:
                 if order not in known:
@@ -392,3 +348,48 @@ def _code_keys_of_cells(cells: Iterable[tuple[str, str]]) -> Iterator[str]:
     for name, cell in cells:
         for code in codes_in_cell(name, cell):
             yield from keys_in_column(name, code)
+
+
+_PHONES = ("phone_number", "customer_phone")
+_CODES_WITH_ZEROS = (*_PHONES, "postal_code", "customer_zipcode", "delivery_zipcode", "customer_number", "supplier_id")
+_LOST_ZEROS = "may have lost zeros, which a spreadsheet takes off"
+
+
+class LostZeros:
+    """Cells of digits alone, and the same codes with zeros before them, in the file or the service."""
+
+    def __init__(self, table: CsvTable) -> None:
+        """Read the file once, if it has such columns."""
+        self._table = table
+        self._columns = [name for name in _CODES_WITH_ZEROS if table.has_column(name)]
+        self._suspect: set[tuple[str, str]] = set()
+        self._whole: dict[tuple[str, str], str] = {}
+        """Codes with their zeros, by column and digits without them."""
+        for _, cells in table.select_cells(self._columns) if self._columns else ():
+            for name, cell in zip(self._columns, cells, strict=True):
+                if cell and (digits := join_digits(cell)).isdecimal():
+                    if digits[0] != "0":
+                        self._suspect.add((name, digits))
+                    elif name not in _PHONES:  # of those in a file, their lengths are compared
+                        self._whole.setdefault((name, digits.lstrip("0")), cell)
+
+    def see(self, row: Row) -> None:
+        """Store the codes of a record of the service."""
+        listed = {**row, **(row.get("aisle") or {})} if self._suspect else {}
+        for name in self._columns if listed else ():
+            value = str(listed.get(name) or "")
+            if value[:1] == "0" and (digits := join_digits(value)).isdecimal():
+                key = name, digits.lstrip("0")
+                if key in self._suspect:
+                    self._whole.setdefault(key, value)
+
+    def warn(self) -> None:
+        """Add a warning for each cell that has another's digits without its zeros."""
+        found = self._whole.keys() & self._suspect
+        for line, cells in self._table.select_cells(self._columns) if found else ():
+            for name, cell in zip(self._columns, cells, strict=True):
+                key = name, join_digits(cell)
+                if key in found and cell:
+                    self._table.notes.add_warning(
+                        f"{name} {_LOST_ZEROS}", f"{self._whole[key]} before, {cell} now", line
+                    )

@@ -14,7 +14,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.client import Client, Outcome, Response, outcome_of
-from aisle.client.base import parse_retry_after
+from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.link_state import MAX_PAUSE_S, LinkState
 from aisle.courier.outcome_messages import (

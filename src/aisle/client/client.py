@@ -1,11 +1,12 @@
-"""Base of the client: requests, retries of reads, pages, typed results. Writes are never retried here."""
+"""Client of a service: requests, retries of reads, pages, checked results. Writes are never retried here."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import quote
@@ -28,6 +29,7 @@ from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor
 from aisle.client.response import Response, check_shape
 from aisle.contract.wire import (
     Operation,
+    ParamLocation,
     QueryValue,
     build_path,
     encode_body,
@@ -40,7 +42,7 @@ from aisle.errors import ContractError, SettingsError
 from aisle.safe_text import clean
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
+    from pydantic import ValidationError
 
     from aisle.client.transport import Timeouts, Transport
 
@@ -94,15 +96,19 @@ def parse_retry_after(value: str | None, now: float) -> float | None:
         return None
 
 
-M = TypeVar("M", bound="BaseModel")
 V = TypeVar("V")
 Query = Mapping[str, QueryValue]
 _TOO_LARGE = 413
+_PAGE_SIZE = 1000
+"""Rows of a page of `rows`."""
 EXTENSION_PREFIX = "/aisle/v1/"
 
 
-class BaseClient:
-    """Requests, retries and paging; subclasses add the operations (`catalogue_calls`, `order_calls`, `stock_calls`)."""
+class Client:
+    """Client of one service with one token.
+
+    `request` sends and returns bytes, `pages` and `rows` read lists, and `call` returns the contract's models.
+    """
 
     def __init__(
         self,
@@ -299,41 +305,34 @@ class BaseClient:
             pages = {**pages, "next_page": (following - 1) // len(parts) + 1}
         return found, {**pages, "page_size": size} if "page_size" in pages else pages
 
-    async def items(
-        self,
-        name: str,
-        model: type[M],
-        *,
-        path: Mapping[str, str] | None = None,
-        query: Query | None = None,
-        by: Literal["page", "id"] = "page",
-    ) -> AsyncIterator[M]:
-        """Yield all rows of a list as models, page by page: `client.items("list-stores", Store)`."""
-        from pydantic import ValidationError
+    async def rows(
+        self, name: str, *, path: Mapping[str, str] | None = None, query: Query | None = None
+    ) -> AsyncGenerator[Row, None]:
+        """Yield the raw rows of all pages of a list. Raise as `pages`."""
+        async with aclosing(self.pages(name, path=path, query={"page_size": _PAGE_SIZE, **(query or {})})) as pages:
+            async for rows, _ in pages:
+                for row in rows:
+                    yield row
 
-        async for rows, _ in self.pages(name, path=path, query=query, by=by):
-            for row in rows:
-                try:
-                    item = model.model_validate(row)
-                except ValidationError as error:
-                    raise InvalidResponse(
-                        f"A row of {name} does not fit the interface: {_first_error(error)}."
-                    ) from error
-                yield item
+    # --- Calls
 
-    # --- Typed calls
+    async def call(self, name: str, body: object = None, **values: QueryValue) -> Any:
+        """Send an operation, and return its result as the contract's model.
 
-    async def _read(self, name: str, path: Mapping[str, str], query: Query, headers: Query | None = None) -> Any:
-        op = get_operation(name)
-        return _parse_result(op, await self._read_with_retry(op, path, query, encode_headers(op, headers or {})))
-
-    async def _write(
-        self, name: str, path: Mapping[str, str], query: Query, body: object, headers: Query | None = None
-    ) -> Any:
-        op = get_operation(name)
-        target = _request_target(op, path, query)
-        data = encode_body(op, body)
-        response = await self._send(op.method, target, encode_headers(op, headers or {}), data, True, None)
+        `values` are its parameters, with the interface's names. A read is retried. `flush` is never sent: it deletes
+        what the body does not name. Raise ContractError before anything is sent; ClientError after.
+        """
+        op, places = get_operation(name), dict[ParamLocation, dict[str, Any]](path={}, query={}, header={})
+        if values.get("flush") is not None:
+            raise ContractError(f"{name} is not called with flush.")
+        where = {param.name: param.where for param in op.params}
+        for key, value in values.items():
+            places[where.get(key, "query")][key] = value
+        headers = encode_headers(op, places["header"])
+        if not op.write:
+            return _parse_result(op, await self._read_with_retry(op, places["path"], places["query"], headers))
+        target = _request_target(op, places["path"], places["query"])
+        response = await self._send(op.method, target, headers, encode_body(op, body), True, None)
         return _parse_result(op, self._check_response(op.name, response))
 
     async def _read_with_retry(

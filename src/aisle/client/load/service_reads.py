@@ -1,0 +1,142 @@
+"""Reads of the service for a load: lists of a store, units of products, and the keys that it confirmed.
+
+A service that was restored from an earlier copy during a load has lost some keys, and no response shows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+
+from aisle.client.client import Client
+from aisle.client.errors import (
+    ClientError,
+    Forbidden,
+    InvalidResponse,
+    NotFound,
+    TransportError,
+    Unauthorized,
+    status_error,
+)
+from aisle.client.load.csv_table import CsvTable
+from aisle.client.load.report import LoadError
+from aisle.client.paging import Row
+from aisle.client.response import Response
+from aisle.contract.wire import QueryValue, encode_segment
+from aisle.errors import ContractError
+
+MAX_SINGLE_READS = 20
+"""Number of rows up to which they are read one by one."""
+
+
+async def store_rows(
+    client: Client, operation: str, store: str, query: Mapping[str, QueryValue] | None = None, *, in_path: bool = True
+) -> AsyncGenerator[Row, None]:
+    """Yield the rows of a list of a store; none if the store is unknown, of others, or no path can name it.
+
+    The rows of the file for such a store are refused with a reason. `in_path` is False if the query names the store.
+    """
+    named = {"store_number": store} if store else {}
+    path, asked = (named, {**(query or {})}) if in_path else ({}, {**(query or {}), **named})
+    try:
+        async for row in client.rows(operation, path=path, query=asked):
+            yield row
+    except (Unauthorized, Forbidden, NotFound):
+        return
+    except ContractError as error:
+        if isinstance(error, ClientError):
+            raise
+
+
+async def location_codes(client: Client, store: str) -> list[str]:
+    """Return the codes of a store's locations; none if the store is unknown or of others."""
+    return [
+        str(code) async for row in store_rows(client, "list-locations", store) if (code := row.get("location_code"))
+    ]
+
+
+async def fetch_people(client: Client, store: str) -> list[Row] | None:
+    """Return the people of a store; None if they cannot be read. Raise ClientError if the service does not respond."""
+    response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
+    try:
+        found = response.json()["people"] if response.is_success else None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else None
+
+
+async def read_units(table: CsvTable, client: Client) -> None:
+    """Give the table the units of the products that its quantities name with a unit (`12 kg`).
+
+    Raise LoadError if the service does not respond.
+    """
+    products = table.products_with_units()
+    is_few = len(products) <= MAX_SINGLE_READS
+    queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in sorted(products)]
+    try:
+        for query in queries if is_few else [{}]:
+            async for row in client.rows("list-products", query=query):
+                if (product := str(row.get("product_number"))) in products:
+                    table.units[product] = str(row.get("base_unit_name") or "")
+    except TransportError as error:
+        raise LoadError(
+            f"The units of products cannot be read: {error} Load again later: it goes on, and doubles nothing."
+        ) from error
+    except ClientError as error:
+        table.notes.add_file_warning(f"the units of products could not be read: {error}")
+
+
+AT_ONCE = 200
+"""Number of keys in one request."""
+_FEATURES, _KNOWS_KEYS = "aisle-features", "known-keys"
+
+
+class Confirmed:
+    """Keys under which batches were carried out, by the store for which they are kept."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._keys: dict[str, dict[str, str]] = {}
+        """Keys of each store ('' for the chain), with the file that each is for."""
+
+    def keep(self, file: str, store: str, key: str, answer: Response) -> None:
+        """Keep the key of a batch that was carried out, if the service can be asked for it."""
+        if _KNOWS_KEYS in answer.headers.get(_FEATURES, ""):
+            self._keys.setdefault(store, {})[key] = file
+
+    async def lost(self) -> tuple[str, ...]:
+        """Return the files of which the service no longer knows all confirmed keys. Raise ClientError."""
+        files: dict[str, None] = {}
+        for store, kept in self._keys.items():
+            at = store or await self._any_store()
+            is_chain_alone = not at and len(self._keys) == 1  # a chain without stores cannot be asked
+            keys = [] if is_chain_alone else list(kept)
+            for first in range(0, len(keys), AT_ONCE):
+                some = keys[first : first + AT_ONCE]
+                files |= dict.fromkeys(kept[key] for key in (await self._unknown(at, some) if at else some))
+        return tuple(files)
+
+    async def _any_store(self) -> str:
+        """Return a store by which keys of the chain can be asked for; empty if there is none."""
+        rows, _ = await self._client.first_page("list-stores", query={"page_size": 1})
+        return str(rows[0].get("storeNo") or "") if rows else ""
+
+    async def _unknown(self, store: str, keys: list[str]) -> list[str]:
+        path = f"/aisle/v1/stores/{encode_segment(store)}/keys"
+        response = await self._client.request_extension("GET", path, query={"keys": ",".join(keys)})
+        if response.status in (403, 404):  # the store itself is gone
+            return keys
+        if not response.is_success:
+            raise status_error("list-unknown-keys", response)
+        try:
+            unknown = {str(key) for key in response.json()["unknown"]}
+        except (ValueError, TypeError, KeyError) as error:
+            raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
+        return [key for key in keys if key in unknown]
+
+
+async def lost_meanwhile(confirmed: Confirmed) -> tuple[tuple[str, ...], str]:
+    """Return the files of which the service lost something during the load, and why that could not be checked."""
+    try:
+        return await confirmed.lost(), ""
+    except ClientError as error:
+        return (), str(error)
