@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from aisle import json_codec
@@ -198,6 +198,10 @@ class JobStack:
         """Open a job on top of the one on the screen."""
         return _EventRun(self, context).start(start)
 
+    def open_instead(self, start: Start, closed: Collection[str], context: Context) -> JobResult:
+        """Open a job in place of those on top whose names are among `closed`."""
+        return _EventRun(self, context).start_instead(start, closed)
+
     def _feed_below(self, scan: Scan, context: Context) -> JobResult | None:
         """Close the detours on top if the job below them accepts the scan, or asks something; return None otherwise.
 
@@ -260,6 +264,13 @@ class _EventRun:
     def start(self, start: Start) -> JobResult:
         self._open(start.job, start.args)
         return self._run_queue()
+
+    def start_instead(self, start: Start, closed: Collection[str]) -> JobResult:
+        """Close the jobs on top that may be closed, without an event for those below, and start another one."""
+        while len(self.stack.jobs) > 1 and self.stack.top.job.name in closed:
+            self._close(Close())
+        self.queue.clear()
+        return self.start(start)
 
     def feed(self, index: int, event: Event) -> JobResult:
         self.queue.append((index, event, False))
