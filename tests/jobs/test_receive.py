@@ -9,7 +9,7 @@ import pytest
 from aisle.jobs.job import Changed, Close, Closed, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.view import ASK, WRONG, Msg, msg
 from aisle.scan.meaning import PERSON, Back, Choice, CursorKey, Match, Quantity, Scan, Text, TypedText, UnknownCode
-from tests.jobs.receive_runner import CONTEXT, Hand
+from tests.jobs.receive_runner import CONTEXT, Hand, Store
 
 
 def test_each_received_product_is_booked_at_next_scan() -> None:
@@ -470,3 +470,26 @@ def test_undo_takes_back_the_consent_to_goods_that_are_not_announced() -> None:
     hand = Hand()
     hand.say("D-2", "P9", "y", "u")
     assert hand.say("P9") == "receive.not_announced"
+
+
+@pytest.mark.parametrize(("places", "is_told"), [((), False), (("A-1", "DOCK"), False), (("A-1",), True)])
+def test_a_configured_place_that_the_store_lacks_is_said_once(places: tuple[str, ...], is_told: bool) -> None:
+    """Goods nowhere else put away are booked there; a store whose places are unknown says nothing."""
+    store = Store()
+    store.places = places
+    hand = Hand(store, deliveries=["D-1"])
+    told = []
+    for product in ("P1", "P2", "P3", "P4"):
+        hand.scan(product)
+        detail = hand.verdicts[-1].detail
+        told.append(dict(detail.args)["place"] if detail and detail.id == "receive.unknown_location" else None)
+    assert told == [None, "DOCK" if is_told else None, None, None]
+
+
+def test_a_scanned_place_is_no_configured_one() -> None:
+    store = Store()
+    store.places = ("A-1",)
+    hand = Hand(store, deliveries=["D-1"])
+    hand.scan("P1")
+    hand.scan("A-1")
+    assert hand.verdicts[-1].detail is None

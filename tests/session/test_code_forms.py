@@ -164,15 +164,15 @@ def test_a_pick_takes_every_form_of_a_code(home: StoreFolder, ms: int) -> None:
 
 
 @pytest.mark.parametrize("code", ["425261", "0425261", EAN[:-1], f"{EAN}05", UPC_A[1:-1]])
-def test_what_was_guessed_is_said_once(home: StoreFolder, code: str) -> None:
+def test_what_was_guessed_is_said_each_time(home: StoreFolder, code: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
-        frame = scan(code)
-        assert told(frame) == (GOOD, "session.guessed")
-        assert said(frame).startswith(f"No such code here: {code}, read as ")
-        assert told(scan(code)) == (GOOD, "pick.picked")
-        assert sum(picked(home).values()) == 2
+        for _ in range(3):
+            frame = scan(code)
+            assert told(frame) == (GOOD, "session.guessed")
+            assert said(frame).startswith(f"No such code here: {code}, read as ")
+        assert sum(picked(home).values()) == 3
 
 
 @pytest.mark.parametrize("code", ["425261", EAN[:-1]])
