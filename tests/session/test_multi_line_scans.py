@@ -297,10 +297,10 @@ def _quantities(state: Any) -> Any:
     """What a job has counted."""
     if hasattr(state, "line"):
         return state.line and (state.line.product, state.quantity)
-    goods = getattr(state, "in_hand", None)
     lines = [(line.product, line.picked) for line in getattr(state, "lines", ()) if hasattr(line, "picked")]
-    taken = [(each.product, each.quantity) for each in getattr(state, "goods", ())]
-    return lines, taken, goods and (goods.product, goods.quantity)
+    goods: Any = getattr(state, "in_hand", None) or ()
+    in_hand = (goods,) if hasattr(goods, "product") else goods
+    return lines, [(each.product, each.quantity) for each in in_hand]
 
 
 @pytest.mark.parametrize("gap", [0.06, 0.09])
