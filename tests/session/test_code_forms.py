@@ -521,3 +521,21 @@ def test_a_label_through_the_french_keyboard_and_an_add_on_are_picked(
         frame = scan(code)
         assert (told(frame)[0] == GOOD) == bool(line)
         assert picked(home) == ({line: Decimal(quantity)} if line else {})
+
+
+@pytest.mark.parametrize("length", range(15, 21))
+def test_leading_zeros_mean_the_same_everywhere(home: StoreFolder, length: int) -> None:
+    """As scanned at home, in a pick with and without an open quantity, in a count, and in both ways of a look-up."""
+    code = EAN.zfill(length)
+    with at(home) as session:
+        scan = Scanner(session)
+        for opening in ((), ("?",), ("4101",), ("4101", EAN)):
+            for each in opening:
+                scan(each)
+            assert "read as Honey" in said(scan(code)), (opening, said(session.frames.build()))
+            del session.stack.jobs[1:]
+        open_count(session, scan)
+        assert "read as Honey" in said(scan(code))
+        frame = scan(f"?{code}")
+        assert frame.view.name == "look_up.product"
+        assert session.stack.top.state.product_number == "P1"
