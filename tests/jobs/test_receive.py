@@ -285,57 +285,6 @@ def test_a_delivery_that_is_not_here_is_asked_for_and_opens_when_it_comes() -> N
     assert hand.state.delivery_number == "D-77"
 
 
-def test_digits_may_be_a_place() -> None:
-    hand = Hand()
-    hand.say("D-2", "P5")
-    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    assert hand.say("x") == "receive.put"
-    assert hand.entries() == [("P5", 10, 1, "7")]
-    hand.say("P5")
-    hand.feed(Quantity(Decimal(7)))
-    assert hand.say("y") == "receive.taken_more"
-    assert hand.state.in_hand is not None
-    assert hand.state.in_hand.quantity == 7
-
-
-def test_what_digits_are_is_settled_before_anything_else() -> None:
-    hand = Hand()
-    hand.say("D-2", "P5")
-    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    assert hand.view.prompt.id == "prompt.choose_or_type_how_many"
-    asked = hand.state
-    for code in ("P5", "P2", "A-1", "D-1", "4101"):
-        assert hand.scan(code) == "count.answer_first", code
-    assert hand.feed(UnknownCode("nobody")) == "count.unknown"
-    assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of", "the last number is the one that is asked"
-    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    for letter in "ld":
-        assert hand.say(letter) == "receive.number_of", letter
-    assert hand.say("u") == "session.dropped", "what was said last is taken back"
-    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of", "the same digits are the same question"
-    assert hand.state == asked
-    assert hand.say("y") == "receive.taken"
-    assert hand.state.in_hand is not None
-    assert hand.state.in_hand.quantity == 7
-
-
-def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None:
-    hand = Hand()
-    hand.say("D-2", "P5")
-    assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of"
-    assert [choice.id for choice in hand.view.choices] == ["receive.choice_is_quantity", "count.choice_order"]
-    assert dict(hand.view.choices[1].args)["label"] == "4101", "an order is called by its number, not by its customer"
-    assert hand.say("x") == "session.dropped"
-    assert hand.state.in_hand is not None
-    assert hand.state.in_hand.quantity == 1
-    hand.feed(Quantity(Decimal(4101)))
-    assert hand.say("=6") == "receive.taken", "another quantity is the answer too"
-    hand.feed(Quantity(Decimal(4101)))
-    assert hand.say("y") == "receive.more_than_announced"
-    hand.feed(Back())
-    assert hand.feed(Quantity(Decimal(5))) == "receive.taken", "nobody means an order by one digit"
-
-
 def test_a_line_is_chosen_where_nothing_can_be_scanned() -> None:
     hand = Hand()
     hand.say("D-2", "P2", "l")
