@@ -117,13 +117,13 @@ def describe(op: Operation) -> Row:
 
 
 def all_models() -> dict[str, Any]:
-    """Every type of an area or shared by areas; mixins of a spelling are no resources."""
+    """Every type of an area or shared by areas; mixins are no resources."""
     found = {}
     for info in (info for info in iter_modules(models.__path__) if info.name != "extension_bodies"):
         module = import_module(f"{models.__name__}.{info.name}")
         for name, item in vars(module).items():
             is_type = is_typeddict(item) or (inspect.isclass(item) and issubclass(item, BaseModel))
-            if is_type and item.__module__ == module.__name__:
+            if is_type and item.__module__ == module.__name__ and not name.startswith("_"):
                 found[name] = item
     hidden = {"ResponseModel", "RequestBody", "MostLikelyPools", "LocationPools", "PoolNames"}
     return {

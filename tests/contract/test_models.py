@@ -13,9 +13,7 @@ from aisle.contract.models import body_adapter, result_adapter, result_model
 from aisle.contract.models.orders import CustomerOrder
 from aisle.contract.models.stock import (
     Location,
-    LocationStock,
     MovementItem,
-    StoreProductStock,
 )
 from aisle.contract.models.stores import Store, StoreCreate
 from aisle.contract.wire import OPERATIONS, encode_body, get_operation
@@ -99,21 +97,6 @@ def test_optional_fields_may_be_missing_or_null() -> None:
 
 def test_numbers_in_place_of_codes_are_read_as_codes() -> None:
     assert Location.model_validate({"location_code": 12}).location_code == "12"
-
-
-def test_pools_are_read_alike_in_every_spelling() -> None:
-    expected = (1, None, 3, None, None, None, None, None, None, 10)
-    stock = {"id": 1, "is_replenishment": True, "is_stock": True, "most_likely_quantity": 14}
-    assert (
-        StoreProductStock.model_validate(
-            stock | {"most_likely_pool_1": 1, "most_likely_pool_3": 3, "most_likely_pool_10": 10}
-        ).pools
-        == expected
-    )
-    place = LocationStock.model_validate({"mostlikelypool1": 1, "mostlikelypool3": 3, "mostlikelypool10": 10})
-    assert place.pools == expected
-    names = Store.model_validate({"storeName": "N", "storeNo": "1", "storeStockPool2": "Web"})
-    assert names.pools[:3] == (None, "Web", None)
 
 
 def test_the_store_list_is_camel_case_with_its_odd_spelling() -> None:

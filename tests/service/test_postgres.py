@@ -95,15 +95,12 @@ async def test_work_that_fails_takes_nothing_of_its_neighbours_with_it(storage: 
 
 
 @pytest.mark.parametrize("count", [1, 2, 32, 33])
-@pytest.mark.parametrize("is_split", [False, True])
-async def test_statements_together_all_happen_or_none(storage: PostgresDatabase, count: int, is_split: bool) -> None:
+async def test_statements_together_all_happen_or_none(storage: PostgresDatabase, count: int) -> None:
     odd = "é'; DROP TABLE counter; -- $1"
     moved = "UPDATE counter SET value = value + $3 WHERE store_number = $1 AND name = $2"
     fresh = [(ADD, ("S", f"{odd}{n}")) for n in range(count - 1)]
 
     async def work(tx: Transaction) -> list[tuple[Any, ...]]:
-        assert isinstance(tx, PostgresTransaction)
-        tx = PostgresTransaction(tx.connection, is_sharded=is_split)
         await tx.run(ADD, "S", "there")
         await tx.run_batch([*fresh, (moved, ("S", "there", 5))])
         with pytest.raises(ConstraintViolated):

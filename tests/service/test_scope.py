@@ -105,9 +105,6 @@ class NoTx:
     async def run_many(self, sql: str, rows: Any) -> None:
         self.ran.append(sql)
 
-    async def prefetch(self, questions: Any) -> None:
-        self.ran += [sql for sql, _ in questions]
-
     async def run_batch(self, statements: Any) -> None:
         self.ran += [sql for sql, _ in statements]
 
@@ -160,8 +157,6 @@ async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) 
             await scoped.run_many(text, [args])
         with pytest.raises(Refusal):
             await scoped.run_batch([(text, args)])
-        with pytest.raises(Refusal):
-            await scoped.prefetch([(text, args)])
         tried += 1
     assert tx.ran == []
     assert tried > 80

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from aisle.contract.models.base import ExactNumber, OrNull, RequestBody, ResponseModel, StrictBool
+from aisle.contract.models.base import ExactNumber, OrNull, RequestBody, ResponseModel, StrictBool, list_body
 from aisle.contract.operations import Operation
 from aisle.errors import ContractError
 
@@ -24,6 +24,7 @@ __all__ = [
     "StrictBool",
     "body_adapter",
     "body_type",
+    "list_body",
     "result_adapter",
     "result_model",
 ]

@@ -11,14 +11,13 @@ Times stay strings, because the interface mostly does not state their format.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeVar
+from types import GenericAlias
+from typing import Annotated, Any, Literal, Required, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict, with_config
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict
-
-from aisle.contract.wire import pool_fields
 
 NumberFormat = Literal["int32", "int64", "double"]
 
@@ -93,9 +92,22 @@ OrNull = Annotated[_T, _OrNull()]
 """Field of a request that may be null, which counts as not given."""
 
 
-@with_config(ConfigDict(extra="forbid"))
+_CLOSED = with_config(ConfigDict(extra="forbid"))
+
+
+@_CLOSED
 class RequestBody(TypedDict):
     """Base of everything that a client sends."""
+
+
+def list_body(name: str, array: str, item: type, *, required: bool = False) -> Any:
+    """Return the type of a body that is an object with one array of these items."""
+    items: Any = GenericAlias(list, (item,))
+    field: Any = Required[items] if required else OrNull[items]  # type: ignore[misc]
+    create_type: Any = TypedDict
+    body = _CLOSED(create_type(name, {array: field}, total=False))
+    body.__module__ = item.__module__
+    return body
 
 
 class ResponseModel(BaseModel):
@@ -109,10 +121,6 @@ class ResponseModel(BaseModel):
         serialize_by_alias=True,
         defer_build=True,
     )
-
-
-def _pool_values(model: BaseModel, prefix: str) -> tuple[Any, ...]:
-    return tuple(getattr(model, name) for name in pool_fields(prefix))
 
 
 class MostLikelyPools(ResponseModel):
@@ -129,11 +137,6 @@ class MostLikelyPools(ResponseModel):
     most_likely_pool_9: Double | None = None
     most_likely_pool_10: Double | None = None
 
-    @property
-    def pools(self) -> tuple[int | float | None, ...]:
-        """Value of each pool, pool 1 first; None if it was not given."""
-        return _pool_values(self, "most_likely_pool_")
-
 
 class StockPools(ResponseModel):
     """Stock of each pool on locations of a product and in log entries: `stock_pool_n`."""
@@ -148,11 +151,6 @@ class StockPools(ResponseModel):
     stock_pool_8: Double | None = None
     stock_pool_9: Double | None = None
     stock_pool_10: Double | None = None
-
-    @property
-    def pools(self) -> tuple[int | float | None, ...]:
-        """Value of each pool, pool 1 first; None if it was not given."""
-        return _pool_values(self, "stock_pool_")
 
 
 class LocationPools(ResponseModel):
@@ -169,11 +167,6 @@ class LocationPools(ResponseModel):
     mostlikelypool9: Number | None = None
     mostlikelypool10: Number | None = None
 
-    @property
-    def pools(self) -> tuple[int | float | None, ...]:
-        """Value of each pool, pool 1 first; None if it was not given."""
-        return _pool_values(self, "mostlikelypool")
-
 
 class PoolNames(ResponseModel):
     """Names of a store's pools on the store list: `storeStockPooln`."""
@@ -188,11 +181,6 @@ class PoolNames(ResponseModel):
     store_stock_pool_8: str | None = Field(default=None, alias="storeStockPool8")
     store_stock_pool_9: str | None = Field(default=None, alias="storeStockPool9")
     store_stock_pool_10: str | None = Field(default=None, alias="storeStockPool10")
-
-    @property
-    def pools(self) -> tuple[str | None, ...]:
-        """Value of each pool, pool 1 first; None if it was not given."""
-        return _pool_values(self, "store_stock_pool_")
 
 
 class StockPoolsRequest(RequestBody, total=False):

@@ -15,6 +15,7 @@ from aisle.contract.models.base import (
     RequestBody,
     ResponseModel,
     StrictBool,
+    list_body,
 )
 
 
@@ -97,30 +98,47 @@ class CustomerOrderList(PageEnvelope):
     total_count: Number  # required here
 
 
-class CustomerOrderLineCreate(RequestBody, total=False):
-    """Line of an order to create in one store (interface: Create customer orders, one store)."""
+class _LineWrite(RequestBody, total=False):
+    """Fields of a line in every request."""
 
     line_number: Required[ExactNumber]
     product_number: Required[str]
-    quantity: Required[ExactNumber]
     barcode: OrNull[str]
     delivery_date: OrNull[str]
     description: OrNull[str]
-    full_fillment_status: OrNull[str]
     is_picked: OrNull[StrictBool]
     is_picked_from_warehouse: OrNull[StrictBool]
     ordering_datetime: OrNull[str]
     picked_quantity: OrNull[ExactNumber]
-    picking_stock_pool_array: OrNull[list[str]]
     pickup_date: OrNull[str]
-    preferred_location_code: OrNull[str]
     price: OrNull[ExactNumber]
-    reference: OrNull[str]
     stock_pool: OrNull[ExactNumber]
 
 
-class CustomerOrderCreate(RequestBody, total=False):
-    """Order to create in one store (interface: Create customer orders, one store)."""
+class MultiStoreCustomerOrderLineCreate(_LineWrite, total=False):
+    """Line of an order to create in any store (interface: Create customer orders, several stores)."""
+
+    quantity: Required[ExactNumber]
+
+
+class CustomerOrderLineCreate(MultiStoreCustomerOrderLineCreate, total=False):
+    """Line of an order to create in one store (interface: Create customer orders, one store)."""
+
+    full_fillment_status: OrNull[str]
+    picking_stock_pool_array: OrNull[list[str]]
+    preferred_location_code: OrNull[str]
+    reference: OrNull[str]
+
+
+class CustomerOrderLineUpdate(_LineWrite, total=False):
+    """New values of a line; omitted fields are not sent (interface: Update customer order)."""
+
+    preferred_location_code: OrNull[str]
+    quantity: OrNull[ExactNumber]
+
+
+class _OrderCreate(RequestBody, total=False):
+    """Fields of an order to create, in one store or several."""
 
     order_number: Required[str]
     customer_city: OrNull[str]
@@ -136,94 +154,35 @@ class CustomerOrderCreate(RequestBody, total=False):
     delivery_street: OrNull[str]
     delivery_zipcode: OrNull[str]
     description: OrNull[str]
-    file_name: OrNull[str]
-    is_active: OrNull[StrictBool]
     is_picked: OrNull[StrictBool]
-    is_rejected: OrNull[StrictBool]
     order_comment: OrNull[str]
-    order_lines: OrNull[list[CustomerOrderLineCreate]]
-    order_type: OrNull[str]
     order_type_code: OrNull[str]
     order_type_description: OrNull[str]
     reference: OrNull[str]
+
+
+class CustomerOrderCreate(_OrderCreate, total=False):
+    """Order to create in one store (interface: Create customer orders, one store)."""
+
+    file_name: OrNull[str]
+    is_active: OrNull[StrictBool]
+    is_rejected: OrNull[StrictBool]
+    order_lines: OrNull[list[CustomerOrderLineCreate]]
+    order_type: OrNull[str]
     sales_order_id: OrNull[str]
     status_id: OrNull[ExactNumber]
 
 
-class CustomerOrdersRequest(RequestBody, total=False):
-    """Body that creates orders in one store."""
-
-    orders: OrNull[list[CustomerOrderCreate]]
-
-
-class MultiStoreCustomerOrderLineCreate(RequestBody, total=False):
-    """Line of an order to create in any store (interface: Create customer orders, several stores)."""
-
-    line_number: Required[ExactNumber]
-    product_number: Required[str]
-    quantity: Required[ExactNumber]
-    barcode: OrNull[str]
-    delivery_date: OrNull[str]
-    description: OrNull[str]
-    is_picked: OrNull[StrictBool]
-    is_picked_from_warehouse: OrNull[StrictBool]
-    ordering_datetime: OrNull[str]
-    pickup_date: OrNull[str]
-    picked_quantity: OrNull[ExactNumber]
-    price: OrNull[ExactNumber]
-    stock_pool: OrNull[ExactNumber]
-
-
-class MultiStoreCustomerOrderCreate(RequestBody, total=False):
+class MultiStoreCustomerOrderCreate(_OrderCreate, total=False):
     """Order that names its own store (interface: Create customer orders, several stores)."""
 
-    order_number: Required[str]
-    customer_city: OrNull[str]
-    customer_country: OrNull[str]
-    customer_email: OrNull[str]
-    customer_name: OrNull[str]
-    customer_number: OrNull[str]
-    customer_phone: OrNull[str]
-    customer_street: OrNull[str]
-    customer_zipcode: OrNull[str]
-    delivery_city: OrNull[str]
-    delivery_country: OrNull[str]
-    delivery_street: OrNull[str]
-    delivery_zipcode: OrNull[str]
-    description: OrNull[str]
-    is_picked: OrNull[StrictBool]
-    order_comment: OrNull[str]
     order_lines: OrNull[list[MultiStoreCustomerOrderLineCreate]]
-    order_type_code: OrNull[str]
-    order_type_description: OrNull[str]
-    reference: OrNull[str]
     store_number: OrNull[str]
     stores_allowed: OrNull[list[str]]
 
 
-class MultiStoreCustomerOrdersRequest(RequestBody, total=False):
-    """Body that creates orders in several stores."""
-
-    orders: OrNull[list[MultiStoreCustomerOrderCreate]]
-
-
-class CustomerOrderLineUpdate(RequestBody, total=False):
-    """New values of a line; omitted fields are not sent (interface: Update customer order)."""
-
-    line_number: Required[ExactNumber]
-    product_number: Required[str]
-    barcode: OrNull[str]
-    delivery_date: OrNull[str]
-    description: OrNull[str]
-    is_picked: OrNull[StrictBool]
-    is_picked_from_warehouse: OrNull[StrictBool]
-    ordering_datetime: OrNull[str]
-    picked_quantity: OrNull[ExactNumber]
-    pickup_date: OrNull[str]
-    preferred_location_code: OrNull[str]
-    price: OrNull[ExactNumber]
-    quantity: OrNull[ExactNumber]
-    stock_pool: OrNull[ExactNumber]
+CustomerOrdersRequest = list_body("CustomerOrdersRequest", "orders", CustomerOrderCreate)
+MultiStoreCustomerOrdersRequest = list_body("MultiStoreCustomerOrdersRequest", "orders", MultiStoreCustomerOrderCreate)
 
 
 class CustomerOrderUpdate(RequestBody, total=False):

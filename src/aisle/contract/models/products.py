@@ -14,6 +14,7 @@ from aisle.contract.models.base import (
     RequestBody,
     ResponseModel,
     StrictBool,
+    list_body,
 )
 
 
@@ -163,100 +164,6 @@ class ProductUnitCreate(RequestBody, total=False):
     unit_name: OrNull[str]
 
 
-class ProductWrite(RequestBody, total=False):
-    """Product to create or update, with the catalogue's fields; an update needs only the number."""
-
-    product_number: Required[str]
-    barcode: OrNull[str]
-    carrier_item_quantity: OrNull[ExactNumber]
-    edit_min_max_percentage: OrNull[ExactNumber]
-    price_compare_multiplier: OrNull[ExactNumber]
-    product_name: OrNull[str]
-    shelf_label_quantity: OrNull[ExactNumber]
-    allow_decimal: OrNull[StrictBool]
-    attention_code: OrNull[str]
-    average_weight: OrNull[ExactNumber]
-    barcodes_array: OrNull[str]
-    base_unit_name: OrNull[str]
-    brand_code: OrNull[str]
-    brand_description: OrNull[str]
-    category_code: OrNull[str]
-    color: OrNull[str]
-    color_code: OrNull[str]
-    size: OrNull[str]
-    size_code: OrNull[str]
-    variant_code: OrNull[str]
-    variant_family: OrNull[str]
-    variant_factor: OrNull[ExactNumber]
-    countries_allowed: OrNull[list[str]]
-    countries_not_allowed: OrNull[list[str]]
-    country_code: OrNull[str]
-    deprecation_date: OrNull[str]
-    expiration_min_range: OrNull[ExactNumber]
-    free_fields: OrNull[list[ProductFreeFieldCreate]]
-    general_ledger: OrNull[str]
-    image_url: OrNull[str]
-    product_url: OrNull[str]
-    is_active: OrNull[StrictBool]
-    is_counted: OrNull[StrictBool]
-    is_edit_min_max: OrNull[StrictBool]
-    is_edit_replenishment: OrNull[StrictBool]
-    is_expiration: OrNull[StrictBool]
-    is_order_manually: OrNull[StrictBool]
-    is_promotion: OrNull[StrictBool]
-    is_set: OrNull[StrictBool]
-    is_stock: OrNull[StrictBool]
-    is_store_product: OrNull[StrictBool]
-    is_template: OrNull[StrictBool]
-    margin_category: OrNull[str]
-    moq: OrNull[ExactNumber]
-    old_price: OrNull[ExactNumber]
-    price: OrNull[ExactNumber]
-    special_price: OrNull[ExactNumber]
-    promotion_price: OrNull[ExactNumber]
-    purchase_price: OrNull[ExactNumber]
-    price_compare_unit: OrNull[str]
-    price_lines: OrNull[str]
-    product_details: OrNull[str]
-    product_type: OrNull[str]
-    promo_stores_allowed: OrNull[list[str]]
-    promo_stores_not_allowed: OrNull[list[str]]
-    promotion: OrNull[str]
-    promotion_week: OrNull[str]
-    purchase_unit_barcode: OrNull[str]
-    purchase_unit_name: OrNull[str]
-    purchase_unit_product_number: OrNull[str]
-    purchase_unit_quantity: OrNull[ExactNumber]
-    referral_product_id: OrNull[str]
-    reset_store_stock: OrNull[StrictBool]
-    set_product: OrNull[list[SetProductCreate]]
-    shelf_label: OrNull[StrictBool]
-    shelf_label_barcode: OrNull[StrictBool]
-    shelf_label_price: OrNull[StrictBool]
-    shelf_label_layout: OrNull[ExactNumber]
-    smallest_product_number: OrNull[str]
-    smallest_quantity: OrNull[ExactNumber]
-    stores_allowed: OrNull[list[str]]
-    stores_not_allowed: OrNull[list[str]]
-    supplier_id: OrNull[str]
-    supplier_name: OrNull[str]
-    supplier_product_number: OrNull[str]
-    units: OrNull[list[ProductUnitCreate]]
-    volume: OrNull[str]
-
-
-class ProductsRequest(RequestBody, total=False):
-    """Body that creates or updates products."""
-
-    products: OrNull[list[ProductWrite]]
-
-
-class DeleteProductsRequest(RequestBody, total=False):
-    """Body that names the products to delete."""
-
-    product_numbers: Required[list[str]]
-
-
 class ProductAttributes(RequestBody, total=False):
     """Descriptive fields of a product, as the catalogue names them."""
 
@@ -280,10 +187,80 @@ class ProductAttributes(RequestBody, total=False):
     volume: OrNull[str]
 
 
-class ProductAttributesRequest(RequestBody, total=False):
-    """Body that updates attributes of products."""
+class ProductWrite(ProductAttributes, total=False):
+    """Product to create or update, with the catalogue's fields; an update needs only the number."""
 
-    products: OrNull[list[ProductAttributes]]
+    barcode: OrNull[str]
+    carrier_item_quantity: OrNull[ExactNumber]
+    edit_min_max_percentage: OrNull[ExactNumber]
+    price_compare_multiplier: OrNull[ExactNumber]
+    product_name: OrNull[str]
+    shelf_label_quantity: OrNull[ExactNumber]
+    allow_decimal: OrNull[StrictBool]
+    barcodes_array: OrNull[str]
+    base_unit_name: OrNull[str]
+    countries_allowed: OrNull[list[str]]
+    countries_not_allowed: OrNull[list[str]]
+    deprecation_date: OrNull[str]
+    expiration_min_range: OrNull[ExactNumber]
+    free_fields: OrNull[list[ProductFreeFieldCreate]]
+    general_ledger: OrNull[str]
+    image_url: OrNull[str]
+    product_url: OrNull[str]
+    is_active: OrNull[StrictBool]
+    is_counted: OrNull[StrictBool]
+    is_edit_min_max: OrNull[StrictBool]
+    is_edit_replenishment: OrNull[StrictBool]
+    is_expiration: OrNull[StrictBool]
+    is_order_manually: OrNull[StrictBool]
+    is_promotion: OrNull[StrictBool]
+    is_set: OrNull[StrictBool]
+    is_stock: OrNull[StrictBool]
+    is_store_product: OrNull[StrictBool]
+    is_template: OrNull[StrictBool]
+    moq: OrNull[ExactNumber]
+    old_price: OrNull[ExactNumber]
+    price: OrNull[ExactNumber]
+    special_price: OrNull[ExactNumber]
+    promotion_price: OrNull[ExactNumber]
+    purchase_price: OrNull[ExactNumber]
+    price_compare_unit: OrNull[str]
+    price_lines: OrNull[str]
+    promo_stores_allowed: OrNull[list[str]]
+    promo_stores_not_allowed: OrNull[list[str]]
+    promotion: OrNull[str]
+    promotion_week: OrNull[str]
+    purchase_unit_barcode: OrNull[str]
+    purchase_unit_name: OrNull[str]
+    purchase_unit_product_number: OrNull[str]
+    purchase_unit_quantity: OrNull[ExactNumber]
+    referral_product_id: OrNull[str]
+    reset_store_stock: OrNull[StrictBool]
+    set_product: OrNull[list[SetProductCreate]]
+    shelf_label: OrNull[StrictBool]
+    shelf_label_barcode: OrNull[StrictBool]
+    shelf_label_price: OrNull[StrictBool]
+    shelf_label_layout: OrNull[ExactNumber]
+    smallest_product_number: OrNull[str]
+    smallest_quantity: OrNull[ExactNumber]
+    stores_allowed: OrNull[list[str]]
+    stores_not_allowed: OrNull[list[str]]
+    supplier_id: OrNull[str]
+    supplier_name: OrNull[str]
+    supplier_product_number: OrNull[str]
+    units: OrNull[list[ProductUnitCreate]]
+
+
+ProductsRequest = list_body("ProductsRequest", "products", ProductWrite)
+
+
+class DeleteProductsRequest(RequestBody, total=False):
+    """Body that names the products to delete."""
+
+    product_numbers: Required[list[str]]
+
+
+ProductAttributesRequest = list_body("ProductAttributesRequest", "products", ProductAttributes)
 
 
 class ProductPrice(RequestBody, total=False):
@@ -299,10 +276,7 @@ class ProductPrice(RequestBody, total=False):
     price_compare_multiplier: OrNull[ExactNumber]
 
 
-class PricesRequest(RequestBody, total=False):
-    """Body that sets prices."""
-
-    products: OrNull[list[ProductPrice]]
+PricesRequest = list_body("PricesRequest", "products", ProductPrice)
 
 
 class ProductDiscountPrice(RequestBody, total=False):
@@ -316,10 +290,7 @@ class ProductDiscountPrice(RequestBody, total=False):
     is_promotion: OrNull[StrictBool]
 
 
-class DiscountPricesRequest(RequestBody, total=False):
-    """Body that sets discount prices."""
-
-    products: OrNull[list[ProductDiscountPrice]]
+DiscountPricesRequest = list_body("DiscountPricesRequest", "products", ProductDiscountPrice)
 
 
 class ProductFreeFields(RequestBody, total=False):
@@ -329,7 +300,4 @@ class ProductFreeFields(RequestBody, total=False):
     free_fields: Required[list[ProductFreeFieldCreate]]
 
 
-class ProductFreeFieldsRequest(RequestBody, total=False):
-    """Body that sets free fields."""
-
-    products: OrNull[list[ProductFreeFields]]
+ProductFreeFieldsRequest = list_body("ProductFreeFieldsRequest", "products", ProductFreeFields)

@@ -22,6 +22,7 @@ from aisle.contract.models.base import (
     StockPools,
     StockPoolsRequest,
     StrictBool,
+    list_body,
 )
 
 
@@ -157,10 +158,7 @@ class StoreProductCreate(StoreProductUpdate, total=False):
     is_stock: OrNull[StrictBool]
 
 
-class StoreProductsRequest(RequestBody, total=False):
-    """Body that adds products to a store's range. Assumed."""
-
-    store_products: OrNull[list[StoreProductCreate]]
+StoreProductsRequest = list_body("StoreProductsRequest", "store_products", StoreProductCreate)
 
 
 class StoreProductLog(StockPools):
@@ -232,10 +230,7 @@ class StoreProductLogCreate(StockPoolsRequest, total=False):
     scanned_datetime: OrNull[str]
 
 
-class StoreProductLogsRequest(RequestBody, total=False):
-    """Body that creates log entries; the array is called `storeproductlog`."""
-
-    storeproductlog: OrNull[list[StoreProductLogCreate]]
+StoreProductLogsRequest = list_body("StoreProductLogsRequest", "storeproductlog", StoreProductLogCreate)
 
 
 class LogResult(ResponseModel):

@@ -16,6 +16,7 @@ from aisle.contract.models.base import (
     PoolNamesRequest,
     RequestBody,
     StrictBool,
+    list_body,
 )
 
 
@@ -107,7 +108,4 @@ class StoreCreate(PoolNamesRequest, total=False):
     store_type_description: OrNull[str]
 
 
-class StoresRequest(RequestBody, total=False):
-    """Body that creates or updates stores."""
-
-    stores: OrNull[list[StoreCreate]]
+StoresRequest = list_body("StoresRequest", "stores", StoreCreate)

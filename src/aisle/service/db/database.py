@@ -98,8 +98,6 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[object]]
 """Statement and its parameters."""
-CacheKey = tuple[str, tuple[object, ...]]
-"""Query and its parameters, with lists as tuples."""
 
 
 GROWING_TABLES = (
@@ -123,11 +121,6 @@ _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 def tables_of(sql: str) -> frozenset[str]:
     """Return the tables that a statement of `db.statements` reads or changes. Aliases may be among them."""
     return frozenset(_TABLE.findall(sql))
-
-
-def cache_key(sql: str, args: Sequence[object]) -> CacheKey:
-    """Return the key under which the answer of a query is cached."""
-    return sql, tuple([tuple(arg) if isinstance(arg, list) else arg for arg in args])
 
 
 def group_by_statement(statements: Iterable[Statement]) -> dict[str, list[Sequence[object]]]:
@@ -195,16 +188,8 @@ class Transaction(Protocol):
         """Run a statement for each row of parameters."""
         ...
 
-    async def prefetch(self, statements: Iterable[Statement]) -> None:
-        """Run queries that `all` and `one` will ask next, in one round trip on a remote database.
-
-        A later query with the same text and parameters is answered from memory. An answer is dropped when one of its
-        tables is written. No query may return a decimal (`SUM` without a cast).
-        """
-        ...
-
     async def run_batch(self, statements: Iterable[Statement]) -> None:
-        """Run statements without results, in one round trip on a remote database.
+        """Run statements without results, those with the same text together.
 
         Each changes rows that no other one changes or reads; their order is undefined.
         """
