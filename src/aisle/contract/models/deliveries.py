@@ -4,68 +4,12 @@ from __future__ import annotations
 
 from typing import Required
 
-from pydantic import Field
-
 from aisle.contract.models.base import (
     ExactNumber,
-    Number,
     OrNull,
-    PageCounts,
-    PageEnvelope,
     RequestBody,
-    ResponseModel,
     list_body,
 )
-
-
-class DeliveryLine(ResponseModel):
-    """Line of a delivery, as listed (interface: Delivery order)."""
-
-    barcode: str | None = None
-    base_unit: str | None = None
-    category_code: str | None = None
-    container_barcode: str | None = None
-    customer_order_number: str | None = None
-    customer_order_shipment_number: str | None = None
-    customer_order_shipment_number_line_number: Number | None = None
-    description: str | None = None
-    group_code: str | None = None
-    line_number: Number | None = None
-    product_number: str | None = None
-    purchase_unit_barcode: str | None = None
-    purchase_unit_product_number: str | None = None
-    purchase_unit_quantity: Number | None = None
-    quantity: Number | None = None
-    received_quantity: Number | None = None
-    target_stock_pool: Number | None = None
-
-
-class Delivery(ResponseModel):
-    """Delivery order, as listed (interface: Delivery order)."""
-
-    datetime_created: str | None = None
-    datetime_expected: str | None = None
-    external_reference_number: str | None = None
-    import_id: Number | None = None
-    is_downloaded: bool | None = None
-    no_of_containers: Number | None = None
-    order_lines: list[DeliveryLine] | None = None
-    order_number: str | None = None
-    order_type: str | None = None
-    status: str | None = None
-    store_gln: str | None = None
-    store_number: str | None = None
-    store_origin: Number | None = None
-    supplier_code: str | None = None
-    supplier_name: str | None = None
-    tracing_url: str | None = None
-    updated_on: str | None = None
-
-
-class DeliveryList(PageEnvelope):
-    """Page of deliveries."""
-
-    rows: list[Delivery] = Field(alias="list")
 
 
 class _DeliveryLineCreate(RequestBody, total=False):
@@ -130,41 +74,3 @@ class MultiStoreDeliveryCreate(_DeliveryCreate, total=False):
 
 StoreDeliveriesRequest = list_body("StoreDeliveriesRequest", "orders", StoreDeliveryCreate)
 MultiStoreDeliveriesRequest = list_body("MultiStoreDeliveriesRequest", "orders", MultiStoreDeliveryCreate)
-
-
-class ReceiptLine(ResponseModel):
-    """Line of a receipt (interface: Receipt order)."""
-
-    id: Number | None = None
-    barcode: str | None = None
-    category_code: str | None = None
-    container_barcode: str | None = None
-    description: str | None = None
-    group_code: str | None = None
-    line_number: Number | None = None
-    product_number: str | None = None
-    received_quantity: Number | None = None
-    shipped_quantity: Number | None = None
-    updated_on: str | None = None
-
-
-class Receipt(ResponseModel):
-    """Receipt order with its lines (interface: Receipt order)."""
-
-    order_number: str
-    store_number: str
-    datetime_created: str | None = None
-    datetime_expected: str | None = None
-    import_id: Number | None = None
-    order_type_id: Number | None = None
-    receipt_lines: list[ReceiptLine] | None = None
-    status: str | None = None
-    store_gln: str | None = None
-    supplier_code: str | None = None
-    supplier_name: str | None = None
-
-
-class ReceiptList(PageCounts):
-    """Page of receipts, in the reduced envelope."""
-
-    rows: list[Receipt] = Field(alias="list")

@@ -4,98 +4,13 @@ from __future__ import annotations
 
 from typing import Required
 
-from pydantic import Field
-
 from aisle.contract.models.base import (
     ExactNumber,
-    MostLikelyPools,
-    Number,
     OrNull,
-    PageEnvelope,
     RequestBody,
-    ResponseModel,
     StrictBool,
     list_body,
 )
-
-
-class CustomerOrderLineLocation(MostLikelyPools):
-    """Location of goods for an order line (interface: Line location)."""
-
-    location_order: Number
-    quantity: Number
-    customer_order_line_number: Number | None = None
-    customer_order_number: str | None = None
-    customer_order_shipment_line_number: Number | None = None
-    customer_order_shipment_number: str | None = None
-    default_stock_pool: str | None = None
-    location_code: str | None = None
-    tags: list[str] | None = None
-
-
-class CustomerOrderLine(ResponseModel):
-    """Line of an order, as listed (interface: Order line)."""
-
-    id: Number
-    explicit_order: bool
-    is_picked: bool
-    is_template: bool
-    line_number: Number
-    picked_quantity: Number
-    price: Number
-    quantity: Number
-    stock_pool: Number
-    store_walking_order: Number
-    barcode: str | None = None
-    delivery_date: str | None = None
-    delivery_qty: Number | None = None
-    description: str | None = None
-    moved_quantity: Number | None = None
-    next_ordering_datetime: str | None = None
-    picked_username: str | None = None
-    picking_stock_pool_array: list[str] | None = None
-    pickup_date: str | None = None
-    preferred_location_code: str | None = None
-    product_number: str | None = None
-    reference: str | None = None
-    stock_location: str | None = None
-    store_locations: list[CustomerOrderLineLocation] | None = None
-
-
-class CustomerOrder(ResponseModel):
-    """Customer order, with lines if they were requested (interface: Customer order)."""
-
-    is_active: bool
-    is_claimed: bool
-    is_picked: bool
-    is_rejected: bool
-    status_id: Number
-    total_lines: Number
-    total_quantity: Number
-    comment: str | None = None
-    customer_name: str | None = None
-    description: str | None = None
-    lines: list[CustomerOrderLine] | None = None
-    order_number: str | None = None
-    order_type_code: str | None = None
-    order_type_description: str | None = None
-    pickup_date: str | None = None
-    reference: str | None = None
-    rejection_reason_code: str | None = None
-    rejection_reason_code_description: str | None = None
-    sales_order_id: str | None = None
-    store_number: str | None = None
-    stores_allowed: str | None = None
-    total_delivery_quantity: Number | None = None
-
-
-class CustomerOrderList(PageEnvelope):
-    """Page of orders; its rows are optional and its counts required (interface: Paged list envelope)."""
-
-    rows: list[CustomerOrder] | None = Field(default=None, alias="list")
-    page_size: Number  # required here
-    page_start: Number  # required here
-    total_count: Number  # required here
 
 
 class _LineWrite(RequestBody, total=False):

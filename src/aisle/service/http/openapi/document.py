@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 from pydantic.json_schema import JsonSchemaValue as Schema
 
-from aisle.contract.models import result_adapter
+from aisle.contract.answers import answer_schemas, shape_schema
 from aisle.contract.models.extension_bodies import is_optional_body, request_body_adapter
 from aisle.contract.operations import Operation as Row
 from aisle.contract.operations import Param
@@ -147,11 +147,11 @@ _DATE_FIELD = "deprecation_date"
 @cache
 def build_document() -> Schema:
     """Return the document, built once."""
-    adapters = _body_and_result_adapters()
+    adapters = _body_adapters()
     keys: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [(key, "validation", adapters[key]) for key in adapters]
     made, definitions = TypeAdapter.json_schemas(keys, ref_template=_MODEL_REFERENCE)
     schemas = {key: schema for (key, _), schema in made.items()}
-    components = {name: _clean_schema(schema) for name, schema in definitions["$defs"].items()}
+    components = {name: _clean_schema(schema) for name, schema in (answer_schemas() | definitions["$defs"]).items()}
     paths: dict[str, dict[str, Schema]] = {}
     for row in OPERATIONS.values():
         paths.setdefault(row.path, {})[row.method.lower()] = _interface_operation(row, schemas)
@@ -185,11 +185,10 @@ def build_document() -> Schema:
     }
 
 
-def _body_and_result_adapters() -> dict[str, TypeAdapter[Any]]:
-    """Return the validators of bodies and results, under `name body` and `name result`."""
-    found = {f"{row.name} result": result_adapter(row) for row in OPERATIONS.values()}
-    found |= {f"{row.name} body": request_body_adapter(row) for row in OPERATIONS.values() if row.body}
-    found |= {f"{one.name} body": one.body_adapter() for one in EXTENSIONS if one.body_adapter}
+def _body_adapters() -> dict[str, TypeAdapter[Any]]:
+    """Return the validators of bodies by operation."""
+    found = {row.name: request_body_adapter(row) for row in OPERATIONS.values() if row.body}
+    found |= {one.name: one.body_adapter() for one in EXTENSIONS if one.body_adapter}
     for adapter in found.values():
         adapter.rebuild()
     return found
@@ -203,10 +202,10 @@ def _interface_operation(row: Row, schemas: dict[str, Schema]) -> Schema:
     page = _operation_object(row.name, row.area, " ".join([text, *notes, *(_ASSUMED[part] for part in row.assumed)]))
     page["parameters"] = _parameter_list(row.name, params, write=row.write)
     if row.body:
-        schema = schemas[f"{row.name} body"]
+        schema = schemas[row.name]
         page["requestBody"] = _request_body(row.name, schema, request_body_adapter(row), assumed="body" in row.assumed)
     versions = row.name == "update-customer-order"
-    result = _clean_schema(schemas[f"{row.name} result"])
+    result = shape_schema([row.result] if row.result_array else row.result)
     page["responses"] = responses(result, write=row.write, names_resource=path, checks_version=versions)
     if row.name in LINKS:
         page["responses"]["200"]["links"] = LINKS[row.name]
@@ -228,7 +227,7 @@ def _extension_operation(extension: Extension, schemas: dict[str, Schema]) -> Sc
     page = _operation_object(extension.name, "aisle", f"Extension of this service. {description}".strip())
     page["parameters"] = _parameter_list(extension.name, extension.params, write=write)
     if extension.body_adapter:
-        schema = schemas[f"{extension.name} body"]
+        schema = schemas[extension.name]
         page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter(), assumed=False)
     page["responses"] = responses(result_schema(extension), write=write, names_resource=extension.reads_one_row)
     return page

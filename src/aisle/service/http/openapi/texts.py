@@ -2,8 +2,7 @@
 
 `parameters.json`: text, example and perhaps schema of each parameter, or the name of a schema here. `examples.json`:
 bodies that the demo store accepts in this order. `links.json`: links by the operation that returns the answer.
-`results.json`: shapes of results; a text is a type, perhaps with a description behind a semicolon. `problem.json`: the
-schema of a refusal.
+`results.json`: shapes of the extensions' results (`contract.answers`). `problem.json`: the schema of a refusal.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 from pydantic.json_schema import JsonSchemaValue as Schema
 
+from aisle.contract.answers import shape_schema
 from aisle.contract.operations import Param
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.http.request_parsing import (
@@ -72,19 +72,6 @@ PARAMETER_TEXTS = {name: ParameterText(**fields) for name, fields in _read("para
 EXAMPLES = {name: [Example(**fields) for fields in rows] for name, rows in _read("examples").items()}
 LINKS: dict[str, dict[str, Schema]] = _read("links")
 PROBLEM_SCHEMA: Schema = _read("problem")
-
-
-def shape_schema(shape: Any) -> Schema:
-    """Return the schema of a shape of `results.json`."""
-    if isinstance(shape, str):
-        kind, _, text = shape.partition("; ")
-        return {"type": kind} | ({"description": text} if text else {})
-    if isinstance(shape, list):
-        return {"type": "array", "items": shape_schema(shape[0])}
-    if isinstance(shape, dict):
-        properties = {name: shape_schema(part) for name, part in shape.items()}
-        return {"type": "object"} | ({"required": list(shape), "properties": properties} if shape else {})
-    return {"const": shape}
 
 
 RESULT_SCHEMAS = {name: shape_schema(shape) for name, shape in _read("results").items()}
