@@ -24,7 +24,7 @@ from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
 from aisle.server.websocket_disconnect import LimitedWebSocket
-from aisle.service.rate_limits import RateLimits
+from aisle.service.options import RateLimits
 from aisle.web.app import ELSEWHERE, SignInError
 from aisle.web.app_process import Start
 from aisle.web.sign_ins import CheckTurns, Person

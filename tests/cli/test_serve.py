@@ -13,8 +13,7 @@ from aisle.service.db import Database
 from aisle.service.factory import Service
 from aisle.service.http import server
 from aisle.service.http.server import ServerOptions
-from aisle.service.rate_limits import RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import RateLimits, ServiceOptions
 
 NEW = ("--database", "sqlite:///{folder}/new.db")
 

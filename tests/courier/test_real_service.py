@@ -17,7 +17,7 @@ from aisle.courier.courier import Courier, Runtime
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.service.factory import Service, open_service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.courier.host import URL
 from tests.courier.session_outbox import Desk
 from tests.courier.simulated_time import Time

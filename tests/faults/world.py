@@ -29,8 +29,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
-from aisle.service.rate_limits import RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import RateLimits, ServiceOptions
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 from tests.faults import checker

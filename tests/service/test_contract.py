@@ -12,7 +12,7 @@ from aisle.service.handlers.list_response import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.http.request_parsing import parse_body
 from aisle.service.http.routes import list_operations
-from aisle.service.query_values import HeaderValues, QueryValues
+from aisle.service.operation_context import HeaderValues, QueryValues
 from tests.service.world import World, line_end
 
 

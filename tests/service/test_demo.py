@@ -18,7 +18,7 @@ from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import MovementItem, StoreProductCreate, StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.service.auth import pins
-from aisle.service.demo.store import (
+from aisle.service.demo.seed import (
     CREATE_ORDERS,
     OPENING_DAY,
     STORE,

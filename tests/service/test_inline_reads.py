@@ -16,7 +16,7 @@ from aisle.service.db import SqliteDatabase, Transaction
 from aisle.service.db import sqlite_reader as nearby
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_reader import InlineReader, ReadTooLong
-from aisle.service.rate_limits import RateLimits
+from aisle.service.options import RateLimits
 from tests.service.test_limits import client_of
 from tests.service.world import API, LOGS, World
 

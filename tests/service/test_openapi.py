@@ -18,9 +18,8 @@ from aisle.service.errors import STATUS_TITLES
 from aisle.service.factory import open_service
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import SCROLL_PARAM
-from aisle.service.http.docs_pages import ASSETS
-from aisle.service.http.openapi.document import build_document
-from aisle.service.http.openapi.texts import EXAMPLES, PARAMETER_TEXTS
+from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
+from aisle.service.http.pages import ASSETS
 from tests.service.world import prepare
 
 OURS = {"Idempotency-Key", "Aisle-Occurred-At", "Aisle-Clock-Ahead", "Aisle-Follows", "Aisle-Replay", "Aisle-App-User"}

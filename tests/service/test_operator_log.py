@@ -27,7 +27,7 @@ from aisle.service.db.statements import access
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.metrics import Metrics
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.service.postgres import Server
 from tests.service.test_limits import CERTIFICATE
 from tests.service.test_monitoring import LONG, client_of, figures, serving

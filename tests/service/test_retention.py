@@ -19,7 +19,7 @@ from aisle.service.db.postgres import read_sizes
 from aisle.service.db.statements.stock import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.metrics import load_table_sizes
-from aisle.service.rate_limits import keys_kept
+from aisle.service.options import keys_kept
 from aisle.service.retention import MIN_AGE_DAYS, PurgedRows, purge
 from tests.run_length import tries
 from tests.service.postgres import Server

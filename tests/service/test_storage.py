@@ -46,7 +46,7 @@ from tests.service.world import World
 async def main(folder, secret, times, place):
     world = World.__new__(World)
     from aisle.service.factory import open_service
-    from aisle.service.service_options import ServiceOptions
+    from aisle.service.options import ServiceOptions
     from tests.service.world import START
     world.now = START
     world.service = open_service(Path(folder) / "service.db", ServiceOptions(lambda: START))

@@ -13,7 +13,7 @@ from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.service.test_monitoring import serving
 from tests.service.world import API, World
 

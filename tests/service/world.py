@@ -22,7 +22,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import Database, Transaction, open_database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.service.watched_storage import Watched
 
 API = "/api/v2/public"

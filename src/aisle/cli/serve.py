@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from aisle.cli.listen_options import ListenOptions, listen_options
-from aisle.cli.options import FILE, database_option
+from aisle.cli.options import FILE, ListenOptions, database_option, listen_options
 from aisle.cli.time_zones import service_zones
 from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.host.store_folder import StoreFolder
@@ -29,7 +28,7 @@ from aisle.service.http.json_logging import format_line, log_as_json
 from aisle.service.http.server import ServerOptions
 from aisle.service.http.server import run_server as run_server
 from aisle.service.operation_context import Role
-from aisle.service.rate_limits import RateLimits, keys_kept
+from aisle.service.options import RateLimits, keys_kept
 from aisle.settings import EMBEDDED, find_data_folder, load_settings
 from aisle.settings.time_zone import parse_zone
 

@@ -19,7 +19,7 @@ from aisle.service.db import Busy, Database, Transaction, open_database
 from aisle.service.demo.seed import has_data, seed_demo
 from aisle.service.domain.timestamps import Clock, format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.service_options import DEFAULT_OPTIONS, ServiceOptions
+from aisle.service.options import DEFAULT_OPTIONS, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.app import App

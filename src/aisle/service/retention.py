@@ -29,7 +29,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN
-from aisle.service.rate_limits import KEYS_KEPT_DAYS
+from aisle.service.options import KEYS_KEPT_DAYS
 
 MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
 """Minimum age of purged rows.

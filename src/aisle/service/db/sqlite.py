@@ -18,8 +18,8 @@ from typing import TypeVar
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed, DatabaseMonitor, Work
-from aisle.service.db.fair_reads import FairTurns
+from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed, DatabaseMonitor, FairTurns, Work
+from aisle.service.db.schema import migrate, store_statistics
 from aisle.service.db.sqlite_connection import (
     DISK_ERRORS,
     ReadTransaction,
@@ -28,7 +28,6 @@ from aisle.service.db.sqlite_connection import (
     public_error,
     run_sync,
 )
-from aisle.service.db.sqlite_migrations import migrate, store_statistics
 from aisle.service.db.sqlite_reader import InlineReader, ReadTooLong
 from aisle.service.db.sqlite_writer import SqliteWriter
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.service.db.statements import logs as sql
+from aisle.service.domain.counting import FreeCount
 from aisle.service.domain.json_fragments import (
     join_members,
     object_members,
@@ -18,7 +19,6 @@ from aisle.service.domain.json_fragments import (
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.quantities import format_quantity
-from aisle.service.domain.recounts import FreeCount
 from aisle.service.domain.states import NOTHING_TO_REVIEW, TO_REVIEW
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 

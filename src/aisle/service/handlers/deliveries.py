@@ -45,18 +45,18 @@ from aisle.service.domain.timestamps import (
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_response import (
+    MultiStoreList,
     Page,
     count_and_read,
     list_envelope,
+    page_key_query,
     parse_page,
     parse_scroll_page,
     reduced_envelope,
 )
-from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_code
-from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
-from aisle.service.query_values import QueryValues
-from aisle.service.rate_limits import check_code
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id
+from aisle.service.options import check_code
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 PURCHASE_ORDER_TYPE = 1

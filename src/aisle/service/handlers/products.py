@@ -22,7 +22,7 @@ from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessa
 from aisle.service.handlers.list_response import joined_rows, parse_page
 from aisle.service.http.validation import PRICE_FIELDS
 from aisle.service.operation_context import CHAIN, Context, OperationCall
-from aisle.service.rate_limits import check_code
+from aisle.service.options import check_code
 
 Body = dict[str, Any]
 """Fields of a product, sent or stored: of each request those that it names."""

@@ -35,7 +35,7 @@ from aisle.service.db import (
     Transaction,
     ValueTooLong,
 )
-from aisle.service.db.fair_reads import CALLER
+from aisle.service.db.database import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
@@ -46,8 +46,7 @@ from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.operation_context import Context, OperationCall, Principal
-from aisle.service.rate_limits import RateLimiter
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import RateLimiter, ServiceOptions
 
 log = logging.getLogger("aisle.service")
 

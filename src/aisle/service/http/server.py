@@ -38,8 +38,7 @@ from aisle.service.http.worker_processes import (
     Commands,
     run_workers,
 )
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
