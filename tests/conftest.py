@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import math
 import os
 import sys
 import time
@@ -37,6 +38,9 @@ settings.load_profile("searching" if os.environ.get("AISLE_FULL") else "steady")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Hundreds of processes start here and thousands of asserts are rewritten: what was compiled once is not again."""
+
+CASES = 24
+"""Cases of a table in the default run, about: the others repeat the same code with another value."""
 
 MEMORY, _ROOM = Path("/dev/shm"), 2 << 30
 
@@ -79,7 +83,8 @@ def pytest_collection() -> Iterator[None]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what is marked `full`, unless AISLE_FULL=1 asks for it (`python -m tests.full`).
 
-    Of a test marked `sampled(n)` every n-th case stays in the default run; the others are marked `full`.
+    Of a test of many cases about `CASES` stay in the default run, and of each argument every value that was drawn; of
+    one marked `sampled(n)` every n-th does, and of one marked `every_case` all do. The others are marked `full`.
     In the default run a test with processes of its own, which may starve on a crowded machine, has one more try; the
     closing line counts it, and the summary says where it was.
     """
@@ -93,6 +98,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if item.get_closest_marker("pty") or "lifeline" in getattr(item, "fixturenames", ()):
                 item.add_marker(pytest.mark.flaky(reruns=1))
     items[:] = _interleaved(items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Draw about `CASES` cases of each longer table for the default run, unless the test is marked otherwise."""
+    test = metafunc.definition
+    if os.environ.get("AISLE_FULL") == "1" or any(map(test.get_closest_marker, ("every_case", "sampled"))):
+        return
+    test.own_markers[:] = [
+        _drawn(mark, len(test.name)) if mark.name == "parametrize" else mark for mark in test.own_markers
+    ]
+
+
+def _drawn(table: pytest.Mark, first: int) -> pytest.Mark:
+    """Return the table with every n-th of its cases, counted from `first`, without those of the long runs."""
+    names, values, *more = table.args
+    ids = table.kwargs.get("ids")
+    cases = [*values]
+    named = [*ids] if isinstance(ids, list | tuple) else [None] * len(cases)
+    kept = [at for at, case in enumerate(cases) if not any(mark.name == "full" for mark in getattr(case, "marks", ()))]
+    every = math.ceil(len(kept) / CASES)
+    kept = kept[first % every :: every] if every > 1 else kept
+    options = {**table.kwargs, "ids": [named[at] for at in kept]} if isinstance(ids, list | tuple) else table.kwargs
+    return pytest.mark.parametrize(names, [cases[at] for at in kept], *more, **options).mark
 
 
 def pytest_report_collectionfinish() -> str:
@@ -120,17 +149,19 @@ def _module_of(item: pytest.Item) -> str:
 
 
 def _sampled_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield the cases that `sampled(n)` leaves to the long runs.
+    """Yield the cases that the default run leaves to the long ones.
 
     The numbers of a case's values, each on its axis, are added up; the length of the test's name is added, so that not
     all tests of a module leave out the same values. Where there are several axes, each value stays in some case.
     """
     tests: dict[tuple[str, str], list[pytest.Function]] = {}
     for item in items:
-        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled"):
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and not item.get_closest_marker("full"):
             tests.setdefault((_module_of(item), item.originalname), []).append(item)
     for (_, name), cases in tests.items():
-        every = int(next(cases[0].iter_markers("sampled")).args[0])
+        every = _interval(cases)
+        if every == 1:
+            continue
         places = _places(cases)
         kept = {n for n, place in enumerate(places) if (sum(place) + len(name)) % every == 0}
         seen = {(axis, value) for n in kept for axis, value in enumerate(places[n])}
@@ -141,16 +172,29 @@ def _sampled_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
         yield from (case for n, case in enumerate(cases) if n not in kept)
 
 
+def _interval(cases: list[pytest.Function]) -> int:
+    """Return n where every n-th of these cases runs by default."""
+    if marked := cases[0].get_closest_marker("sampled"):
+        return int(marked.args[0])
+    if cases[0].get_closest_marker("every_case"):
+        return 1
+    return math.ceil(len(cases) / CASES)
+
+
 def _places(cases: list[pytest.Function]) -> list[tuple[int, ...]]:
-    """Return for each case the numbers of its values on the axes of the test; arguments that go together are one axis.
+    """Return for each case the numbers of its values on the axes of the test; arguments of one table are one axis.
 
     `callspec.indices` of pytest 9 is the number of the case for every argument.
     """
+    names = [mark.args[0] for mark in cases[0].iter_markers("parametrize")]
+    tables = [[name.strip() for name in each.split(",")] if isinstance(each, str) else [*each] for each in names]
+    in_tables = {name for table in tables for name in table}
     axes = []
-    for name in cases[0].callspec.params:
-        numbers: dict[int, int] = {}
-        axes.append(tuple(numbers.setdefault(id(case.callspec.params[name]), len(numbers)) for case in cases))
-    return [*zip(*dict.fromkeys(axes), strict=True)]
+    for table in [*tables, *([name] for name in cases[0].callspec.params if name not in in_tables)]:
+        numbers: dict[tuple[int, ...], int] = {}
+        values = [tuple(id(case.callspec.params[name]) for name in table) for case in cases]
+        axes.append([numbers.setdefault(value, len(numbers)) for value in values])
+    return [*zip(*axes, strict=True)]
 
 
 @pytest.fixture

@@ -98,6 +98,8 @@ def test_an_order_to_pick_says_what_lies_at_each_place(cache: CacheWriter, reads
     an_order(cache)
     lying = {"A-1": Decimal(4), "A-2": Decimal(5)}
     assert [line["stock"] for line in read(reads, "order_to_pick")] == [lying, lying]
+    by_pool = {"A-1": {"1": 4}, "A-2": {"1": 5}}
+    assert [line["stock_by_pool"] for line in read(reads, "order_to_pick")] == [by_pool, by_pool]
     assert reads.query("order_to_pick", {"order_number": "none"}) == ([], 0)
 
 
@@ -110,8 +112,9 @@ def test_an_order_that_is_only_looked_at_reads_no_stock_of_places(cache: CacheWr
     to_pick = read(reads, "order_to_pick")
     reads._cache.trace_v2(0, None)
     assert len(asked) - few > few, "what lies at each place is a read of its own"
-    assert not any("stock" in line for line in looked_at)
-    assert looked_at == [{name: line[name] for name in line if name != "stock"} for line in to_pick]
+    assert not any(name in line for line in looked_at for name in ("stock", "stock_by_pool"))
+    shared = [{name: line[name] for name in line if name not in ("stock", "stock_by_pool")} for line in to_pick]
+    assert looked_at == shared
 
 
 @pytest.mark.parametrize("line", FROM_WAREHOUSE)

@@ -99,3 +99,47 @@ def test_what_no_stock_is_kept_of_has_none_to_be_more_than() -> None:
     hand = Hand(at(0, is_stock=False))
     hand.scan("P1")
     assert told(hand) is None
+
+
+def in_pools(*stock: int, quantity: int = 4, pool: int | None = 1) -> dict[str, Any]:
+    """A line of `pool` at A-1, where pools 1, 2 … have this stock."""
+    pools = {str(number): Decimal(each) for number, each in enumerate(stock, 1) if each}
+    return at(sum(stock), quantity, stock_pool=pool, stock_by_pool={"A-1": pools})
+
+
+@pytest.mark.parametrize(
+    ("stock", "takes", "words"),
+    [
+        ((0, 4), [1, 1], [("A-1", 0, "1", "2 4")] * 2),
+        ((1, 4), [1, 1], [None, ("A-1", 0, "1", "2 4")]),
+        ((0, 4, 2), [1], [("A-1", 0, "1", "2 4, 3 2")]),
+        ((4, 4), [4], [None]),
+    ],
+)
+def test_stock_of_another_pool_is_no_stock_of_the_line(
+    stock: tuple[int, ...], takes: list[int], words: list[tuple[str, int, str, str] | None]
+) -> None:
+    hand = Hand(in_pools(*stock))
+    said = []
+    for each in takes:
+        hand.scan("P1", str(each))
+        assert hand.verdict is not None
+        detail = hand.verdict.detail
+        args = dict(detail.args) if detail else {}
+        said.append((args["place"], args["left"], args["pool"], args["others"]) if detail else None)
+    assert said == words
+    assert hand.sent == {1: sum(takes)}
+
+
+def test_a_line_without_a_pool_has_the_stock_of_all() -> None:
+    hand = Hand(in_pools(0, 4, pool=None))
+    hand.scan("P1", "4")
+    assert told(hand) is None
+
+
+def test_lines_of_two_pools_share_no_stock() -> None:
+    hand = Hand(orders={"O1": [in_pools(2, 2, quantity=2)], "O2": [in_pools(2, 2, quantity=2, pool=2)]})
+    hand.scan("P1", "2")
+    assert told(hand) is None
+    hand.scan("P1", "2")
+    assert told(hand) is None

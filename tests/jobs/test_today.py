@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Rows
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
-from aisle.jobs.view import Chart, DetailView, ListView, msg
+from aisle.jobs.view import Chart, DetailView, ListView, msg, raw
 from aisle.scan.meaning import Back, Choice, Command, UnknownCode
+from tests.samples.log import log_row
 from tests.samples.today import FIGURES
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T15:30:00+00:00")
 
 ROWS: dict[str, list[dict[str, Any]]] = {
     "today": [FIGURES],
+    "order_board": [{"order_number": "4101", "status": "open", "customer_name": "Gus", "pickup_date": "2026-11-19"}],
+    "stuck": [],
+    "exceptions": [{"differences": 4, "value": Decimal("42.80")}],
+    "negative_stock": [{"label": "Sugar", "quantity": Decimal(-2)}],
+    "deliveries": [
+        {"order_number": number, "datetime_expected": day}
+        for number, day in (("7003", "2026-11-18"), ("7004", "2026-11-19"), ("7005", "2026-11-20"), ("7006", ""))
+    ],
+    "log": [
+        dict(log_row(str(at), "2026-11-20T15:00:00Z", work=work)) for at, work in enumerate(["pick", "in_hand"] * 3)
+    ],
     "today_hours": [
         {"user": "U1", "name": "Anna", "is_here": False, "hours": {9: {"pick": 4, "count": 1}, 11: {"move": 2}}},
         {"user": "U2", "name": "U2", "is_here": True, "hours": {10: {"pick": 1}}},
@@ -70,16 +83,43 @@ def test_a_link_that_nobody_looks_after_is_not_live(monkeypatch: pytest.MonkeyPa
 
 def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
     hand = Hand()
-    assert [effect.name for effect in hand.feed(Changed("order", "1"))] == ["today"]
+    asked = [effect.name for effect in hand.feed(Changed("order", "1"))]
+    assert asked == ["today", "order_board", "stuck", "order_board", "exceptions", "negative_stock", "deliveries"]
     soon = CONTEXT._replace(now=f"2026-11-20T15:30:{LOG_REFRESH_S - 1:02}+00:00")
     assert Refresh("logs") not in hand.feed(Changed("link", ""), soon)
     later = CONTEXT._replace(now=f"2026-11-20T15:30:{LOG_REFRESH_S:02}+00:00")
     assert Refresh("logs") in hand.feed(Changed("outbox", ""), later)
 
 
+def test_each_tile_has_its_figure_and_opens_its_list() -> None:
+    hand = Hand()
+    tiles = hand.view.dashboard.tiles
+    assert [tile.total for tile in tiles] == [1, 0, 1, 4, 1, 2]
+    assert [tile.note.args for tile in tiles][1] == (("text", ""),)
+    assert tiles[5].note == raw("7003, 7004"), "a delivery of today or without a day is not late"
+    opened = [hand.feed(Choice(number)) for number in range(1, len(tiles) + 1)]
+    assert all(len(effects) == 1 for effects in opened)
+    filters = {"late": ("to_pick", "late"), "picked": ("picked", "any")}
+    for (start, *_), (state, due) in zip((opened[0], opened[2]), filters.values(), strict=True):
+        assert (start.job, start.args["filter"]["state"], start.args["filter"]["due"]) == ("orders", state, due)
+    kinds = [start.args.get("kind") for start, *_ in (opened[1], opened[3], opened[4], opened[5])]
+    assert kinds == ["stuck", "differences", "negative_stock", None]
+
+
+def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
+    desk = CONTEXT._replace(is_desk=True)
+    hand = Hand()
+    asked = [effect.name for effect in hand.feed(Changed("order", "1"), desk) if isinstance(effect, Query)]
+    assert {"today_hours", "today_locations", "today_terminals", "log"} <= set(asked)
+    assert [entry["work"] for entry in hand.state.latest] == ["pick"] * 3
+    hours, map_ = hand.view.dashboard.charts
+    assert [int(value) for value in hours.series[0].values] == [4, 1, 0]
+    assert map_.is_heat_map
+
+
 def test_the_hours_begin_with_the_first_that_anybody_worked() -> None:
     hand = Hand()
-    hand.feed(Choice(1))
+    hand.feed(Choice(7))
     assert isinstance(hand.view, Chart)
     anna, ben = hand.view.series
     assert (list(map(int, anna.values)), anna.label.id) == ([5, 0, 2], "today.person")
@@ -91,7 +131,7 @@ def test_the_hours_begin_with_the_first_that_anybody_worked() -> None:
 
 def test_map_lists_aisles_in_walk_order_and_marks_choice() -> None:
     hand = Hand()
-    hand.feed(Choice(2))
+    hand.feed(Choice(8))
     assert hand.view.is_heat_map
     assert [(one.label.args[0][1], list(map(int, one.values))) for one in hand.view.series] == [
         ("A", [1, 5]),
@@ -106,7 +146,7 @@ def test_map_lists_aisles_in_walk_order_and_marks_choice() -> None:
 
 def test_terminals_and_the_way_back() -> None:
     hand = Hand()
-    hand.feed(Choice(3))
+    hand.feed(Choice(9))
     assert isinstance(hand.view, ListView)
     assert [row.cells[1].id for row in hand.view.rows] == ["raw", "today.nobody"]
     assert [row.cells[3] for row in hand.view.rows] == [msg("today.ago", seconds="30.0"), msg("link.age_never")]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayTerminalsRow
 from aisle.jobs.stored_message import store_message
 from aisle.jobs.supervisor.today import Aisle, TodayJob, TodayState
-from aisle.jobs.view import WRONG, Frame, LinkState, Verdict, msg
+from aisle.jobs.supervisor.today_tiles import TileFigure
+from aisle.jobs.view import WRONG, Frame, LinkState, Verdict, msg, raw
+from tests.samples.log import log_row
 
 NOW = "2026-11-20T15:30:00+00:00"
 MOMENT = 1795188600.0
@@ -53,6 +56,28 @@ def _figures(text: str) -> Frame:
     return _frame(_state(figures=FIGURES), LinkState("live", 3.0, 2, 1))
 
 
+TILE_FIGURES = (("late", 7), ("stuck", 1), ("ready", 0), ("differences", 4), ("negative_stock", 1), ("deliveries", 2))
+
+
+def _people(text: str) -> tuple[TodayHoursRow, ...]:
+    people: list[TodayHoursRow] = []
+    for at, name in enumerate(("Anna Bakker", "Ben Okafor", "Öztürk", "Dee")):
+        hours = {hour: {"count": hour % 3, "pick": (hour * 7 + at * 5) % 19} for hour in range(8 + at, 16)}
+        people.append({"user": f"U{at}", "name": text or name, "is_here": at == 3, "hours": hours})
+    return tuple(people)
+
+
+def _desk(text: str) -> Frame:
+    tiles = tuple((id_, TileFigure(total, raw(text or "4101, late 28 Nov"))) for id_, total in TILE_FIGURES)
+    people, aisles = _people(text), _aisles(text)
+    latest = tuple(
+        log_row(f"{at}", NOW, description=text or name, difference=Decimal(-at), work="pick", user_name=text or "Anna")
+        for at, name in enumerate(("Honey Heather 250 g", "Honey Runny 250 g", "Tea"), 1)
+    )
+    state = _state(figures=FIGURES, tiles=tiles, people=people, aisles=aisles, latest=latest)
+    return _frame(state, LinkState("live", 3.0))
+
+
 def _offline(text: str) -> Frame:
     link = {"link": "offline", "why": text or store_message("stored_reason.not_reached"), "courier_at": MOMENT - 400.0}
     data = {**FIGURES, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
@@ -65,11 +90,7 @@ def _loading(text: str) -> Frame:
 
 
 def _hours(text: str) -> Frame:
-    people: list[TodayHoursRow] = []
-    for at, name in enumerate(("Anna Bakker", "Ben Okafor", "Öztürk", "Dee")):
-        hours = {hour: {"count": hour % 3, "pick": (hour * 7 + at * 5) % 19} for hour in range(8 + at, 16)}
-        people.append({"user": f"U{at}", "name": text or name, "is_here": at == 3, "hours": hours})
-    return _frame(_state(phase="hours", people=tuple(people)), LinkState("live", 3.0))
+    return _frame(_state(phase="hours", people=_people(text)), LinkState("live", 3.0))
 
 
 def _no_hours(text: str) -> Frame:
@@ -117,6 +138,7 @@ def _nobody(text: str) -> Frame:
 
 TODAY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("today", "pulse", _figures),
+    ("today", "tiles", _desk),
     ("today", "offline", _offline),
     ("today", "loading", _loading),
     ("today.hours", "people", _hours),

@@ -105,33 +105,6 @@ def sent(home: StoreFolder) -> dict[tuple[str, int], Decimal]:
     }
 
 
-def test_a_round_from_the_menu_to_the_pick_up_place(home: StoreFolder) -> None:
-    with at(home) as session:
-        assert say(session, "6").view.name == "batch"
-        assert told(say(session, "4102")) == (GOOD, "batch.added")
-        assert told(say(session, "4101", "TOTE-B")) == (GOOD, "batch.tote")
-        assert told(say(session, "1")) == (GOOD, "batch.added")
-        assert told(say(session, "g")) == (GOOD, "pick.batch_opened")
-        assert [tote.order for tote in state(session).totes] == ["4102", "4101", "4103"]
-        assert told(say(session, f"6*{CODES['P1']}")) == (GOOD, "pick.picked_for_totes")
-        assert sent(home) == {("4102", 1): Decimal(4), ("4101", 1): Decimal(2)}
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked_for_tote")
-        assert told(say(session, CODES["P2"])) == (GOOD, "pick.tote_full")
-        assert told(say(session, "3")) == (GOOD, "pick.set_totes")
-        frame = say(session, CODES["P3"], "201")
-        assert told(frame) == (GOOD, "pick.batch_all_picked")
-        assert frame.view.name == "pick.done"
-        assert told(say(session, "B-7")) == (ASK, "pick.put_down_at_stock")
-        assert told(say(session, "TOTE-B")) == (GOOD, "pick.tote")
-        assert told(say(session, "PU-1")) == (GOOD, "pick.put_down_totes")
-        assert told(say(session, "PU-1")) == (GOOD, "pick.put_down_totes")
-        assert told(say(session, "PU-1")) == (INFO, "pick.nothing_in_batch")
-    moves = [
-        each for each in OperationQueue(open_outbox(home.folder)).unfinished() if each.operation == "create-movement"
-    ]
-    assert [each.body[0]["to_location"]["customer_order_number"] for each in moves] == ["4101", "4102", "4103"]
-
-
 def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> None:
     def by_hand(letter: str) -> Frame:
         return session.take([Line(letter, "cr", 0.0, 0.2, 0.2)], 0.0)
@@ -181,20 +154,6 @@ def test_a_round_is_taken_up_where_it_was_left(home: StoreFolder, count: int) ->
     assert sent(home)["4102", 2] == count + 1
 
 
-def test_the_gathering_is_taken_up_too(home: StoreFolder) -> None:
-    with at(home) as session:
-        before = say(session, "6", "4103", "TOTE-A", "2")
-    with at(home) as session:
-        frame = session.frames.build()
-        assert frame.view == before.view
-        assert told(say(session, "g")) == (GOOD, "pick.batch_opened")
-        assert [(tote.order, tote.code) for tote in state(session).totes] == [
-            ("4103", "TOTE-A"),
-            ("4101", ""),
-            ("4102", ""),
-        ]
-
-
 @pytest.mark.parametrize(
     ("job", "before", "scans"),
     [
@@ -219,15 +178,6 @@ def test_batch_of_older_job_version_closes_without_loss(
         assert picked == {of: count for of, count in noted.items() if of[0] == "4102"}
 
 
-def test_a_look_in_the_middle_of_a_round_comes_back_to_its_stop(home: StoreFolder) -> None:
-    with at(home) as session:
-        before = say(session, "6", "3", "g", CODES["P1"]).view
-        assert say(session, f"?{CODES['P9']}").view.name == "look_up.product"
-        assert say(session, "b").view == before
-        say(session, f"?{CODES['P9']}")
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked_for_tote")
-
-
 def test_what_was_picked_before_a_look_in_the_same_queue_is_counted_on(home: StoreFolder) -> None:
     with at(home) as session:
         frame = say(session, "4102", CODES["P3"], f"?{CODES['P9']}", "b", CODES["P3"], f"?{CODES['P9']}", CODES["P3"])
@@ -235,20 +185,6 @@ def test_what_was_picked_before_a_look_in_the_same_queue_is_counted_on(home: Sto
         (picked,) = [take.picked for take in state(session).lines if take.product == "P3"]
         assert picked == 3
     assert sent(home) == {("4102", 2): Decimal(3)}
-
-
-def test_an_order_that_is_rejected_elsewhere_leaves_the_round(home: StoreFolder) -> None:
-    with at(home) as session:
-        say(session, "6", "3", "g", f"7*{CODES['P1']}")
-        cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
-        gone = order("4102", ("P1", 4), ("P3", 200))
-        cache.write_orders([{**gone, "is_rejected": True}], lines_known=True, read_began=2.0)
-        frame = session.poll()
-        assert frame is not None
-        assert told(frame) == (WRONG, "pick.removed_with_goods")
-        assert frame.view.name == "pick.return"
-        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
-        assert [tote.letter for tote in state(session).totes] == ["A", "C"]
 
 
 def rejected(home: StoreFolder) -> None:
@@ -317,33 +253,6 @@ def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: St
         assert sent(home) == before
         say(session, CODES["P2"])
         assert told(say(session, "1"))[0] in (GOOD, INFO)
-
-
-def test_short_takes_two_entries_and_closes_the_stop_for_all_its_orders(home: StoreFolder) -> None:
-    with at(home) as session:
-        say(session, "6", "3", "g", f"4*{CODES['P1']}")
-        frame = say(session, "s")
-        assert frame.view.name == "shortage.choices"
-        numbers = [n for n, way in enumerate(session.stack.top.state.choices, 1) if way.kind == "reason"]
-        frame = say(session, str(numbers[0]))
-        assert told(frame) == (GOOD, "pick.short")
-        assert frame.view.name == "pick.product"
-        closed = [take for take in state(session).lines if take.is_closed]
-        assert [(take.order, take.picked, take.ordered) for take in closed] == [("4102", Decimal(1), Decimal(4))]
-        assert told(say(session, "u")) == (GOOD, "pick.for_tote")
-
-
-def test_the_rest_elsewhere_is_two_entries_as_well(home: StoreFolder) -> None:
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
-    cache.write_stock([service_rows.stock("P1", 70, places={"A-1": 50, "B-7": 20})])
-    with at(home) as session:
-        say(session, "6", "3", "g", f"4*{CODES['P1']}")
-        say(session, "s")
-        frame = say(session, "1")
-        assert told(frame) == (GOOD, "pick.comes_later")
-        assert frame.view.name == "pick.product"
-        (rest,) = [take for take in state(session).lines if take.product == "P1" and take.is_open]
-        assert (rest.location, rest.remaining) == ("B-7", Decimal(3))
 
 
 def test_of_all_that_was_released_only_the_orders_shown_are_asked_for(home: StoreFolder) -> None:

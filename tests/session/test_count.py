@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aisle.barcode_keys import check_digit
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -84,19 +84,6 @@ def sent(home: StoreFolder) -> list[Operation]:
     return OperationQueue(open_outbox(home.folder)).unfinished()
 
 
-def test_a_place_of_five_products_in_the_hands_it_may_take(home: StoreFolder) -> None:
-    with at(home) as session:
-        assert open_count(session).view.name == "count.start"
-        lines = ["A-1", *(each for n, code in enumerate(CODES, 1) for each in (code, str(10 * n))), "d"]
-        assert len(lines) == 1 + 5 * (1 + 1) + 1
-        assert told(say(session, *lines)) == (GOOD, "count.sent")
-    (operation,) = sent(home)
-    assert (operation.operation, operation.merge_key) == ("create-store-product-logs", "")
-    assert operation.lanes == tuple(f"product/P{n}" for n in range(1, 6))
-    first = operation.body["storeproductlog"][0]
-    assert (first["counted_quantity"], first["expected_quantity"], first["app_user_name"]) == (10, 10, "U1")
-
-
 def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: StoreFolder) -> None:
     with at(home, recount_value=Decimal(0), restricted_codes=("28IIIIIWWWWWC",)) as session:
         open_count(session)
@@ -110,14 +97,6 @@ def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: St
     assert items == {"P1": 15, "P2": 12, "P3": 7, "P4": 1, "P5": Decimal("2.5")}
 
 
-def test_a_quantity_prompt_never_takes_a_barcode_for_a_quantity(home: StoreFolder) -> None:
-    with at(home) as session:
-        open_count(session)
-        say(session, "A-1", CODES[0])
-        assert told(say(session, "96385074"))[0] == WRONG
-        assert session.stack.top.state.current_line.counted == 1
-
-
 @pytest.mark.parametrize("lines", [1, 20, 70])
 def test_counts_in_hand_are_there_after_an_end_in_mid_work(home: StoreFolder, lines: int) -> None:
     with at(home) as session:
@@ -129,27 +108,6 @@ def test_counts_in_hand_are_there_after_an_end_in_mid_work(home: StoreFolder, li
         assert told(say(session, CODES[0])) == (GOOD, "count.counted_of")
         assert session.stack.top.state.current_line.counted == lines + 1
         assert not sent(home)
-
-
-def test_each_question_stands_after_an_end_in_mid_work(home: StoreFolder) -> None:
-    steps = [
-        (("A-1", CODES[0], "99", "k"), "count.pool"),
-        (("b", "b"), "count.leave"),
-        (("k", "d"), "count.missing"),
-        (("a",), "count.recount"),
-        (("98",), "count.summary"),
-    ]
-    with at(home) as session:
-        open_count(session)
-    for lines, step in steps:
-        with at(home) as session:
-            before = say(session, *lines)
-            assert before.view.name == step
-        with at(home) as session:
-            assert session.frames.build().view == before.view
-    with at(home) as session:
-        assert told(say(session, "1")) == (GOOD, "count.sent_differing")
-    assert [entry["product_number"] for entry in sent(home)[0].body["storeproductlog"]] == ["P1"]
 
 
 def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: StoreFolder) -> None:
@@ -182,33 +140,6 @@ def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
         assert frame.view.name == "my_entries.entry"
     with at(home) as session:
         assert session.frames.build().view.name == "my_entries.entry"
-
-
-def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> None:
-    with at(home, blind=True, recount_units=Decimal(1), recount_value=Decimal(0)) as session:
-        open_count(session)
-        frame = say(session, "A-1", CODES[0], "8")
-        assert told(frame) == (GOOD, "count.counted")
-        say(session, "d")
-        say(session, "a")
-        assert session.frames.build().view.name == "count.recount"
-
-
-def test_store_without_locations_is_counted_as_whole(aisle_home: Path) -> None:
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
-    cache.write_products([service_rows.product("P1", "Product 1", CODES[0])])
-    cache.write_stock([service_rows.stock("P1", 7), service_rows.stock("P2", 3, CODES[1])])
-    with at(home) as session:
-        open_count(session)
-        assert say(session, CODES[0]).view.name == "count.product"
-        assert told(say(session, "6", CODES[1], "3")) == (GOOD, "count.counted_of")
-        assert told(say(session, "k")) == (INFO, "count.one_pool")
-        assert told(say(session, "d"))[1] == "count.differ"
-        assert told(say(session, "1")) == (GOOD, "count.sent_differing")
-    entries = sent(home)[0].body["storeproductlog"]
-    assert [(entry["counted_quantity"], entry["expected_quantity"]) for entry in entries] == [(6, 7), (3, 3)]
-    assert not any("location_code" in entry for entry in entries)
 
 
 def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: StoreFolder) -> None:

@@ -12,7 +12,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Step
+from aisle.jobs.view import ASK, GOOD, WRONG, Frame, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import SEND
@@ -86,28 +86,6 @@ def quantity(frame: Frame) -> dict[str, Decimal]:
     return {stop.label: stop.quantity for stop in frame.view.upcoming if stop.quantity is not None}
 
 
-def test_three_scans_are_a_movement_and_both_places_know(home: StoreFolder) -> None:
-    with at(home) as session:
-        assert told(say(session, "A-1", CODES[0])) == (GOOD, "move.taken")
-        assert told(say(session, "B-1")) == (GOOD, "move.moved")
-        assert told(say(session, CODES[1], "7", "B-1")) == (GOOD, "move.moved")
-        assert quantity(say(session, "B-1")) == {"Product 1": 6, "Product 2": 12, "Product 3": 5}
-        assert quantity(say(session, "A-1")) == {"Product 1": 9, "Product 2": 13, "Product 3": 30}
-    first, second = operations(home)
-    assert first.lanes == ("product/P1",)
-    assert first.query == {"AppUserName": "U1"}
-    assert first.body == [
-        {
-            "product_number": "P1",
-            "quantity": 1,
-            "from_location": {"location_code": "A-1", "stock_pool": 1},
-            "to_location": {"location_code": "B-1"},
-            "source": "aisle",
-        }
-    ]
-    assert second.body[0]["quantity"] == 7
-
-
 @pytest.mark.parametrize("place", ["A-2", "B-1"], ids=["none there before", "less there before"])
 @pytest.mark.parametrize("times", [1, 3])
 def test_what_one_read_moved_and_took_back_is_taken_back(home: StoreFolder, place: str, times: int) -> None:
@@ -126,17 +104,6 @@ def test_what_one_read_moved_and_took_back_is_taken_back(home: StoreFolder, plac
     )
 
 
-def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
-    with at(home) as session:
-        say(session, "A-1")
-        assert told(say(session, CASE)) == (ASK, "move.exceeds_expected")
-        assert told(say(session, "y")) == (GOOD, "move.taken")
-        say(session, f"2*{CODES[1]}")
-        say(session, "A-2")
-    (operation,) = operations(home)
-    assert [(item["quantity"], item.get("allow_overage")) for item in operation.body] == [(12, True), (2, None)]
-
-
 def test_question_about_goods_counts_scans_survives_restart_and_comes_first(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", f"11*{CODES[0]}")
@@ -148,47 +115,6 @@ def test_question_about_goods_counts_scans_survives_restart_and_comes_first(home
         say(session, "B-1")
     (operation,) = operations(home)
     assert [(item["quantity"], item["to_location"]["location_code"]) for item in operation.body] == [(24, "B-1")]
-
-
-def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: StoreFolder) -> None:
-    for time in range(6):
-        session = open_session(home, Settings(terminal="dock", user="U1"))
-        frame = session.start()
-        if time == 0:
-            say(session, str([choice.id for choice in frame.view.choices].index("home.move") + 1), "c")
-        elif time < 4:
-            assert told(frame) == (INFO, "session.resumed")
-            assert frame.view.name == "move.load"
-            assert len(quantity(frame)) == max(0, time - 2)
-            say(session, ("A-1", "A-1", "B-1")[time - 1], CODES[time - 1])
-        elif time == 4:
-            assert frame.view.name == "move.load"
-            assert told(say(session, "d")) == (GOOD, "move.to_put_away")
-            assert told(say(session, "A-2")) == (GOOD, "move.put")
-        else:
-            assert frame.view.name == "move.put"
-            assert len(quantity(frame)) == 1
-            assert told(say(session, "A-2", "A-2")) == (GOOD, "move.cart_empty")
-        session.close()
-    assert sorted(item["product_number"] for each in operations(home) for item in each.body) == ["P1", "P2", "P3"]
-    assert {each.body[0]["to_location"]["location_code"] for each in operations(home)} == {"A-2"}
-
-
-def test_refused_movement_is_reported_at_home(home: StoreFolder) -> None:
-    with at(home) as session:
-        say(session, "A-1", CODES[0], "B-1", CODES[1], "A-2")
-        for operation, back in zip(operations(home), (True, False), strict=True):
-            with closing(open_outbox(home.folder)) as connection, transaction(connection):
-                courier = OperationQueue(connection)
-                courier._apply_event(operation.op_id, SEND, sent_body=b"[]", sent=1)
-                courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
-            frame = session.poll()
-            assert frame is not None
-            assert told(frame) == (WRONG, "move.refused")
-            if back:
-                frame = say(session, "b", "b")
-                assert frame.view.name == "home"
-                assert told(frame) != (WRONG, "move.refused")
 
 
 @pytest.mark.parametrize(
@@ -226,15 +152,6 @@ def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> 
         assert quantity(frame)["Product 1"] == 10
         assert told(say(session, "u")) == (WRONG, "pick.nothing_to_undo")
         assert quantity(say(session, "B-1"))["Product 1"] == 5
-
-
-def test_a_lookup_in_the_middle_comes_back_to_the_same_step(home: StoreFolder) -> None:
-    with at(home) as session:
-        say(session, "A-1", CODES[0])
-        assert say(session, f"?{CODES[1]}").view.name == "look_up.product"
-        frame = say(session, "b")
-        assert (frame.view.name, frame.view.title.id) == ("move.take", "move.title")
-        assert told(say(session, "B-1")) == (GOOD, "move.moved")
 
 
 def test_goods_go_to_an_order_and_its_line_stands_higher_at_once(home: StoreFolder) -> None:

@@ -174,6 +174,7 @@ def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Dr
     return Drawn(over, cut, [text for text, role in spans if role == "choice-key"])
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("at", range(len(SAMPLES)), ids=lambda at: f"{SAMPLES[at].screen}-{SAMPLES[at].state}")
 def test_every_language_fits_where_english_fits(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And every choice can be seen."""

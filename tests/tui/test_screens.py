@@ -82,6 +82,7 @@ def test_forward_and_back_have_the_same_letter_everywhere() -> None:
     assert {id_: letters for id_, letters in meant.items() if len(letters) > 1} == {}
 
 
+@pytest.mark.every_case
 @samples
 def test_snapshots(sample: Sample) -> None:
     frame = sample.build("")
@@ -90,6 +91,7 @@ def test_snapshots(sample: Sample) -> None:
     snapshots.check(f"{sample.screen}-{sample.state}", "\n".join(pictures))
 
 
+@pytest.mark.every_case
 @samples
 def test_hostile_snapshots(sample: Sample) -> None:
     pictures = [drawn(layout_screen(sample.build(text), 40, 20)) for text in HOSTILE.values()]
@@ -101,6 +103,7 @@ def test_no_snapshot_is_left_over() -> None:
     assert {path.name for path in snapshots.FOLDER.iterdir()} == known
 
 
+@pytest.mark.every_case
 @samples
 def test_outside_text_cannot_control_the_terminal(sample: Sample) -> None:
     """Every text at the smallest and at the usual size, with and without UTF-8, and one of them at every size.

@@ -42,6 +42,7 @@ from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import (
+        LocationStockRow,
         OrderHeader,
         OrderLineRow,
         OrderRow,
@@ -475,34 +476,37 @@ _LOCATIONS_MARK = '"store_locations"'
 
 
 def _add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) -> None:
-    """Add `stock` to each line, in place: quantity of its product by location.
+    """Add `stock` and `stock_by_pool` to each line, in place: quantity of its product by location, and by pool there.
 
-    It is empty if unknown, and for lines picked from the warehouse, whose stock is not here.
+    They are empty if unknown, and for lines picked from the warehouse, whose stock is not here.
     """
     lines = [line for order in orders for line in order["lines"]]
     from_store = [line for line in lines if not _is_from_warehouse(line)]
     numbers = sorted({str(line["product_number"]) for line in from_store})
     stock = fetch(context.cache, _STOCK_OF_PRODUCTS, to_text(numbers)) if numbers else []
     found = {
-        number: _stock_by_location(number, raw, began, context.pending_products)
+        number: _locations_with_stock(number, raw, began, context.pending_products)
         for number, raw, began in stock
         if _LOCATIONS_MARK in raw
     }
     for line in lines:
-        line["stock"] = {}
+        line["stock"], line["stock_by_pool"] = {}, {}
     for line in from_store:
-        line["stock"] = _with_own_location(line, found.get(str(line["product_number"])))
+        locations = found.get(str(line["product_number"]))
+        line["stock"] = _with_own_location(line, locations)
+        line["stock_by_pool"] = {each["location_code"]: each["pools"] for each in locations or () if each["pools"]}
 
 
-def _with_own_location(line: OrderLineRow, stock: dict[str, Decimal | None] | None) -> dict[str, Decimal]:
+def _with_own_location(line: OrderLineRow, locations: list[LocationStockRow] | None) -> dict[str, Decimal]:
     """Return the known quantities by location, with 0 at the line's own location if the store names locations.
 
     An empty location is in no list. Locations without a quantity are left out.
     """
     own = str(line.get("preferred_location_code") or line.get("stock_location") or "")
-    if stock is None:
+    if locations is None:
         return {}
-    quantities: dict[str, Decimal | None] = {**({own: Decimal(0)} if own else {}), **stock}
+    quantities: dict[str, Decimal | None] = {own: Decimal(0)} if own else {}
+    quantities |= {each["location_code"]: each["quantity"] for each in locations}
     return {code: quantity for code, quantity in quantities.items() if quantity is not None}
 
 
@@ -512,12 +516,11 @@ def _is_from_warehouse(line: OrderLineRow) -> bool:
     return any(each.get("is_picked_from_warehouse") in (True, "true") for each in sources)
 
 
-def _stock_by_location(
+def _locations_with_stock(
     number: str, raw: str, read_began: float | None, pending: PendingByProduct
-) -> dict[str, Decimal | None] | None:
-    """Return the quantity by location; None if an entry has no code, because it may be any location."""
+) -> list[LocationStockRow] | None:
+    """Return the locations of a product; None if an entry has no code, because it may be any location."""
     entry = parse_row(raw)
     if not all(location.get("store_location_code") for location in entry.get("store_locations") or ()):
         return None
-    stock = apply_to_stock(entry, number, pending.get(number, ()), read_began)
-    return {location["location_code"]: location["quantity"] for location in stock_locations(stock)}
+    return stock_locations(apply_to_stock(entry, number, pending.get(number, ()), read_began))

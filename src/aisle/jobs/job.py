@@ -327,6 +327,8 @@ class Context(NamedTuple):
     """Extra rows of a list whose commands are beside it on a wide screen."""
     has_pane: bool = False
     """True if the screen has room for the details of a row beside its list."""
+    is_desk: bool = False
+    """True if the screen is that of a desk, not of a handheld."""
 
 
 class Job(ABC, Generic[S]):

@@ -186,6 +186,31 @@ class Block(NamedTuple):
     """True if the rows need the title. If it is left out, each row repeats it."""
 
 
+class Tile(NamedTuple):
+    """Figure of a dashboard. Its number opens the list behind it."""
+
+    title: Msg
+    total: int | None
+    """None while it is unknown."""
+    note: Msg = Msg("raw", (("text", ""),))
+    """What is first in the list."""
+    urgency: str = ""
+    """Tone of a total above 0: `late`, `warning` or `ready`; empty for none."""
+
+
+class Dashboard(NamedTuple):
+    """Page at a glance for a wide screen: tiles that open lists, and panels below them."""
+
+    tiles: tuple[Tile, ...]
+    """The first choices of the page, in their order."""
+    charts: tuple[Chart, ...] = ()
+    """Charts below the tiles, side by side."""
+    blocks: tuple[Block, ...] = ()
+    """Tables beside the charts."""
+    blocks_below: tuple[Block, ...] = ()
+    """Blocks before those of the page."""
+
+
 class MapLocation(NamedTuple):
     """Location on a map, with its fill."""
 
@@ -213,6 +238,8 @@ class DetailView(NamedTuple):
     key_hints: tuple[KeyHint, ...] = ()
     choice_letters: str = ""
     """Letters of the choices, if numbers are quantities."""
+    dashboard: Dashboard | None = None
+    """Tiles and panels that a wide screen shows above the blocks."""
 
 
 class ListView(NamedTuple):

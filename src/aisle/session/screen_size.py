@@ -16,6 +16,9 @@ _FOOTER_ROWS = 3
 _MIN_WIDE_COLUMNS, _MIN_WIDE_ROWS = 102, 20
 """Screen size from which the commands stand beside the list."""
 
+_MIN_DESK_COLUMNS, _MIN_DESK_ROWS = 100, 30
+"""Size of a screen from which it is a desk, not a handheld."""
+
 _MIN_PANE_COLUMNS, _MIN_PANE_ROWS = 140, 30
 """Screen size from which the details of a row stand beside its list."""
 
@@ -38,6 +41,11 @@ class ScreenSize(NamedTuple):
     def extra_list_rows(self) -> int:
         """Return the number of further rows where the commands stand beside the list."""
         return _FOOTER_ROWS if self.columns >= _MIN_WIDE_COLUMNS and self.rows >= _MIN_WIDE_ROWS else 0
+
+    @property
+    def is_desk(self) -> bool:
+        """Return whether the screen is that of a desk, not of a handheld."""
+        return self.columns >= _MIN_DESK_COLUMNS and self.rows >= _MIN_DESK_ROWS
 
     @property
     def has_pane(self) -> bool:

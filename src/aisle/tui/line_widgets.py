@@ -67,10 +67,12 @@ class LinesWidget(Widget):
         return None
 
     def click_target(self, x: int, y: int) -> ClickTarget | None:
-        """Return the key that a click on a cell stands for. The second line of a row belongs to the one above it."""
+        """Return the key that a click on a cell stands for. The further lines of a row belong to its first line."""
         target = click_target(self._lines[y], x) if y < len(self._lines) else None
-        if target is None and y > 0 and any(role in ("cell-dim", "row-dim") for _, role in self._lines[y]):
-            target = click_target(self._lines[y - 1], x)
+        above = y
+        while target is None and above > 0 and any(role in ("cell-dim", "row-dim") for _, role in self._lines[above]):
+            above -= 1
+            target = click_target(self._lines[above], x)
         if target is None or target.kind != "row":
             return target
         return target._replace(key=str(sum(map(is_row, self._lines[:y]))))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs.job import Query, Rows
+from aisle.jobs.job import Query, Rows, format_number
 from aisle.jobs.pick.pick_state import PickState, find_tote
 from aisle.jobs.pick.stops import PickLine, same_location, sum_in_hand, sum_pieces
 from aisle.jobs.view import Msg, msg
@@ -26,7 +26,16 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
     left = _stock_left(before, first)
     if left is None or more <= left:
         return None
+    if others := _other_pools_with_stock(first):
+        pool = format_pool_names(before, [first.pool])
+        texts = [f"{format_pool_names(before, [other])} {format_number(quantity)}" for other, quantity in others]
+        return msg("pick.more_than_pool", left=left, place=first.location, pool=pool, others=", ".join(texts))
     return msg("pick.more_than_stock", left=left, place=first.location)
+
+
+def _other_pools_with_stock(line: PickLine) -> list[tuple[int, Decimal]]:
+    """Return the other pools with stock at the line's location when it was read, and their stock."""
+    return [(each.pool, each.quantity) for each in line.stock_of_pools if each.pool != line.pool and each.quantity > 0]
 
 
 def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) -> PickLine:
@@ -37,6 +46,7 @@ def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) ->
         return line
     return line._replace(
         stock_when_read=known.stock_when_read,
+        pool_stock_when_read=known.pool_stock_when_read,
         picked_when_read=known.picked_when_read,
         stocked_locations=known.stocked_locations,
     )
@@ -67,9 +77,13 @@ def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
 
 
 def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
-    """Return the lines with the same product at the same location."""
+    """Return the lines with the same product at the same location, and of the same pool if its stock is known."""
     return [
-        each for each in state.lines if each.product == line.product and same_location(each.location, line.location)
+        each
+        for each in state.lines
+        if each.product == line.product
+        and same_location(each.location, line.location)
+        and (each.pool == line.pool or not line.stock_of_pools)
     ]
 
 

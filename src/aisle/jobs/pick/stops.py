@@ -27,6 +27,14 @@ class PickedFrom(NamedTuple):
     quantity: Decimal
 
 
+class PoolStock(NamedTuple):
+    """Stock of a pool at a location."""
+
+    location: str
+    pool: int
+    quantity: Decimal
+
+
 class PickLine(NamedTuple):
     """One line of an order as a stop. Quantities are in base units."""
 
@@ -63,6 +71,8 @@ class PickLine(NamedTuple):
     """Locations with stock for this line, and an allowed pool there (0 if unknown)."""
     stock_when_read: tuple[tuple[str, Decimal], ...] = ()
     """Stock of each location when the line was read; empty if unknown."""
+    pool_stock_when_read: tuple[PoolStock, ...] = ()
+    """Stock of each pool at each location where pools are known."""
     picked_when_read: Decimal = Decimal(0)
     """Picked quantity at that time."""
     put_down_at: tuple[str, ...] = ()
@@ -121,10 +131,19 @@ class PickLine(NamedTuple):
         return (*found, PickedFrom(self.location, 0, left)) if left > 0 else tuple(found)
 
     @property
+    def stock_of_pools(self) -> tuple[PoolStock, ...]:
+        """Stock by pool at its location when the line was read; empty if its pool or the stock of pools is unknown."""
+        return tuple(
+            each for each in self.pool_stock_when_read if self.pool and same_location(each.location, self.location)
+        )
+
+    @property
     def expected_stock(self) -> Decimal | None:
-        """Stock at its location when the line was read; None if unknown."""
+        """Stock at its location, and of its pool if that is known, when the line was read; None if unknown."""
         if not self.stock_when_read or not self.location:
             return None
+        if self.stock_of_pools:
+            return sum((each.quantity for each in self.stock_of_pools if each.pool == self.pool), Decimal(0))
         return sum(
             (had for location, had in self.stock_when_read if same_location(location, self.location)), Decimal(0)
         )
@@ -250,11 +269,21 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
             str(each["location_code"]) for each in row.get("put_down") or () if to_decimal(each.get("quantity")) > 0
         ),
     )
-    return take.with_picked(picked, own=False)._replace(stock_when_read=_parse_stock(row), picked_when_read=picked)
+    return take.with_picked(picked, own=False)._replace(
+        stock_when_read=_parse_stock(row), pool_stock_when_read=_parse_pool_stock(row), picked_when_read=picked
+    )
 
 
 def _parse_stock(line: OrderLineRow) -> tuple[tuple[str, Decimal], ...]:
     return tuple((str(location), to_decimal(quantity)) for location, quantity in (line.get("stock") or {}).items())
+
+
+def _parse_pool_stock(line: OrderLineRow) -> tuple[PoolStock, ...]:
+    return tuple(
+        PoolStock(location, int(pool), to_decimal(quantity))
+        for location, pools in (line.get("stock_by_pool") or {}).items()
+        for pool, quantity in pools.items()
+    )
 
 
 def _parse_pools(given: Any) -> tuple[int, ...]:

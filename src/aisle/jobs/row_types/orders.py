@@ -144,6 +144,8 @@ class OrderLineRow(ServiceLine):
     preferred_location_code: str | None
     stock: NotRequired[dict[str, Decimal]]
     """Known quantity by location; only of `order_to_pick`."""
+    stock_by_pool: NotRequired[dict[str, Pools]]
+    """Quantity by location and pool, of locations where pools are known; only of `order_to_pick`."""
     picked_name: NotRequired[str]
     """Name of the last picker."""
 

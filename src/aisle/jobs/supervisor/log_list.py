@@ -162,7 +162,7 @@ def change_message(entry: LogRow) -> Msg:
     return number_message(None) if entry["difference"] is None else signed_message(entry["difference"])
 
 
-def _why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
+def why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
     """Return the given reason, else the kind of entry."""
     if text := reason_text(entry["reason_code"], entry["reason_code_description"], reasons):
         return raw(text)
@@ -198,7 +198,7 @@ class LogList(ListPage[LogState, LogRow]):
         return (
             Column(msg("head.product"), lambda row: raw(entry_label(row))),
             Column(msg("head.change"), change_message),
-            Column(msg("head.why"), lambda row: _why_message(row, state.reasons)),
+            Column(msg("head.why"), lambda row: why_message(row, state.reasons)),
             Column(
                 msg("head.time"),
                 lambda row: msg("log.at_time" if store_day(row["at"]) == today else "moment", at=row["at"]),

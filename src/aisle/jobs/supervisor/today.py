@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -12,9 +13,15 @@ from aisle.jobs import pages, store_time
 from aisle.jobs.job import Context, Effect, Query, Refresh, Rows, Turn
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
+from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 from aisle.jobs.stored_message import left_out_rows, read_message, unreadable_list
-from aisle.jobs.view import Block, Chart, Line, Msg, Series, msg, raw
+from aisle.jobs.supervisor import today_tiles
+from aisle.jobs.supervisor.log_filter import LogFilter
+from aisle.jobs.supervisor.log_filter import query_arguments as log_arguments
+from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
+from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
+from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, raw
 
 MAP_NAMES = {"pick": msg("today.of_picks"), "short": msg("today.of_shorts"), "move": msg("today.of_moves")}
 """Kinds of activity that the map can show."""
@@ -47,6 +54,10 @@ class TodayState(NamedTuple):
     total: int = 0
     page: int = 0
     refreshed_at: str = ""
+    tiles: tuple[tuple[str, TileFigure], ...] = ()
+    """Figures of the tiles that have come, by the id of their query."""
+    latest: tuple[LogRow, ...] = ()
+    """Latest entries of the log, the youngest first."""
 
 
 Result = Turn[TodayState]
@@ -58,6 +69,11 @@ LOG_REFRESH_S = 15
 def _refresh(state: TodayState, context: Context) -> Result:
     """Query what the page shows, and refresh the log from time to time."""
     effects: list[Effect] = [PAGES[state.phase].query(state, context)]
+    if state.phase == "figures":
+        effects += today_tiles.tile_queries(context)
+    if state.phase == "figures" and context.is_desk:
+        effects.append(_query_latest(context))
+        effects += (page.query(state, context) for page in (PAGES["hours"], PAGES["locations"], TERMINALS))
     if not state.refreshed_at or abs(_timestamp(context.now) - _timestamp(state.refreshed_at)) >= LOG_REFRESH_S:
         state = state._replace(refreshed_at=context.now)
         effects.append(Refresh("logs"))
@@ -97,8 +113,13 @@ class FiguresPage(DetailPage[TodayState]):
     def blocks(self, state: TodayState) -> tuple[Block, ...]:
         return _blocks(state.figures, state.now) if state.figures else ()
 
+    def view(self, state: TodayState) -> DetailView:
+        return super().view(state)._replace(dashboard=_dashboard(state))
+
     def actions(self, state: TodayState) -> tuple[Action[TodayState], ...]:
+        sources = zip(_tiles(state), today_tiles.SOURCES.values(), strict=True)
         return (
+            *(Action(today_tiles.tile_choice(tile), partial(_open_list, source)) for tile, source in sources),
             Action(msg("today.to_hours"), partial(_show_page, "hours")),
             Action(msg("today.to_locations"), partial(_show_page, "locations")),
             Action(msg("today.to_terminals"), partial(_show_page, "terminals")),
@@ -107,6 +128,62 @@ class FiguresPage(DetailPage[TodayState]):
     def query(self, state: TodayState, context: Context) -> Query:
         """Return the query for the figures."""
         return Query("today", "today", {"now": context.now}, is_live=True)
+
+
+def _tiles(state: TodayState) -> tuple[Tile, ...]:
+    figures = dict(state.tiles)
+    return tuple(today_tiles.make_tile(id_, figures.get(id_)) for id_ in today_tiles.SOURCES)
+
+
+MAX_LATEST = 9
+"""Entries of the log that a dashboard shows."""
+
+
+def _query_latest(context: Context) -> Query:
+    """Return the query for the latest entries of the log."""
+    args = {**log_arguments(LogFilter(), context.now), "search": "", "first": 0, "size": 2 * MAX_LATEST}
+    return Query("latest", "log", args, is_live=True)
+
+
+def _without_pairs(entries: Sequence[LogRow]) -> tuple[LogRow, ...]:
+    """Return the latest entries, without those that only take picked goods into the hand."""
+    return tuple(entry for entry in entries if entry["work"] != "in_hand")[:MAX_LATEST]
+
+
+def _latest_row(entry: LogRow) -> tuple[Msg, ...]:
+    """Return an entry of the log as cells: product, change, time, why and who."""
+    who = entry["user_name"] or entry["app_user_name"]
+    return (
+        raw(entry_label(entry)),
+        change_message(entry),
+        msg("log.at_time", at=entry["at"]),
+        why_message(entry, ()),
+        raw(who),
+    )
+
+
+def _open_list(source: TileSource, state: TodayState, context: Context) -> Result:
+    return Turn(state, (source.opens,))
+
+
+def _dashboard(state: TodayState) -> Dashboard:
+    """Return the tiles, the picks of each hour, the people at work and the map of the picks."""
+    hours, map_ = HOURS.picks_chart(state), MAP.view(state._replace(map_kind="pick"))
+    map_ = map_._replace(title=msg("today.map_of_picks"), lines=(), choices=(), key_hints=())
+    last = {row["user"]: row["last"] for row in state.rows}
+    people = tuple(
+        (
+            raw(person["name"] or person["user"]),
+            msg("today.person_picks", count=_count_of(person, "pick")),
+            msg("today.person_shorts", count=_count_of(person, "short")),
+            _age_text(last[person["user"]], state.now) if person["user"] in last else raw(""),
+        )
+        for person in state.people
+    )
+    blocks = (Block(msg("today.people"), people),) if people else ()
+    charts = (hours, map_) if any(_count_of(person, "pick") for person in state.people) else ()
+    latest = (Block(msg("today.latest"), tuple(_latest_row(entry) for entry in state.latest)),) if state.latest else ()
+    return Dashboard(_tiles(state), charts, blocks, latest)
 
 
 def _blocks(values: TodayRow, now: str) -> tuple[Block, ...]:
@@ -182,8 +259,6 @@ def _state_block(values: TodayRow, now: str) -> Block:
         ("today.last_contact", _age_text(values["last_ok"], now)),
         ("today.courier", msg(courier)),
         ("today.read", _age_text(values["read_at"], now)),
-        ("today.cache", msg("today.cache_rows", orders=values["rows_orders"], products=values["rows_product"])),
-        ("today.file", msg("today.megabytes", size=(Decimal(values["size"]) / 1_000_000).quantize(Decimal("0.1")))),
     ]
     return Block(msg("today.state"), _figure_rows(*rows), is_compact=True)
 
@@ -199,20 +274,30 @@ class HoursPage(PagedPage[TodayState]):
     def view(self, state: TodayState) -> Chart:
         busy = [hour for person in state.people for hour in person["hours"]]
         span = range(min(busy), max(busy) + 1) if busy else range(0)
-        midnight = store_time.start_of_today(state.now).astimezone(UTC) if state.now else None
-        hours = ((midnight + timedelta(hours=hour)).astimezone().hour if midnight else hour for hour in span)
         picks, counts = (sum(_count_of(person, kind) for person in state.people) for kind in ("pick", "count"))
         return Chart(
             name=self.name,
             title=msg("today.title_hours"),
             prompt=msg("order.prompt_read"),
             series=tuple(_person_series(person, span) for person in state.people),
-            axis=tuple(msg("number", value=hour) for hour in hours),
+            axis=_hour_names(span, state.now),
             lines=(Line("note", msg("today.totals", picks=picks, counts=counts)),) if busy else (),
             page=state.page,
             empty=msg("today.no_work"),
             key_hints=self.key_hints(state),
         )
+
+    def picks_chart(self, state: TodayState) -> Chart:
+        """Return the chart of the picks of all people."""
+        picks: dict[int, int] = {}
+        for person in state.people:
+            for hour, kinds in person["hours"].items():
+                picks[hour] = picks.get(hour, 0) + kinds.get("pick", 0)
+        span = range(min(picks), max(picks) + 1) if picks else range(0)
+        values = tuple(Decimal(picks.get(hour, 0)) for hour in span)
+        title = msg("today.picks_by_hour")
+        series = (Series(title, values, sum(values, Decimal(0))),)
+        return Chart(self.name, title, title, series, _hour_names(span, state.now))
 
     def query(self, state: TodayState, context: Context) -> Query:
         """Return the query for the work of each person."""
@@ -220,6 +305,13 @@ class HoursPage(PagedPage[TodayState]):
 
     def go_back(self, state: TodayState, context: Context) -> Result:
         return _show_page("figures", state, context)
+
+
+def _hour_names(hours: range, now: str) -> tuple[Msg, ...]:
+    """Return the hour of the clock for each hour since midnight of the store."""
+    midnight = store_time.start_of_today(now).astimezone(UTC) if now else None
+    clock = ((midnight + timedelta(hours=hour)).astimezone().hour if midnight else hour for hour in hours)
+    return tuple(msg("number", value=hour) for hour in clock)
 
 
 def _count_of(person: TodayHoursRow, kind: str) -> int:
@@ -377,11 +469,11 @@ def _iso_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
-TERMINALS = TerminalList()
+HOURS, MAP, TERMINALS = HoursPage(), MapPage(), TerminalList()
 PAGES: dict[str, FiguresPage | HoursPage | MapPage | TerminalList] = {
     "figures": FiguresPage(),
-    "hours": HoursPage(),
-    "locations": MapPage(),
+    "hours": HOURS,
+    "locations": MAP,
     "terminals": TERMINALS,
 }
 
@@ -407,10 +499,15 @@ class TodayJob(PageJob[TodayState]):
         match answer.id:
             case "today" if answer.rows:
                 return Turn(state._replace(figures=answer.rows[0]))
+            case "latest":
+                return Turn(state._replace(latest=_without_pairs(answer.rows)))
             case "hours":
                 return Turn(state._replace(people=answer.rows))
             case "locations":
                 return Turn(state._replace(aisles=group_by_aisle(answer.rows)))
             case "terminals":
                 return TERMINALS.handle_rows(state, answer, context)
+            case id_ if id_ in today_tiles.SOURCES:
+                figures = {**dict(state.tiles), id_: today_tiles.SOURCES[id_].figure(answer, context)}
+                return Turn(state._replace(tiles=tuple(figures.items())))
         return Turn(state)

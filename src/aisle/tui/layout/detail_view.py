@@ -308,6 +308,11 @@ def _without_title(block: Block) -> Block:
     return block._replace(rows=tuple((*row, block.title) for row in block.rows)) if block.is_title_needed else block
 
 
+def block_lines(block: Block, cells: int, writer: MessageWriter) -> list[StyledLine]:
+    """Return a block with its title."""
+    return [line for unit in _block_units(block, 0, cells, writer) for line in unit.lines]
+
+
 def _block_units(block: Block, index: int, cells: int, writer: MessageWriter) -> list[LayoutUnit]:
     title: list[StyledLine] = [[(writer.fit_line(block.title, cells), "block")]]
     return [

@@ -26,7 +26,7 @@ from aisle.jobs.view import (
     msg,
 )
 from aisle.safe_text import fit, fit_end, width, wrap
-from aisle.tui.layout import chart_view, detail_view, list_view, missing_data, step_view
+from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, step_view
 from aisle.tui.layout.commands import VerdictOverlap, excess_cells, progress_bar
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, left_and_right, line_width, pad_line
@@ -197,6 +197,8 @@ def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[l
     """Return the body, and the message for the right end of the title line."""
     if isinstance(view, Step):
         return step_view.step_lines(view, box), _progress_message(view)
+    if isinstance(view, DetailView) and view.dashboard and dashboard.shows_dashboard(view, box):
+        return dashboard.dashboard_lines(view, view.dashboard, box), None
     if isinstance(view, DetailView):
         return detail_view.detail_lines(view, box._replace(rows=box.rows + overlap.current), overlap)
     if isinstance(view, Chart):

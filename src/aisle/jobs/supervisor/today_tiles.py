@@ -1,0 +1,151 @@
+"""Tiles of the page Today: what needs a supervisor, how often, and the list behind each figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from aisle.jobs.job import Context, Query, Rows, Start, money_message
+from aisle.jobs.store_time import start_of_today, to_local_text
+from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, query_arguments
+from aisle.jobs.supervisor.order_rows import BoardOrder, parse_order_row
+from aisle.jobs.view import Msg, Tile, known_number, msg, raw
+
+MAX_DELIVERIES = 100
+"""Most late deliveries that are counted."""
+
+MAX_NAMED_DELIVERIES = 3
+"""Most late deliveries that are named."""
+
+_FILTERS = dict(BUILT_IN_VIEWS)
+
+
+class TileFigure(NamedTuple):
+    """Total of a tile, and what is first in its list."""
+
+    total: int
+    note: Msg = raw("")
+
+
+class TileSource(NamedTuple):
+    """Where the figure of a tile comes from, and what the tile opens."""
+
+    title: Msg
+    urgency: str
+    query: Callable[[str, Context], Query]
+    """Returns the query with the given id."""
+    figure: Callable[[Rows, Context], TileFigure]
+    opens: Start
+
+
+def _orders_query(view: str) -> Callable[[str, Context], Query]:
+    args = {**query_arguments(_FILTERS[view]), "search": "", "first": 0, "size": 1}
+    return lambda id_, context: Query(id_, "order_board", {**args, "now": context.now}, is_live=True)
+
+
+def _open_orders(view: str) -> Start:
+    return Start("orders", {"filter": dict(_FILTERS[view]._asdict())})
+
+
+def _late_orders(answer: Rows, context: Context) -> TileFigure:
+    notes = (msg("tile.order_due", order=order.number, due=order.due) for order in _orders(answer, context))
+    return TileFigure(answer.total, next(notes, raw("")))
+
+
+def _stuck_orders(answer: Rows, context: Context) -> TileFigure:
+    notes = (
+        msg("tile.order_idle", order=order.number, who=order.claimed_by, seconds=str(order.idle_s))
+        for order in _orders(answer, context)
+    )
+    return TileFigure(answer.total, next(notes, raw("")))
+
+
+def _ready_orders(answer: Rows, context: Context) -> TileFigure:
+    notes = (msg("tile.order_of", order=order.number, who=order.customer) for order in _orders(answer, context))
+    return TileFigure(answer.total, next(notes, raw("")))
+
+
+def _orders(answer: Rows, context: Context) -> list[BoardOrder]:
+    return [parse_order_row(row, context) for row in answer.rows]
+
+
+def _differences(answer: Rows, context: Context) -> TileFigure:
+    row = answer.rows[0]
+    return TileFigure(row["differences"], msg("tile.worth", value=money_message(row["value"])))
+
+
+def _negative_stock(answer: Rows, context: Context) -> TileFigure:
+    notes = (msg("tile.quantity_of", what=row["label"], quantity=known_number(row["quantity"])) for row in answer.rows)
+    return TileFigure(answer.total, next(notes, raw("")))
+
+
+def _late_deliveries(answer: Rows, context: Context) -> TileFigure:
+    today = start_of_today(context.now).date().isoformat()
+    late = [
+        str(row["order_number"])
+        for row in answer.rows
+        if row["datetime_expected"] and to_local_text(row["datetime_expected"]) < today
+    ]
+    return TileFigure(len(late), raw(", ".join(late[:MAX_NAMED_DELIVERIES])))
+
+
+SOURCES: dict[str, TileSource] = {
+    "late": TileSource(msg("exceptions.late"), "late", _orders_query("late"), _late_orders, _open_orders("late")),
+    "stuck": TileSource(
+        msg("exceptions.stuck"),
+        "warning",
+        lambda id_, context: Query(
+            id_,
+            "stuck",
+            {"now": context.now, "minutes": context.policy.stuck_minutes, "first": 0, "size": 1},
+            is_live=True,
+        ),
+        _stuck_orders,
+        Start("exceptions", {"kind": "stuck"}),
+    ),
+    "ready": TileSource(msg("tile.ready"), "ready", _orders_query("picked"), _ready_orders, _open_orders("picked")),
+    "differences": TileSource(
+        msg("tile.differences"),
+        "warning",
+        lambda id_, context: Query(
+            id_, "exceptions", {"now": context.now, "minutes": context.policy.stuck_minutes}, is_live=True
+        ),
+        _differences,
+        Start("exceptions", {"kind": "differences"}),
+    ),
+    "negative_stock": TileSource(
+        msg("exceptions.negative_stock"),
+        "late",
+        lambda id_, context: Query(id_, "negative_stock", {"first": 0, "size": 1}, is_live=True),
+        _negative_stock,
+        Start("exceptions", {"kind": "negative_stock"}),
+    ),
+    "deliveries": TileSource(
+        msg("tile.late_deliveries"),
+        "warning",
+        lambda id_, context: Query(
+            id_, "deliveries", {"state": "open", "search": "", "first": 0, "size": MAX_DELIVERIES}, is_live=True
+        ),
+        _late_deliveries,
+        Start("deliveries", {}),
+    ),
+}
+"""Sources of the tiles by the id of their query, in the order of their numbers."""
+
+
+def tile_queries(context: Context) -> tuple[Query, ...]:
+    """Return the queries for the figures of all tiles."""
+    return tuple(source.query(id_, context) for id_, source in SOURCES.items())
+
+
+def make_tile(id_: str, figure: TileFigure | None) -> Tile:
+    """Return a tile with its figure, if it has come. A total of zero has neither a note nor a tone."""
+    source = SOURCES[id_]
+    if figure is None:
+        return Tile(source.title, None)
+    return Tile(source.title, figure.total, figure.note if figure.total else raw(""), source.urgency)
+
+
+def tile_choice(tile: Tile) -> Msg:
+    """Return the tile as a numbered choice, for screens without tiles."""
+    return tile.title if tile.total is None else msg("tile.choice", title=tile.title, count=tile.total)

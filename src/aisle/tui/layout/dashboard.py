@@ -1,0 +1,107 @@
+"""Layout of a dashboard: tiles side by side, below them charts and tables, then the figures of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Tile
+from aisle.safe_text import fit
+from aisle.tui.layout.chart_view import chart_lines, heat_map_lines
+from aisle.tui.layout.commands import choice_flow, hint_lines
+from aisle.tui.layout.detail_view import block_lines, detail_lines
+from aisle.tui.layout.step_view import LayoutBox
+from aisle.tui.layout.styled_lines import StyledLine, clip_line, pad_line, side_by_side
+
+MIN_CELLS, MIN_ROWS = 98, 20
+"""Size of the body from which a page shows its dashboard."""
+
+MIN_TILE_CELLS = 14
+"""Width of a tile below which the tiles take several rows."""
+
+MIN_PANEL_CELLS, MAX_PANEL_CELLS = 32, 64
+"""Width of a chart or a table."""
+
+CHART_ROWS = 9
+"""Rows of a chart, with its title and its axis."""
+
+GAP = 3
+"""Cells between tiles and between panels."""
+
+
+def shows_dashboard(view: DetailView, box: LayoutBox) -> bool:
+    """Return True if the page has a dashboard and the screen has room for it."""
+    return view.dashboard is not None and box.cells >= MIN_CELLS and box.rows >= MIN_ROWS
+
+
+def dashboard_lines(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> list[StyledLine]:
+    """Return the page in exactly `box.rows` lines."""
+    tiles = dashboard.tiles
+    hints = [hint for hint in view.key_hints if hint.text.id not in PAGING_TEXT_IDS]
+    footer = [
+        *choice_flow(view.choices[len(tiles) :], box.cells, box.writer, len(tiles)),
+        *hint_lines(hints, box.cells, box.writer, 2),
+    ]
+    top = [*_tile_lines(tiles, box), [], *_panel_lines(dashboard, box)]
+    space = box.rows - len(top) - len(footer) - 2
+    rest = view._replace(lines=(), choices=(), key_hints=(), page=0, blocks=(*dashboard.blocks_below, *view.blocks))
+    below = detail_lines(rest, box._replace(rows=space))[0] if space > 2 else []
+    lines = [*top, [], *below][: box.rows - len(footer)]
+    filler: list[StyledLine] = [[] for _ in range(box.rows - len(lines) - len(footer))]
+    return [*lines, *filler, *footer]
+
+
+def _tile_lines(tiles: Sequence[Tile], box: LayoutBox) -> list[StyledLine]:
+    """Return the tiles, all on one line if they fit: number and title, total, and what is first in the list."""
+    in_row = max(1, min(len(tiles), (box.cells + GAP) // (MIN_TILE_CELLS + GAP)))
+    cells = (box.cells + GAP) // in_row - GAP
+    lines: list[StyledLine] = []
+    for first in range(0, len(tiles), in_row):
+        columns = [_one_tile(tile, first + at + 1, cells, box) for at, tile in enumerate(tiles[first : first + in_row])]
+        lines += [*([[]] if first else []), *_join_columns(columns, cells)]
+    return lines
+
+
+def _one_tile(tile: Tile, number: int, cells: int, box: LayoutBox) -> list[StyledLine]:
+    """Return the three lines of a tile."""
+    key, writer = str(number), box.writer
+    title = fit(writer.fit_line(tile.title, cells - len(key) - 1), cells - len(key) - 1, pad=True)
+    total = writer.cut_mark if tile.total is None else writer.format_number(Decimal(tile.total))
+    role = f"tone-{tile.urgency}" if tile.total and tile.urgency else "row" if tile.total else "row-dim"
+    note = writer.fit_line(tile.note, cells)
+    return [
+        [(key, "choice-key"), (" ", ""), (title, "choice")],
+        [(total, role), (" " * (cells - len(total)), "row-dim")],
+        [(fit(note, cells, pad=True), "row-dim")],
+    ]
+
+
+def _panel_lines(dashboard: Dashboard, box: LayoutBox) -> list[StyledLine]:
+    """Return charts and tables side by side, as many as fit."""
+    panels: list[Chart | Block] = [*dashboard.charts[:1], *dashboard.blocks, *dashboard.charts[1:]]
+    in_row = min(len(panels), (box.cells + GAP) // (MIN_PANEL_CELLS + GAP))
+    if not in_row:
+        return []
+    cells = min(MAX_PANEL_CELLS, (box.cells + GAP) // in_row - GAP)
+    return _join_columns(
+        [_one_panel(panel, box._replace(cells=cells, rows=CHART_ROWS)) for panel in panels[:in_row]], cells
+    )
+
+
+def _one_panel(panel: Chart | Block, box: LayoutBox) -> list[StyledLine]:
+    """Return a chart or a table with its title."""
+    if isinstance(panel, Block):
+        return block_lines(panel, box.cells, box.writer)[: box.rows]
+    if not panel.is_heat_map:
+        return chart_lines(panel, box)[0]
+    title: StyledLine = [(box.writer.fit_line(panel.title, box.cells), "block")]
+    return [title, *heat_map_lines(panel, box)][: box.rows]
+
+
+def _join_columns(columns: Iterable[list[StyledLine]], cells: int) -> list[StyledLine]:
+    """Return columns of the same width side by side."""
+    joined: list[StyledLine] = []
+    for at, column in enumerate(columns):
+        clipped = [pad_line(clip_line(line, cells), cells) for line in column]
+        joined = side_by_side(joined, clipped, at * (cells + GAP) - GAP, [(" " * GAP, "")]) if at else clipped
+    return joined
