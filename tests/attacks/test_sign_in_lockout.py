@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from aisle.client import Client, asgi_transport
+from aisle.client import Client
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
+from aisle.client.transport import asgi_transport
 from aisle.service.auth import pins
 from aisle.service.options import RateLimits
 from tests.service.world import World

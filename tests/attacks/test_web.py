@@ -19,8 +19,9 @@ import httpx
 import pytest
 from websockets.frames import CloseCode
 
-from aisle.client import Client, asgi_transport
+from aisle.client import Client
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
+from aisle.client.transport import asgi_transport
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
 from aisle.server.websocket_disconnect import LimitedWebSocket

@@ -9,7 +9,7 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli import serve as door
-from aisle.service.db import Database
+from aisle.service.db.database import Database
 from aisle.service.factory import Service
 from aisle.service.http import server
 from aisle.service.http.server import ServerOptions

@@ -16,7 +16,7 @@ from aisle.contract.models.orders import (
     CustomerOrdersRequest,
 )
 from aisle.contract.models.stock import MovementEnd, MovementItem
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.errors import ContractError
 from tests.client.recording_service import Service, reply
 

@@ -13,8 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.client import Client, Response, Timeouts, asgi_transport
+from aisle.client import Client, Response
 from aisle.client.errors import NotSent, OutcomeUnknown, ServerError
+from aisle.client.transport import Timeouts, asgi_transport
 from aisle.errors import SettingsError
 from tests.client.recording_service import Service, reply
 

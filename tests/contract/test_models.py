@@ -14,7 +14,8 @@ from aisle.contract.models.stock import (
     MovementItem,
 )
 from aisle.contract.models.stores import StoreCreate
-from aisle.contract.wire import OPERATIONS, encode_body, get_operation
+from aisle.contract.operations import OPERATIONS
+from aisle.contract.wire import encode_body, get_operation
 from aisle.errors import ContractError
 
 

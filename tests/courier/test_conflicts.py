@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.cli.reason_texts import reason_text
-from aisle.client import Client, Response, RetryPolicy, asgi_transport
+from aisle.client import Client, Response, RetryPolicy
+from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
 from aisle.host.database import transaction
 from aisle.jobs.count.count_state import log_write

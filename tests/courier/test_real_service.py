@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.client import Client, Response, RetryPolicy, asgi_transport
+from aisle.client import Client, Response, RetryPolicy
+from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier, Runtime
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write

@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from aisle.cli.reason_texts import reason_text
-from aisle.client import Client, Response, RetryPolicy, asgi_transport
+from aisle.client import Client, Response, RetryPolicy
+from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
 from aisle.courier.push.pre_push_checks import adapt_to_lines, needs_adapting
 from aisle.courier.push.request import request_body, request_headers

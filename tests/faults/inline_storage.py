@@ -12,8 +12,7 @@ from typing import TypeVar
 
 import apsw
 
-from aisle.service.db import Row, Work
-from aisle.service.db.database import DatabaseMonitor
+from aisle.service.db.database import DatabaseMonitor, Row, Work
 from aisle.service.db.schema import migrate
 from aisle.service.db.sqlite_connection import SqliteTransaction, open_connection, run_sync
 from tests.service.world import prepare

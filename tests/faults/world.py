@@ -24,9 +24,10 @@ from typing import cast
 
 import httpx
 
-from aisle.client import Client, RetryPolicy, asgi_transport
+from aisle.client import Client, RetryPolicy
+from aisle.client.transport import asgi_transport
 from aisle.service.auth.tokens import create_token
-from aisle.service.db import Database
+from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
 from aisle.service.options import RateLimits, ServiceOptions

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from aisle.client import Client, asgi_transport
+from aisle.client import Client
 from aisle.client.load import LoadReport, load
-from aisle.service.db import Transaction
+from aisle.client.transport import asgi_transport
+from aisle.service.db.database import Transaction
 from aisle.service.factory import Service, open_service
 from tests.service.world import assert_books
 from tests.terminal.lifeline import Lifeline

@@ -32,7 +32,7 @@ from aisle.contract.models.orders import CustomerOrderCreate
 from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from tests.run_length import tries
 
 Write = Callable[[str, str], None]

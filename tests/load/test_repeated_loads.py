@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisle.client import Client, asgi_transport
+from aisle.client import Client
 from aisle.client.load import LoadError, LoadReport, load
+from aisle.client.transport import asgi_transport
 from aisle.service.factory import Service, open_service
 from tests.service.world import assert_books
 

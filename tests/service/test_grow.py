@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest_asyncio
 
-from aisle.service.db import Row, Transaction, open_database
+from aisle.service.db import open_database
+from aisle.service.db.database import Row, Transaction
 from aisle.service.factory import Service
 from aisle.service.options import ServiceOptions
 from tests.bench.generated_store import products

@@ -12,8 +12,9 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.service.db import SqliteDatabase, Transaction
 from aisle.service.db import sqlite_reader as nearby
+from aisle.service.db.database import Transaction
+from aisle.service.db.sqlite import SqliteDatabase
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_reader import InlineReader, ReadTooLong
 from aisle.service.options import RateLimits

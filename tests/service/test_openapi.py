@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from aisle.contract.models.extension_bodies import request_body_adapter
-from aisle.contract.operations import Operation
-from aisle.contract.wire import OPERATIONS, build_path, encode_json, encode_query
+from aisle.contract.operations import OPERATIONS, Operation
+from aisle.contract.wire import build_path, encode_json, encode_query
 from aisle.service.errors import STATUS_TITLES
 from aisle.service.factory import open_service
 from aisle.service.handlers.extensions import EXTENSIONS

@@ -20,9 +20,10 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.server.certificates import CertificateFiles, CertificateWatch, good_until, renewed
-from aisle.service.db import Database, SqliteDatabase, Transaction, database
-from aisle.service.db.database import QUIET_WRITES_S, DatabaseMonitor
+from aisle.service.db import database
+from aisle.service.db.database import QUIET_WRITES_S, Database, DatabaseMonitor, Transaction
 from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.sqlite import SqliteDatabase
 from aisle.service.db.statements import access
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog

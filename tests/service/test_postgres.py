@@ -12,7 +12,8 @@ import asyncpg
 import pytest
 
 from aisle.errors import StorageError
-from aisle.service.db import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong, postgres
+from aisle.service.db import postgres
+from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
 from aisle.service.db.postgres import PostgresDatabase, lock_statement, redact_dsn
 from aisle.service.db.postgres_transaction import PostgresTransaction
 from aisle.service.db.schema import MIGRATIONS

@@ -13,8 +13,7 @@ import pytest
 
 from aisle.errors import StorageError, UsageError
 from aisle.service import retention
-from aisle.service.db import Transaction
-from aisle.service.db.database import GROWING_TABLES
+from aisle.service.db.database import GROWING_TABLES, Transaction
 from aisle.service.db.postgres import read_sizes
 from aisle.service.db.statements.stock import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
 from aisle.service.domain.timestamps import format_timestamp

@@ -14,11 +14,11 @@ import httpx
 import pytest
 
 import aisle.service.db.statements as catalogue
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.service import handlers
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.auth.tokens import Authorization, authorize
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.sqlite_connection import SqliteTransaction
 from aisle.service.db.statements import access
 from aisle.service.db.statements import stock as stock_sql

@@ -19,18 +19,10 @@ import pytest
 from aisle.errors import StorageError
 from aisle.host import database
 from aisle.service.auth.tokens import add_token, hash_secret
-from aisle.service.db import (
-    MIN_SQLITE_VERSION,
-    Busy,
-    ConstraintViolated,
-    DatabaseFailed,
-    SqliteDatabase,
-    Transaction,
-    Work,
-    sqlite,
-)
+from aisle.service.db import sqlite
+from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction, Work
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.sqlite import check_sqlite_version
+from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
 from aisle.service.db.sqlite_connection import SqliteTransaction, _json_list, open_connection
 from aisle.service.db.statements import access
 from aisle.service.errors import Refusal

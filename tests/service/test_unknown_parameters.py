@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document

@@ -21,7 +21,8 @@ from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.safe_text import clean
 from aisle.service.auth.tokens import ALL_STORES, ROLES, TokenInfo, create_token, list_tokens, revoke_token
-from aisle.service.db import Database, parse_database_url
+from aisle.service.db import parse_database_url
+from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import TimeZones, format_timestamp
 from aisle.service.factory import open_service
 from aisle.service.http.json_logging import format_line, log_as_json

@@ -27,9 +27,8 @@ from aisle.client.errors import (
 )
 from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
 from aisle.client.response import Response
+from aisle.contract.operations import Operation, ParamLocation
 from aisle.contract.wire import (
-    Operation,
-    ParamLocation,
     QueryValue,
     build_path,
     encode_body,

@@ -13,29 +13,8 @@ from difflib import get_close_matches
 from math import isfinite
 from urllib.parse import quote
 
-from aisle.contract.operations import BASE_PATH, OPERATIONS, Operation, Paging, Param, ParamLocation, WireType
+from aisle.contract.operations import OPERATIONS, Operation, Param, ParamLocation
 from aisle.errors import ContractError
-
-__all__ = [
-    "BASE_PATH",
-    "OPERATIONS",
-    "POOL_NUMBERS",
-    "JsonValue",
-    "Operation",
-    "Paging",
-    "Param",
-    "ParamLocation",
-    "QueryValue",
-    "WireType",
-    "build_path",
-    "encode_body",
-    "encode_headers",
-    "encode_json",
-    "encode_query",
-    "encode_segment",
-    "get_operation",
-    "pool_fields",
-]
 
 POOL_NUMBERS = range(1, 11)
 _MAX_MAGNITUDE = 60

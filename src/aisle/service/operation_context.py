@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict, TypeVar
 
-from aisle.service.db import Statement, Transaction
+from aisle.service.db.database import Statement, Transaction
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
 

@@ -16,7 +16,7 @@ from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from aisle.errors import UsageError
-from aisle.service.db import Database, Row, Transaction
+from aisle.service.db.database import Database, Row, Transaction
 from aisle.service.db.statements import retention as sql
 from aisle.service.db.statements.access import COUNTER_SET, COUNTER_VALUE
 from aisle.service.db.statements.logs import LOG_ADD, LOG_FIRST

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from aisle.contract.models.extension_bodies import ReviewsRequest
 from aisle.service.auth.tokens import add_token, authorize_store, mark_revoked
-from aisle.service.db import Transaction
+from aisle.service.db.database import Transaction
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.deliveries import create_store_deliveries

@@ -11,7 +11,7 @@ from aisle.contract.models import ExactNumber
 from aisle.contract.models.deliveries import MultiStoreDeliveryLineCreate
 from aisle.contract.models.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
 from aisle.service.auth.tokens import authorize_named_stores, authorize_store
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.text_search import search_key

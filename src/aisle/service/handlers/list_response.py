@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from aisle.contract.operations import Param
 from aisle.service.auth.tokens import authorize_stores
-from aisle.service.db import Transaction
+from aisle.service.db.database import Transaction
 from aisle.service.db.queries import Query, count_query, page_query
 from aisle.service.db.statements import stores as sql
 from aisle.service.domain.quantities import INT64_LIMIT

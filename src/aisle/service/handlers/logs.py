@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from aisle.contract.models.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql

@@ -8,7 +8,7 @@ from typing import Any
 
 from aisle.barcode_keys import guessed_keys, index_keys, lookup_keys, split_codes
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.db import Transaction
+from aisle.service.db.database import Transaction
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter
 from aisle.service.db.statements import access
 from aisle.service.db.statements import products as sql

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from aisle.contract.models.extension_bodies import ExtendedStore
 from aisle.service.auth.tokens import authorize_store, authorize_stores
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql

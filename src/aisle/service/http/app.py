@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import BaseRoute, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from aisle.service.db import Database
+from aisle.service.db.database import Database
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.http.middleware import RequestMiddleware
 from aisle.service.http.pages import docs_routes, health_routes, metrics_route

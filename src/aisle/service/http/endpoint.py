@@ -26,7 +26,8 @@ from starlette.types import Receive, Scope, Send
 from aisle.caller_keys import address_key
 from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import authorize, hash_secret, store_refusal
-from aisle.service.db import (
+from aisle.service.db.database import (
+    CALLER,
     Busy,
     Database,
     DatabaseFailed,
@@ -35,7 +36,6 @@ from aisle.service.db import (
     Transaction,
     ValueTooLong,
 )
-from aisle.service.db.database import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden

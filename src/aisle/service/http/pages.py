@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from aisle.service.db import Database, DatabaseFailed, Transaction
+from aisle.service.db.database import Database, DatabaseFailed, Transaction
 from aisle.service.db.statements import access
 from aisle.service.errors import JSON_TYPE, Refusal, to_json_bytes
 from aisle.service.handlers.registry import Handler, ServedOperation

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from aisle.contract.models.extension_bodies import request_body_adapter
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.errors import StorageError
 from aisle.service.errors import Refusal
 from aisle.service.handlers.extensions import EXTENSIONS
