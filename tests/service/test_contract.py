@@ -18,7 +18,7 @@ from tests.service.world import World, line_end
 
 async def test_every_operation_is_served(world: World) -> None:
     assert set(HANDLERS) == set(OPERATIONS)
-    routes = {(route.operation.name, route.method, route.path) for route in list_operations()}
+    routes = {(route.name, route.method, route.path) for route in list_operations()}
     expected = {(name, OPERATIONS[name].method, OPERATIONS[name].path) for name in HANDLERS}
     expected |= {(one.name, one.method, one.path) for one in EXTENSIONS}
     assert routes == expected

@@ -111,7 +111,7 @@ def test_extensions_are_shown_as_such() -> None:
         page = build_document()["paths"][extension.path][extension.method.lower()]
         assert page["operationId"] == extension.name
         assert page["description"].startswith("Extension of this service.")
-        assert ("requestBody" in page) == (extension.body is not None)
+        assert ("requestBody" in page) == (extension.body_adapter is not None)
 
 
 def test_no_reference_points_nowhere() -> None:

@@ -16,7 +16,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
@@ -422,11 +422,3 @@ def result_response(result: OperationResult) -> Response:
     if result.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Response(result.body, result.status, headers, JSON_TYPE if result.status == 200 else PROBLEM_TYPE)
-
-
-class OperationRoute(NamedTuple):
-    """Operation with its method and path (`/stores/{store_number}`)."""
-
-    operation: ServedOperation
-    method: str
-    path: str

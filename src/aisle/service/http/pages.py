@@ -128,9 +128,8 @@ def metrics_route(endpoint: OperationEndpoint, metrics: Metrics) -> BaseRoute:
     async def nothing(ctx: Context, call: OperationCall) -> bytes:
         return b""
 
-    operation = ServedOperation(
-        "metrics", (), None, False, Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
-    )
+    handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
+    operation = ServedOperation("metrics", "GET", METRICS_PATH, handler)
     sizes = TableSizes(endpoint.database)
 
     async def figures(request: Request) -> Response:

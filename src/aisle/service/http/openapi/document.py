@@ -26,8 +26,9 @@ from aisle.contract.operations import Operation as Row
 from aisle.contract.wire import pool_fields
 from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
-from aisle.service.handlers.extensions import EXTENSIONS, Extension
+from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import MAX_COUNTED, SCROLL_PARAM
+from aisle.service.handlers.registry import ServedOperation
 from aisle.service.http.request_parsing import (
     CLOCK_SKEW_PATTERN,
     CONFIRMED_KEYS_PATTERN,
@@ -227,9 +228,9 @@ def _refusal_response(status: int) -> Schema:
 _STANDARD_RESULT: Schema = {"$ref": "#/components/schemas/StandardResult"}
 
 
-def result_schema(extension: Extension) -> Schema:
+def result_schema(extension: ServedOperation) -> Schema:
     """Return the result of an extension: its own, or the standard result of a write."""
-    return RESULT_SCHEMAS.get(extension.name) or (_STANDARD_RESULT if extension.method != "GET" else {"type": "object"})
+    return RESULT_SCHEMAS.get(extension.name) or (_STANDARD_RESULT if extension.is_write else {"type": "object"})
 
 
 HEALTH_PATH = "/aisle/v1/health"
@@ -357,15 +358,16 @@ def _is_multi_store_list(row: Row) -> bool:
     )
 
 
-def _extension_operation(extension: Extension, schemas: dict[str, Schema]) -> Schema:
-    write = extension.method != "GET"
+def _extension_operation(extension: ServedOperation, schemas: dict[str, Schema]) -> Schema:
     description = " ".join((extension.handler.run.__doc__ or "").split())
     page = _operation_object(extension.name, "aisle", f"Extension of this service. {description}".strip())
-    page["parameters"] = _parameter_list(extension.name, extension.params, write=write)
+    page["parameters"] = _parameter_list(extension.name, extension.params, write=extension.is_write)
     if extension.body_adapter:
         schema = schemas[extension.name]
         page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter(), assumed=False)
-    page["responses"] = responses(result_schema(extension), write=write, names_resource=extension.reads_one_row)
+    page["responses"] = responses(
+        result_schema(extension), write=extension.is_write, names_resource=extension.reads_one_row
+    )
     return page
 
 
