@@ -7,7 +7,7 @@ ContractError for a value that cannot be sent; the message names the value and, 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
 from math import isfinite
@@ -20,7 +20,6 @@ POOL_NUMBERS = range(1, 11)
 _MAX_MAGNITUDE = 60
 
 QueryValue = str | int | float | Decimal | bool | None
-JsonValue = Mapping[str, object] | Sequence[object]
 
 
 def pool_fields(prefix: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ __all__ = [
 
 _MODULES = {
     "Customer orders": "orders",
-    "Deliveries": "deliveries",
+    "Deliveries": "orders",
     "Movement": "stock",
     "Products": "products",
     "Store product logs": "stock",

@@ -15,11 +15,12 @@ from aisle.contract.models import (
     body_adapter,
     list_body,
 )
-from aisle.contract.models.deliveries import (
+from aisle.contract.models.orders import (
+    CustomerOrderLineUpdate,
+    CustomerOrderUpdate,
     MultiStoreDeliveryCreate,
     StoreDeliveryCreate,
 )
-from aisle.contract.models.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
 from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
