@@ -10,7 +10,7 @@ from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.refused_operations import REFUSED_QUERY
 from aisle.jobs.store_time import day_in_store
-from aisle.jobs.view import Step, Verdict
+from aisle.jobs.view import Msg, Step, Verdict
 from aisle.scan.meaning import PRODUCT, Match, Scan
 from aisle.tui.message_text import MessageWriter
 
@@ -63,7 +63,7 @@ class Hand:
             self.feed(order(*lines, **more))
 
     def feed(self, event: Event) -> str:
-        """The message id of the verdict to one event."""
+        """The message id of the verdict to one event, without what is not taken."""
         turn = self.job.handle(self.state, event, self.context)
         self.state = turn.state
         self.effects += turn.effects
@@ -80,7 +80,9 @@ class Hand:
                     f"{effect.name} {effect.args.get('location_code', effect.args.get('product_number'))}"
                 )
                 return self.feed(Rows(effect.id, (row,) if row else (), len(row or ())))
-        return turn.verdict.text.id if turn.verdict else ""
+        text = turn.verdict.text if turn.verdict else None
+        said = dict(text.args)["said"] if text and text.id == "session.not_applied" else text
+        return said.id if isinstance(said, Msg) else ""
 
     def scan(self, key: str, quantity: str = "1", kind: str = PRODUCT) -> str:
         """A code that means one thing."""

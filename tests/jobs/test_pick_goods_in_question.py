@@ -281,3 +281,49 @@ def test_back_drops_the_scanned_place() -> None:
     hand.scan("999999")
     assert hand.feed(Back()) == "pick.dropped"
     assert not hand.state.choices
+
+
+def test_a_number_that_a_scan_drops_is_said() -> None:
+    """Five are too many of three; the next scan is one more, and the five are gone."""
+    hand = Hand(line(1, GOUDA, 3), line(2, SALT, 2))
+    hand.scan(GOUDA)
+    assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
+    assert hand.scan(GOUDA) == "pick.picked"
+    assert picked(hand)[1] == 2
+    assert hand.told.endswith("1 not taken: 5")
+    assert hand.scan(SALT) == "pick.picked"
+    assert "not taken" not in hand.told
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Command("n"),
+        UnknownCode("4711 x"),
+        Scan((Match(PRODUCT, "999999", "Other", code="999999"),)),
+        Scan((Match(PERSON, "U2", "Ben", code="U2"),)),
+    ],
+)
+def test_a_number_that_another_input_drops_is_said(event: Any) -> None:
+    hand = Hand(line(1, GOUDA, 3), line(2, SALT, 2))
+    hand.scan(GOUDA)
+    hand.feed(Quantity(Decimal(5)))
+    hand.feed(event)
+    assert hand.told.endswith("1 not taken: 5")
+    hand.scan(SALT)
+    assert "not taken" not in hand.told
+
+
+def test_goods_that_a_scan_of_the_same_product_drops_are_said() -> None:
+    hand = Hand(line(1, GOUDA, 3))
+    assert hand.scan(GOUDA, "5") == "pick.more_than_ordered"
+    assert hand.scan(GOUDA) == "pick.picked"
+    assert hand.told.endswith("1 not taken: 5")
+
+
+@pytest.mark.parametrize("event", [Quantity(Decimal(2)), Choice(1), Back(), Command("u")])
+def test_an_answer_drops_no_number(event: Any) -> None:
+    hand = Hand(line(1, GOUDA, 3), line(2, SALT, 2))
+    assert hand.scan(GOUDA, "5") == "pick.more_than_ordered"
+    hand.feed(event)
+    assert "not taken" not in hand.told

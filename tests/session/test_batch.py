@@ -26,6 +26,7 @@ from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
 from aisle.settings import Settings
 from tests.cache import service_rows
+from tests.session.scanner import Scanner
 
 CODES = {"P1": "4006381333931", "P2": "5901234123457", "P3": "9780201379624", "P9": "96385074"}
 
@@ -305,3 +306,23 @@ def test_the_third_order_of_a_stock_of_three_is_told_that_it_is_too_much(home: S
             said.append(frame.verdict.detail.id if frame.verdict.detail else "")
             say(session, "b")
     assert said == ["", "", "pick.more_than_stock"]
+
+
+@pytest.mark.parametrize(("code", "pace"), [("1234567", 0.0), ("1234567", 0.006), ("71234", 0.006)])
+def test_scanned_number_of_a_tote_is_the_tote_where_a_quantity_is_open(
+    home: StoreFolder, code: str, pace: float
+) -> None:
+    with at(home) as session:
+        for each in ("6", "4101", "TOTE-A", "4102", code):
+            say(session, each)
+        if told(session.frames.build())[1] != "batch.tote":
+            say(session, "y")
+        say(session, "g", CODES["P1"])
+        assert [tote.code for tote in state(session).totes] == ["TOTE-A", code]
+        assert session.stack.top.job.accepts(state(session)).quantity
+        before = sent(home)
+        assert told(Scanner(session).send(f"{code}\r", pace)) == (INFO, "pick.this_tote")
+        assert sent(home) == before
+        typed = session.take([Line(code, "cr", 0.0, 0.3, 0.3)], 0.0)
+        assert told(typed)[1] in ("pick.this_tote", "pick.number_of_tote"), "typed, it is asked at most"
+        assert sent(home) == before

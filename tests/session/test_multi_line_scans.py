@@ -116,6 +116,7 @@ def test_slow_bytes_are_the_same_scan(home: StoreFolder, way: str, pace: float) 
             is_unknown(scanner, PAYLOADS[name], pace)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("count", FUZZ)
 @every
 def test_random_scans_of_several_lines_change_nothing(home: StoreFolder, way: str, count: int) -> None:

@@ -98,3 +98,15 @@ def test_a_handheld_has_no_mouse_and_a_resize_switches_it(shop: Shop, picker: Pi
     app.terminal.wait_for(lambda glass: MOUSE_ON.encode() in glass.raw, START_S)
     app.terminal.resize(80, 24)
     app.terminal.wait_for(lambda glass: MOUSE_OFF.encode() in glass.raw, START_S)
+
+
+def test_a_tab_and_any_line_of_a_tile_open_their_pages(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    press(app, "Today")
+    shows(app, "Late orders", "1 Late", "Negative stock")
+    column, row = place(app, "Negative stock")
+    app.rest()
+    app.terminal.write(f"\x1b[<0;{column};{row + 1}M".encode())
+    shows(app, "Negative stock", "below zero")
+    press(app, "Orders 4")
+    shows(app, "Orders: all that are active")

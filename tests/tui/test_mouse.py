@@ -53,6 +53,7 @@ ROW: StyledLine = [(" 2", "row-key"), (" ", ""), ("4104", "cell"), ("  ", ""), (
         ([("  ›SUP-2   open", "cursor")], 9, ClickTarget("row", "", "  ›SUP-2   open")),
         ([(" ", ""), (" all 42 ", "chip-on"), (" ", ""), (" late 7 ", "chip")], 4, ClickTarget("chip", "0")),
         ([(" ", ""), (" all 42 ", "chip-on"), (" ", ""), (" late 7 ", "chip")], 12, ClickTarget("chip", "1")),
+        ([(" Today ", "tab"), (" ", ""), (" Orders 7 ", "tab-on")], 9, ClickTarget("tab", "1")),
         ([("title", "title")], 1, None),
         ([("4104", "cell"), ("Tom", "cell-dim")], 5, ClickTarget("row", "", "4104Tom")),
         ([("Tom", "cell-dim")], 1, None),

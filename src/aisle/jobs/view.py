@@ -378,6 +378,18 @@ class LinkState(NamedTuple):
     """Seconds since the courier's last heartbeat, if the link is `stuck`."""
 
 
+class Tab(NamedTuple):
+    """Page that a desk offers above every page."""
+
+    name: str
+    """Job that it opens."""
+    text: Msg
+    total: int | None
+    """Number of its records; None if it is zero, unknown or without a meaning."""
+    is_active: bool
+    """True if the page on the screen belongs to it."""
+
+
 class Frame(NamedTuple):
     """Complete content of the screen."""
 
@@ -395,6 +407,8 @@ class Frame(NamedTuple):
     """Colour theme; empty for the sixteen colours of the terminal."""
     today: date | None = None
     """Day of the store, by which dates show their year or not."""
+    tabs: tuple[Tab, ...] = ()
+    """Tabs above the page; none on a handheld."""
 
 
 TRUE_COLOUR = 1 << 24

@@ -95,6 +95,11 @@ ORDER BY n DESC LIMIT 1
 """
 
 
+_SERIAL_SCANS = """
+SELECT event FROM event WHERE job_id = ? AND seq <= ? AND kind = 'Scan' AND instr(event, '"serial":')
+"""
+
+
 class JobRow(NamedTuple):
     """One job from opening to closing."""
 
@@ -123,6 +128,8 @@ class OpenJob(NamedTuple):
     snapshot: str
     """Text of the state (aisle.json_codec); empty for the state before `Opened`."""
     events: tuple[EventRow, ...]
+    serial_scans: tuple[str, ...] = ()
+    """Scans of labels with a serial number that the snapshot includes, as text."""
 
 
 class LastOperation(NamedTuple):
@@ -412,7 +419,7 @@ class Journal:
         """Return the open jobs of a person, bottom first, without those that another running session works on."""
         sql = "SELECT * FROM job WHERE store = ? AND user = ? AND closed IS NULL ORDER BY opened_seq, opened"
         jobs = [job for job in map(_job_from_row, fetch(self._db, sql, store, user)) if self._is_free(job, session_id)]
-        return [OpenJob(job, job.snapshot, self._events_after(job)) for job in _in_stack_order(jobs)]
+        return [self._open_job(job) for job in _in_stack_order(jobs)]
 
     def last_operation(self, store: str, user: str) -> LastOperation | None:
         """Return the last operation of a person on this host, with its job; None if there is none.
@@ -424,7 +431,7 @@ class Journal:
             row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ?", job_id) if job_id else None
             job = None if row is None else _job_from_row(row)
             if job is not None and job.closed is not None:
-                return LastOperation(str(lanes), OpenJob(job, job.snapshot, self._events_after(job)))
+                return LastOperation(str(lanes), self._open_job(job))
             return LastOperation(str(lanes), None)
         return None
 
@@ -450,9 +457,12 @@ class Journal:
         row = fetch_one(self._db, "SELECT * FROM session WHERE session_id = ?", job.session_id)
         return row is None or not session_from_row(row).is_running
 
-    def _events_after(self, job: JobRow) -> tuple[EventRow, ...]:
-        sql = "SELECT * FROM event WHERE job_id = ? AND seq > ? ORDER BY seq"
-        return tuple(map(_event_from_row, fetch(self._db, sql, job.job_id, job.snapshot_seq)))
+    def _open_job(self, job: JobRow) -> OpenJob:
+        events = fetch(
+            self._db, "SELECT * FROM event WHERE job_id = ? AND seq > ? ORDER BY seq", job.job_id, job.snapshot_seq
+        )
+        scans = fetch(self._db, _SERIAL_SCANS, job.job_id, job.snapshot_seq)
+        return OpenJob(job, job.snapshot, tuple(map(_event_from_row, events)), tuple(str(text) for (text,) in scans))
 
     def last_event(self, session_id: str) -> EventRow | None:
         """Return the youngest event of a session."""

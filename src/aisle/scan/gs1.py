@@ -216,6 +216,8 @@ class Gs1Data(NamedTuple):
     batch: str = ""
     expiry: str = ""
     """Date YYYY-MM-DD (AI 17, else best before, AI 15)."""
+    serial: str = ""
+    """Serial number of the item (AI 21)."""
     may_hide_count: bool = False
     """True if its last value ends like a number of pieces and the label has no separator."""
 
@@ -265,6 +267,7 @@ def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data |
         measures=measures,
         price=price,
         batch=values.get("10", ""),
+        serial=values.get("21", ""),
         expiry=parse_gs1_date(values.get("17") or values.get("15", "")),
         may_hide_count=any(("37" if "02" in values else "30") in run for run in runs),
     )

@@ -20,6 +20,9 @@ ROW_KEY: Final = "row:"
 CHIP_KEY: Final = "chip:"
 """Beginning of the name of the key that chooses a chip, a filter above a list."""
 
+TAB_KEY: Final = "tab:"
+"""Beginning of the name of the key that opens the page of a tab."""
+
 
 class Line(NamedTuple):
     """One ended input: a scan, or a line that a person typed and ended with Enter."""

@@ -88,6 +88,10 @@ class Match(NamedTuple):
     """Price on the label, multiplier included, if the quantity follows from it."""
     unit_price: Decimal | None = None
     """Price of one base unit by which it was divided."""
+    serial: str = ""
+    """Serial number on its label (AI 21): no other piece has it."""
+    is_repeated: bool = False
+    """True if this serial number was scanned before in the job, so that the scan is asked about."""
 
 
 class Accepts(NamedTuple):
@@ -114,6 +118,8 @@ class Accepts(NamedTuple):
 
     Typed, it keeps its other meaning, and `1*B` is the object B.
     """
+    codes: tuple[str, ...] = ()
+    """Codes of digits on what the step asks for: at the pace of a scanner, one is that object and no number."""
     choice_values: tuple[Any, ...] = ()
     """Objects of the choices, if an input can replace them.
 
@@ -176,6 +182,7 @@ class Interpretation(NamedTuple):
     """True if a value of the label may end in a number of pieces without a separator."""
     zero_forms: tuple[str, ...] = ()
     """Keys of the code with other leading zeros, looked up to tell an exact code from one that differs by zeros."""
+    serial: str = ""
 
 
 class Scan(NamedTuple):

@@ -264,6 +264,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         has_other_zeros=bool(interpretation.zero_forms),
         divided_price=interpretation.price if is_divided else None,
         unit_price=candidate.price if is_divided else None,
+        serial=interpretation.serial,
     )
 
 

@@ -10,7 +10,7 @@ from aisle.jobs.job import RawInput
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, TAB_KEY, TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
 from aisle.scan.meaning import (
     NUMBER_BESIDE_CODE,
     Back,
@@ -31,6 +31,7 @@ from aisle.session.help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names,
 from aisle.session.input_batch import InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.pin_required import PinCheck
+from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
 from aisle.session.verdicts import Verdicts
 
@@ -63,6 +64,7 @@ class InputHandler:
         resolver: MeaningResolver,
         meanings: MeaningHandler,
         help_pages: HelpPages,
+        tabs: Tabs,
         typed_line: TypedLine,
         trace: Trace | None,
     ) -> None:
@@ -75,6 +77,7 @@ class InputHandler:
         self._resolver = resolver
         self._meanings = meanings
         self._help_pages = help_pages
+        self._tabs = tabs
         self._typed_line = typed_line
         self._trace = trace
         self._fast_number = _NO_NUMBER
@@ -89,6 +92,10 @@ class InputHandler:
                 self._event_runner.feed(TypedText(self._typed_line.update(text)))
             case Line():
                 self.apply_line(self.take_own_line(item), at)
+            case Key(name) if name.startswith(TAB_KEY):
+                self._tabs.open(name.removeprefix(TAB_KEY))
+            case Key("ctrl+right" | "ctrl+left" as name) if self._tabs.are_shown:
+                self._tabs.open_neighbour(1 if name == "ctrl+right" else -1)
             case Key(name) if name != "back" and self._page.top.job.raw_input:
                 self._apply_raw(RawInput(key=name), name)
             case Key(name):
@@ -237,6 +244,8 @@ class InputHandler:
         meaning = self._resolver.resolve(line.text)
         if self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
+        if self._resolver.is_scanned_number_label(line, meaning):
+            meaning = UnknownCode(line.text.strip(" "))
         confirmed = self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed

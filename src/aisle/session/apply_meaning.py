@@ -39,6 +39,7 @@ from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.pin_required import PinCheck
+from aisle.session.scanned_serials import as_repeated
 from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
@@ -224,6 +225,8 @@ class MeaningHandler:
                 self._page.question = question
                 name = matches[0].label or matches[0].key
                 answer(Verdict(INFO, msg("sign_in.already", name=name)), meaning, raw)
+            case Scan() if self._repeats_serial(meaning):
+                self._ask_which((as_repeated(meaning),), meaning, raw)
             case Scan() if self._needs_quantity(meaning):
                 meaning = self._with_label_of_job(meaning)
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
@@ -242,6 +245,15 @@ class MeaningHandler:
     def _is_counted(self, scan: Scan) -> bool:
         """Return whether the job that a scan is for counts its quantity."""
         return not scan.is_look_up and receiving_job(self._page.stack.jobs, scan).job.name in COUNTS_SCANS
+
+    def _repeats_serial(self, scan: Scan) -> bool:
+        """Return whether the job that counts a scan took the same piece before, and nobody was asked about it.
+
+        A serial number that may end in a count is asked about as such.
+        """
+        first = scan.matches[0]
+        is_asked = first.is_repeated or (first.needs_quantity and first.may_hide_count)
+        return not is_asked and self._is_counted(scan) and receiving_job(self._page.stack.jobs, scan).serials.has(scan)
 
     def _ask_which(self, scans: tuple[Scan, ...], meaning: Meaning, raw: str) -> None:
         """Ask which of these meanings is meant, or whether the only one is."""

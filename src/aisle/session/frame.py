@@ -12,6 +12,7 @@ from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection
+from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.verdicts import Verdicts
 
@@ -29,6 +30,7 @@ class FrameBuilder:
         store: StoreConnection,
         verdicts: Verdicts,
         typed_line: TypedLine,
+        tabs: Tabs,
     ) -> None:
         self._page = page
         self._batch = batch
@@ -38,6 +40,7 @@ class FrameBuilder:
         self._store = store
         self._verdicts = verdicts
         self._typed_line = typed_line
+        self._tabs = tabs
         self.last: Frame | None = None
         """Frame that was built last."""
         self._operation_counts = (0, 0)
@@ -58,6 +61,7 @@ class FrameBuilder:
             language=profile.language,
             theme=profile.theme if self._terminal.has_themes else "",
             today=day_in_store(self._context.current().now),
+            tabs=self._tabs.shown(),
         )
         return self.last
 

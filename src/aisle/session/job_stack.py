@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from aisle import json_codec
@@ -50,6 +50,7 @@ from aisle.jobs.view import (
 )
 from aisle.outbox.journal import JobRow, NewJob, OpenJob
 from aisle.scan.meaning import CursorKey, Scan, TypedText
+from aisle.session.scanned_serials import NO_SERIALS, ScannedSerials
 
 _MAX_ANSWERS = 64
 """Query results of a page that it is notified of; changes of older ones show at the next full check."""
@@ -64,6 +65,8 @@ class StackedJob(NamedTuple):
     """Id in the journal; empty for a job that is not journalled."""
     topics_by_query: dict[str, frozenset[str]]
     """Topics of the last result of each query."""
+    serials: ScannedSerials = NO_SERIALS
+    """Serial numbers that were scanned in it."""
 
     @property
     def topics(self) -> frozenset[str]:
@@ -166,14 +169,16 @@ class JobStack:
         question: Verdict | None = None
         try:
             state = json_codec.from_text(type(job.begin()), row.snapshot) if row.snapshot else job.begin()
+            serials = NO_SERIALS.with_earlier(json_codec.from_text(Scan, text) for text in row.serial_scans)
             for event in row.events:
                 resolved = json_codec.from_text(Event, event.event)
                 before, turn = state, job.handle(state, resolved, json_codec.from_text(Context, event.facts))
+                serials = serials.after(resolved, turn.verdict)
                 state, question = turn.state, open_question(question, job, before, turn)
             job.view(state)
         except Exception:  # whatever it is, it must not keep anybody from starting the program
             return False
-        self.jobs.append(StackedJob(job, state, row.job.job_id, {}))
+        self.jobs.append(StackedJob(job, state, row.job.job_id, {}, serials))
         self.question = question
         return True
 
@@ -192,6 +197,10 @@ class JobStack:
     def open(self, start: Start, context: Context) -> JobResult:
         """Open a job on top of the one on the screen."""
         return _EventRun(self, context).start(start)
+
+    def open_instead(self, start: Start, closed: Collection[str], context: Context) -> JobResult:
+        """Open a job in place of those on top whose names are among `closed`."""
+        return _EventRun(self, context).start_instead(start, closed)
 
     def _feed_below(self, scan: Scan, context: Context) -> JobResult | None:
         """Close the detours on top if the job below them accepts the scan, or asks something; return None otherwise.
@@ -256,6 +265,13 @@ class _EventRun:
         self._open(start.job, start.args)
         return self._run_queue()
 
+    def start_instead(self, start: Start, closed: Collection[str]) -> JobResult:
+        """Close the jobs on top that may be closed, without an event for those below, and start another one."""
+        while len(self.stack.jobs) > 1 and self.stack.top.job.name in closed:
+            self._close(Close())
+        self.queue.clear()
+        return self.start(start)
+
     def feed(self, index: int, event: Event) -> JobResult:
         self.queue.append((index, event, False))
         return self._run_queue()
@@ -282,7 +298,7 @@ class _EventRun:
             return
         stacked = self.stack.jobs[index]
         turn = stacked.job.handle(stacked.state, event, self.context)
-        self.stack.jobs[index] = stacked._replace(state=turn.state)
+        self.stack.jobs[index] = stacked._replace(state=turn.state, serials=stacked.serials.after(event, turn.verdict))
         self.verdict = turn.verdict or self.verdict
         writes = tuple(effect for effect in turn.effects if isinstance(effect, Write))
         resolutions = tuple(effect for effect in turn.effects if isinstance(effect, Resolve))
@@ -410,7 +426,7 @@ def page_key(stacked_jobs: Sequence[StackedJob]) -> tuple[int, str, str]:
 
 def page_identity(stacked_jobs: Sequence[StackedJob]) -> tuple[Any, ...]:
     """Return what of the page on the screen decides on the meaning of a typed text."""
-    job, state, job_id, _ = stacked_jobs[-1]
+    job, state, job_id, *_ = stacked_jobs[-1]
     accepts = job.accepts(state)
     page = len(stacked_jobs), job.name, job_id, job.step_name(state), accepts.choices, accepts.quantity
     return *page, accepts.choice_letters, accepts.choice_values

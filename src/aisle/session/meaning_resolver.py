@@ -205,6 +205,11 @@ class MeaningResolver:
         """Return whether the number of a choice came at the pace of a scanner: it may be a part of a code."""
         return isinstance(meaning, Choice) and line.text.strip(" ").isdecimal() and _is_fast(line)
 
+    def is_scanned_number_label(self, line: Line, meaning: Meaning) -> bool:
+        """Return whether a number came at the pace of a scanner and is on something that the step asks for: a tote."""
+        is_number = isinstance(meaning, Quantity | Choice) and not self._page.question.is_asked
+        return is_number and _is_fast(line) and line.text.strip(" ") in self._page.accepts().codes
+
     def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:
         """Return the scan of the record whose number came at the pace of a scanner where a value is typed.
 

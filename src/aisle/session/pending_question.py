@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisle.jobs import COUNTS_SCANS, quantities
-from aisle.jobs.choice_letters import MAX_CHOICES, assign_letters
+from aisle.jobs.choice_letters import MAX_CHOICES, YES, assign_letters
 from aisle.jobs.quantities import letter_prompt, other_choice_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
 from aisle.scan.grammar import is_multiplied
@@ -95,7 +95,9 @@ class PendingQuestion(NamedTuple):
         return self.scans[self.first : self.first + MAX_CHOICES - 1] if self._is_paged else self.scans
 
     def _keys(self, accepts: Accepts) -> str:
-        """Return a letter for each of them where numbers are quantities, else none."""
+        """Return a letter for each of them where numbers are quantities, else none; `y` for a serial number."""
+        if self.scans[0].matches[0].is_repeated:
+            return YES
         if not (accepts.quantity or accepts.choice_letters):
             return ""
         return assign_letters(("" for _ in self._shown_scans), MORE_LETTER) + MORE_LETTER * self._is_paged
@@ -256,6 +258,8 @@ def choice_question(scans: Sequence[Scan]) -> Msg:
     if len(scans) > 2:
         is_of_products = all(scan.matches[0].kind == PRODUCT for scan in scans)
         return msg("session.ambiguous_of", count=len(scans)) if is_of_products else msg("session.choose")
+    if scans[0].matches[0].is_repeated:
+        return msg("session.serial_again", serial=scans[0].matches[0].serial, label=_label(scans[0]))
     if len(scans) == 1:
         return msg("session.confirm_guess", code=scans[0].matches[0].code, label=_label(scans[0]))
     labels = {f"way{number}": _label(scan) for number, scan in enumerate(scans, 1)}

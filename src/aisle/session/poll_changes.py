@@ -21,6 +21,7 @@ from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.pin_required import PinCheck
 from aisle.session.sign_in import SignInFlow
 from aisle.session.store_connection import StoreConnection
+from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import ProfileChange, ProfileInForce, SettingsWatch
 from aisle.session.verdicts import ALARM_MESSAGES, Verdicts
 
@@ -41,6 +42,7 @@ class ChangePoller:
         inputs: InputHandler,
         sign_in: SignInFlow,
         frames: FrameBuilder,
+        tabs: Tabs,
         recover_files: Callable[[], None],
         explain_error: Callable[[StorageError], Msg],
     ) -> None:
@@ -55,6 +57,7 @@ class ChangePoller:
         self._inputs = inputs
         self._sign_in = sign_in
         self._frames = frames
+        self._tabs = tabs
         self._recover_files = recover_files
         self._explain_error = explain_error
         self._known_person = ""
@@ -110,6 +113,7 @@ class ChangePoller:
         verdict, bells, page = self._verdicts.current, self._verdicts.bells, self._page.identity
         is_secret = self._inputs.is_typing_secret()
         if changes:
+            self._tabs.note_changes()
             self._event_runner.notify(changes)
         if self._event_runner.commit():
             self._store.notifications.acknowledge()

@@ -56,6 +56,7 @@ from aisle.session.poll_changes import ChangePoller
 from aisle.session.screen_size import ScreenSize, Terminal
 from aisle.session.sign_in import SignInFlow
 from aisle.session.store_connection import StoreConnection
+from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import (
     OpenStore,
     Profile,
@@ -120,6 +121,7 @@ class Session:
             self._run_effect,
             self._explain_error,
         )
+        self.tabs = Tabs(self.page, self.context, self.terminal, self.store, self.verdicts, self.event_runner)
         self.frames = FrameBuilder(
             self.page,
             self.batch,
@@ -129,6 +131,7 @@ class Session:
             self.store,
             self.verdicts,
             self.typed_line,
+            self.tabs,
         )
 
     def _wire_inputs(self, person: SignIn | None) -> None:
@@ -159,6 +162,7 @@ class Session:
             self.resolver,
             meanings,
             help_pages,
+            self.tabs,
             self.typed_line,
             self._trace,
         )
@@ -185,6 +189,7 @@ class Session:
             self.inputs,
             self.sign_in,
             self.frames,
+            self.tabs,
             self._recover_files,
             self._explain_error,
         )

@@ -133,7 +133,7 @@ def _drop_default_colours(style: Style) -> Style:
 class Header(LinesWidget):
     """Title with progress, store and user, and the rule below it."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("title", "user", "rule", "bar", "place-bar")
+    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("title", "user", "rule", "bar", "place-bar", "tab", "tab-on")
 
 
 class Body(LinesWidget):

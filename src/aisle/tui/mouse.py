@@ -47,9 +47,9 @@ class ClickTarget(NamedTuple):
     """Key that a click stands for, or a row without a number."""
 
     kind: str
-    """`choice-key`, `hint-key` or `row-key`; `row` for a row without a number; `chip`."""
+    """`choice-key`, `hint-key` or `row-key`; `row` for a row without a number; `chip` or `tab`."""
     key: str
-    """Key to type; the number of rows above it for a row without a number; the index of a chip."""
+    """Key to type; the number of rows above it for a row without a number; the index of a chip or tab."""
     text: str = ""
     """Text of the line of a row without a number."""
 
@@ -69,8 +69,9 @@ def click_target(line: StyledLine, x: int) -> ClickTarget | None:
     end = 0
     for at, (text, role) in enumerate(line):
         end += width(text)
-        if x < end and role.startswith("chip"):
-            return ClickTarget("chip", str(sum(role.startswith("chip") for _, role in line[:at])))
+        family = role.partition("-")[0]
+        if x < end and family in ("chip", "tab"):
+            return ClickTarget(family, str(sum(other.startswith(family) for _, other in line[:at])))
         if x < end and role == "cursor":
             number = _CURSOR_ROW.match(text)
             return ClickTarget("row-key", number[1]) if number else ClickTarget("row", "", _text(line))

@@ -40,6 +40,14 @@ LOG_SOURCE = "aisle"
 """Source named in the log entries."""
 
 
+class ExpectedStock(NamedTuple):
+    """Expected stock of a line, as `CountLine` has it."""
+
+    expected: Decimal
+    held: Decimal
+    is_expected_unknown: bool
+
+
 class CountLine(NamedTuple):
     """Count of one product in one pool at one location. Quantities are in base units."""
 
@@ -50,7 +58,7 @@ class CountLine(NamedTuple):
     pool: int = 0
     """Pool; 0 for the location's own where pools are unknown."""
     expected: Decimal = Decimal(0)
-    """Stock at the time of counting, including goods held for customers."""
+    """Stock at the time of the last scan or entry, including goods held for customers."""
     held: Decimal = Decimal(0)
     """Quantity held for customers; when a product is counted at all locations, goods in hand beside `expected`."""
     allows_decimals: bool = False
@@ -67,6 +75,8 @@ class CountLine(NamedTuple):
     """True if it was not found and its stock stays unchanged."""
     is_expected_unknown: bool = False
     """True if the stock is unknown: `expected` has no meaning, and there is no difference."""
+    latest: ExpectedStock | None = None
+    """Expected stock that was read since the last scan or entry; the next one is compared with it. None for none."""
 
     @property
     def difference(self) -> Decimal:
@@ -92,6 +102,8 @@ class UndoStep(NamedTuple):
     pool: int
     counted: Decimal | None = None
     counted_at: str = ""
+    stock: ExpectedStock | None = None
+    """Expected stock that the earlier quantity is compared with."""
 
 
 class Pool(NamedTuple):
@@ -352,17 +364,27 @@ def _expected_in_pool(items: Iterable[CountLine], pool: int) -> Decimal:
 
 
 def with_new_expected(state: CountState, fresh: Iterable[CountLine]) -> CountState:
-    """Update the expected stock of all lines; counted lines keep the figure they were counted against."""
+    """Update the expected stock of all lines; counted lines keep the figure they were counted against until they are
+    counted again.
+    """
     fresh_by_key = {line_key(item): item for item in fresh}
     items = []
     for item in state.lines:
         now = fresh_by_key.pop(line_key(item), None)
-        if item.counted is None and not (now is None and state.has_unread_lines):
-            figures = (now.expected, now.held, now.price) if now else (Decimal(0), Decimal(0), item.price)
-            is_unknown = now.is_expected_unknown if now else state.is_expected_unknown
-            item = item._replace(expected=figures[0], held=figures[1], price=figures[2], is_expected_unknown=is_unknown)
+        if not (now is None and state.has_unread_lines):
+            latest = expected_stock(now) if now else ExpectedStock(Decimal(0), Decimal(0), state.is_expected_unknown)
+            item = (
+                item._replace(price=now.price if now else item.price, **latest._asdict())
+                if item.counted is None
+                else item._replace(latest=latest)
+            )
         items.append(item)
     return state._replace(lines=(*items, *fresh_by_key.values()))
+
+
+def expected_stock(line: CountLine) -> ExpectedStock:
+    """Return the expected stock that a line is compared with."""
+    return ExpectedStock(line.expected, line.held, line.is_expected_unknown)
 
 
 def line_key(line: CountLine) -> tuple[str, str, int]:
@@ -455,12 +477,16 @@ def new_line(state: CountState, product: str, label: str) -> CountLine:
 
 
 def set_counted(state: CountState, index: int, counted: Decimal, now: str) -> CountState:
-    """Set the counted quantity of a line and add its earlier state to the history."""
+    """Set the counted quantity of a line, compare it with the stock read last, and add its earlier state to the
+    history.
+    """
     item = state.lines[index]
-    before = UndoStep(item.location, item.product, item.pool, item.counted, item.counted_at)
+    was = expected_stock(item)
+    before = UndoStep(item.location, item.product, item.pool, item.counted, item.counted_at, was)
     changed = item._replace(
         counted=counted, counted_at=now, is_left_as_is=False, needs_recount=False, is_recounted=False
     )
+    changed = changed._replace(latest=None, **(item.latest or was)._asdict())
     return replace_line(state, index, changed)._replace(
         current_index=index, history=(*state.history, before)[-MAX_UNDO:]
     )
@@ -481,6 +507,11 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
             restored = item._replace(
                 counted=before.counted, counted_at=before.counted_at, is_recounted=False, needs_recount=False
             )
+            latest = item.latest or expected_stock(item)
+            if before.counted is None:
+                restored = restored._replace(latest=None, **latest._asdict())
+            elif before.stock:
+                restored = restored._replace(latest=latest, **before.stock._asdict())
             state = replace_line(state, index, restored)._replace(history=state.history[:-1], current_index=index)
             return state._replace(location=item.location) if state.mode == "product" else state, item
     return state._replace(history=state.history[:-1]), None

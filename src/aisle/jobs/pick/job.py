@@ -184,6 +184,7 @@ class PickJob(Job[PickState]):
             command_letters=letters,
             typed_only=typed_only,
             labels=labels,
+            codes=tuple(tote.code for tote in state.totes if tote.code.isdecimal()),
             choice_values=choices,
             choice_letters=keys,
         )
@@ -222,7 +223,8 @@ class PickJob(Job[PickState]):
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event."""
-        turn = _handle_event(state, event, context)
+        turn = _handle_event(offered_choices.note_untaken(state, event), event, context)
+        turn = offered_choices.report_untaken(turn)
         turn = turn._replace(state=offered_choices.keep_scanned_location(state, turn.state, event))
         turn = take_over.claim_on_first_change(turn, context)
         turn = order_updates.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
@@ -409,7 +411,12 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
             and not quantities.are_several_guesses(rows)
         )
     ):
-        return handle_scan(state._replace(choices=()), found, context)
+        turn = handle_scan(state._replace(choices=()), found, context)
+        if turn.verdict and any(row.get("is_guess") for row in rows):
+            label = found[0].label or found[0].key
+            text = msg("session.guessed", code=code, label=label, said=turn.verdict.text)
+            turn = turn._replace(verdict=turn.verdict._replace(text=text))
+        return turn
     if (
         not found and value > quantities.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
     ):  # nobody means a quantity this large

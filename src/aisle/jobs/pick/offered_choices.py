@@ -18,7 +18,7 @@ from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pick.undo import moved_stop_step
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import LOCATION, PRODUCT, Back, Match, Quantity, Scan
+from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Match, Quantity, Scan, UnknownCode
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
@@ -186,6 +186,36 @@ def is_about_goods(state: PickState) -> bool:
         choice.kind in GOODS_QUESTIONS or (choice.kind == "take_rest" and choice.quantity) for choice in state.choices
     )
     return state.is_pack_asked or (is_asked and not is_refused)
+
+
+def number_in_question(state: PickState) -> Decimal:
+    """Return the typed or scanned number that the open question is about; 0 if it is about none."""
+    return next(
+        (
+            choice.typed or choice.quantity
+            for choice in state.choices
+            if choice.kind in ("amount", "set", "reopen", "take_rest")
+        ),
+        Decimal(0),
+    )
+
+
+def note_untaken(state: PickState, event: Event) -> PickState:
+    """Note the number in question if an input comes that does not answer it."""
+    is_answer = not isinstance(event, Scan | Command | UnknownCode)
+    return state if is_answer else state._replace(untaken=number_in_question(state))
+
+
+def report_untaken(turn: Turn[PickState]) -> Turn[PickState]:
+    """Add to the verdict that a number is not taken, unless it is still in question."""
+    state, verdict = turn.state, turn.verdict
+    if not state.untaken or (verdict is None and any(isinstance(effect, Query) for effect in turn.effects)):
+        return turn
+    number, turn = state.untaken, turn._replace(state=state._replace(untaken=Decimal(0)))
+    if verdict is None or verdict.text.id == "pick.dropped" or number_in_question(state) == number:
+        return turn
+    text = msg("session.not_applied", count=1, why=msg("number", value=number), said=verdict.text)
+    return turn._replace(verdict=verdict._replace(text=text))
 
 
 def outlasts_unknown_code(state: PickState) -> bool:
@@ -450,12 +480,15 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
     if state.is_pack_asked:
         lines = pick_state.fillable_lines(state, take.product)
         _, _, needed = pick_state.sum_lines(state.lines[index] for index in lines)
-        more = PickChoice("take_rest", take.product)
+        more = PickChoice("take_rest", take.product, typed=value)
         return reject_more_than_rest(state, value, lines, more, *ways) if value > needed else None
     _, of, _ = pick_state.sum_lines(pick_state.current_stop_lines(state))
     if value <= of:
         return None
-    rest, stop = PickChoice("take_rest", take.product), pick_state.lines_of_stop(state, state.current_index)
+    rest, stop = (
+        PickChoice("take_rest", take.product, typed=value),
+        pick_state.lines_of_stop(state, state.current_index),
+    )
     elsewhere = any(
         index not in stop and state.lines[index].is_open for index in pick_state.lines_with_product(state, take.product)
     )

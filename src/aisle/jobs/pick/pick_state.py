@@ -129,6 +129,8 @@ class PickChoice(NamedTuple):
     """Quantity in the scanned code; 0 if it has none."""
     product: str = ""
     """Product to be counted there."""
+    typed: Decimal = Decimal(0)
+    """Typed number that is too large; the choice takes less."""
 
 
 class Tote(NamedTuple):
@@ -209,6 +211,8 @@ class PickState(NamedTuple):
     """True if these choices come after `choices`, which were on the screen first."""
     pool_names: tuple[tuple[int, str], ...] = ()
     """The store's names for its stock pools, by number."""
+    untaken: Decimal = Decimal(0)
+    """Number whose question was not answered; the next verdict says that it is not taken."""
 
     @property
     def order(self) -> str:

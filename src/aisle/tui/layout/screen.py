@@ -5,7 +5,7 @@ Verdict, prompt and link line are there at every size; the smallest screens show
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from aisle.jobs.view import (
     ListView,
     Msg,
     Step,
+    Tab,
     Verdict,
     View,
     msg,
@@ -145,7 +146,7 @@ def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
     space = _body_rows(bars, box)
     body, right = _layout_body(frame.view, box._replace(rows=space), _verdict_overlap(bars, box))
     filler: list[StyledLine] = [[] for _ in range(space - len(body))]
-    header = [_header(frame, right, box), _title_rule(frame.view, box)][: _header_rows(box)]
+    header = [*_header_lines(frame, right, box)][: _header_rows(box)]
     return ScreenParts(
         [*header, *blank],
         [*body[:space], *filler, *blank],
@@ -214,6 +215,24 @@ MAX_INITIALS = 3
 
 HOME_VIEW = "home"
 """Page that shows the user at any width."""
+
+
+def _header_lines(frame: Frame, progress: Msg | None, box: LayoutBox) -> list[StyledLine]:
+    """Return the lines above the body: the title and a rule, or the tabs and the title."""
+    if not frame.tabs:
+        return [_header(frame, progress, box), _title_rule(frame.view, box)]
+    title = _header(frame._replace(store="", user=""), progress, box)
+    who = _store_and_user(frame, box.writer)
+    return [left_and_right(_tab_line(frame.tabs, box), [(who, "user")], box.cells), title]
+
+
+def _tab_line(tabs: Sequence[Tab], box: LayoutBox) -> StyledLine:
+    """Return the tabs side by side, each with its number of records."""
+    line: StyledLine = []
+    for tab in tabs:
+        count = "" if tab.total is None else f" {box.writer.format_number(Decimal(tab.total))}"
+        line += [(f" {box.writer.write(tab.text, 0)}{count} ", "tab-on" if tab.is_active else "tab"), ("  ", "")]
+    return line
 
 
 def _header(frame: Frame, progress: Msg | None, box: LayoutBox) -> StyledLine:

@@ -20,7 +20,7 @@ ROLES = (
     "block", "row", "row-dim", "row-key", "mark", "mark-here",
     "choice-key", "choice", "hint-key", "hint", "prompt", "typed", "caret",
     "verdict-good", "verdict-wrong", "verdict-info", "verdict-ask",
-    "chip", "chip-on", "chip-empty", "tone-late", "tone-warning", "tone-ready", "tone-quiet",
+    "tab", "tab-on", "chip", "chip-on", "chip-empty", "tone-late", "tone-warning", "tone-ready", "tone-quiet",
     "look-good", "look-wrong", "look-info", "look-ask",
     "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
 )  # fmt: skip

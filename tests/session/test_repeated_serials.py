@@ -1,0 +1,98 @@
+"""Labels with a serial number: the same piece is counted once in a job, unless somebody says `y`."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.session.session import Session
+from tests.session.test_batch import CODES, at, home, say, sent, told
+from tests.session.test_code_forms import open_job
+
+__all__ = ["home"]
+
+GS = "\x1d"
+
+
+def label(product: str, serial: str, *, aim: str = "]d2") -> str:
+    """A GS1 label of one piece."""
+    return f"{aim}01{CODES[product].zfill(14)}21{serial}"
+
+
+def said(frame: Frame) -> str:
+    """Kind of the verdict, and its message without what is added to it."""
+    return " ".join(told(frame))
+
+
+INPUTS = {"count": ("A-1",), "move": ("A-1",), "receive": (), "pick": ("4102",), "round": ("6", "4101", "4102", "g")}
+"""Inputs that open a job; those of `open_job` come first."""
+
+
+def open_page(session: Session, job: str) -> None:
+    """Open a job from home."""
+    if job in ("count", "move", "receive"):
+        open_job(session, lambda text: say(session, text), job)  # type: ignore[arg-type]
+    say(session, *INPUTS[job])
+    assert session.stack.top.job.name == {"round": "pick"}.get(job, job)
+
+
+@pytest.mark.parametrize("job", list(INPUTS))
+def test_a_serial_number_counts_once(home: StoreFolder, job: str) -> None:
+    rows = [{"line_number": 1, "product_number": "P1", "quantity": 4, "received_quantity": 0, "barcode": CODES["P1"]}]
+    delivery = {"order_number": "7001", "supplier_name": "Fresh & Co", "status": "open", "order_lines": rows}
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_deliveries([delivery], 1.0)
+    with at(home) as session:
+        open_page(session, job)
+        first = say(session, label("P1", "S1"))
+        assert told(first)[0] == GOOD, said(first)
+        before = session.stack.top.state
+        again = say(session, label("P1", "S1"))
+        assert told(again) == (ASK, "session.serial_again")
+        assert again.view.choice_letters == "y"  # type: ignore[union-attr]
+        assert session.stack.top.state == before
+        assert told(say(session, "b")) == (INFO, "session.dropped")
+        other = say(session, label("P1", "S2"))
+        assert told(other)[0] == GOOD, said(other)
+        assert told(say(session, label("P1", "S2"))) == (ASK, "session.serial_again")
+        third = say(session, "y")
+        assert told(third)[0] == GOOD, said(third)
+        assert session.stack.top.state != before
+
+
+def test_what_was_undone_counts_again_at_once(home: StoreFolder) -> None:
+    with at(home) as session:
+        say(session, "4102")
+        assert told(say(session, label("P1", "S1")))[0] == GOOD
+        assert told(say(session, "u"))[0] == GOOD
+        assert told(say(session, label("P1", "S1")))[0] == GOOD
+    assert sent(home)["4102", 1] == 1
+
+
+def test_what_was_refused_counts_when_it_is_right(home: StoreFolder) -> None:
+    with at(home, verified=True) as session:
+        say(session, "4102")
+        assert told(say(session, label("P1", "S1"))) == (WRONG, "pick.location_first_scan")
+        say(session, "A-1")
+        assert told(say(session, label("P1", "S1")))[0] == GOOD
+
+
+def test_serial_numbers_are_known_after_a_restart(home: StoreFolder) -> None:
+    with at(home) as session:
+        say(session, "4102", label("P3", "S1"))
+        for _ in range(70):
+            say(session, CODES["P3"])
+        say(session, label("P3", "S2"))
+    with at(home) as session:
+        for serial in ("S1", "S2"):
+            assert told(say(session, label("P3", serial))) == (ASK, "session.serial_again")
+            say(session, "b")
+        assert told(say(session, label("P3", "S3")))[0] == GOOD
+
+
+def test_another_product_may_have_the_same_serial_number(home: StoreFolder) -> None:
+    with at(home) as session:
+        say(session, "4102", label("P1", "S1"))
+        assert told(say(session, label("P3", "S1")))[0] == GOOD
+        assert told(say(session, "?" + label("P1", "S1")))[1] != "session.serial_again"
