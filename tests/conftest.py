@@ -25,7 +25,7 @@ from aisle.settings import time_zone
 from tests.clock import Clock
 from tests.copied_databases import copied_databases
 from tests.terminal.harness import Terminal
-from tests.terminal.lifeline import Lifeline, foreign_names, left_over
+from tests.terminal.lifeline import Lifeline, foreign_names, left_over, processes_started
 from tests.writes import STORE
 
 _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -242,8 +242,9 @@ def _guarded_home(tmp_path: Path) -> Iterator[Path]:
     """The folder for AISLE_HOME; fails the test when a process of it, or of another home beside it, lives on."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
+    before = processes_started()
     yield home
-    if alive := left_over(tmp_path):
+    if processes_started() != before and (alive := left_over(tmp_path)):
         pytest.fail(f"these processes outlived their test: {alive}")
 
 

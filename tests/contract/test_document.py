@@ -13,9 +13,8 @@ from typing_extensions import is_typeddict
 
 from aisle.contract import models
 from aisle.contract.wire import OPERATIONS, Operation
-from tests.contract.document_answers import ANSWERS, PAGES
-from tests.contract.document_bodies import ASSUMED_MODELS, BODIES
-from tests.contract.document_operations import OPERATIONS as DOCUMENT
+from tests.contract.document import ANSWERS, ASSUMED_MODELS, BODIES, PAGES
+from tests.contract.document import OPERATIONS as DOCUMENT
 
 
 class Field(NamedTuple):

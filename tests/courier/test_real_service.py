@@ -168,18 +168,6 @@ def demo_person(shop: Shop, user: str) -> dict[str, Any]:
     return {"badge": f"BADGE-{user}", "user": user, "name": person["name"]}
 
 
-async def test_removed_person_leaves_host_within_seconds(shop: Shop) -> None:
-    async with shop.courier() as courier:
-        await shop.time.until(lambda: courier.full_sync.progress.completed)
-        await shop.time.pass_(1)
-        said = demo_person(shop, "U1") | {"is_active": False}
-        async with shop.client(straight=True) as client:
-            path = f"/aisle/v1/stores/{STORE}/people"
-            answer = await client.request_extension("POST", path, body={"people": [said]})
-            assert answer.is_success
-        await shop.time.until(lambda: not shop.reads.query("person", {"user": said["user"]})[0], within_s=10)
-
-
 async def test_role_change_and_removal_reach_all_hosts_in_seconds(shop: Shop, tmp_path: Path) -> None:
     with closing(OtherHost(shop, tmp_path / "other")) as other:
         async with shop.courier(), other.courier():
@@ -200,48 +188,6 @@ async def test_role_change_and_removal_reach_all_hosts_in_seconds(shop: Shop, tm
                         await client.request_extension("POST", f"/aisle/v1/stores/{STORE}/people", body=body)
                     ).is_success
                 await shop.time.until(partial(are, role), within_s=10)
-
-
-async def test_a_picked_order_is_picked_there_and_here(shop: Shop) -> None:
-    async with shop.courier() as courier:
-        order = shop.first()
-        product = order["lines"][0]["product_number"]
-        before = await shop.stock(product)
-        (op_id,) = shop.desk.write(shop.pick_all(order))
-        courier.wake()
-        await shop.time.until(lambda: shop.desk.is_read_back(op_id))
-        after = shop.order(str(order["order_number"]))
-        assert after["is_picked"]
-        assert all(line["picked_quantity"] == line["quantity"] for line in after["lines"])
-        assert await shop.stock(product) == before, "goods in hand are still goods of the store"
-        assert not courier.operator_log.recent
-
-
-async def test_lost_requests_and_lost_answers_end_in_exactly_once(shop: Shop) -> None:
-    async with shop.courier() as courier:
-        numbers = [str(row["order_number"]) for row in shop.reads.query("orders", {"size": 6})[0]]
-        moved = next(line for line in shop.order(numbers[0])["lines"] if line["locations"])
-        place = moved["locations"][0]["location_code"]
-        ids = list(shop.desk.write(*[shop.pick_all(shop.order(number)) for number in numbers[1:]]))
-        there = f"product/{moved['product_number']}"
-        item = {"product_number": moved["product_number"], "quantity": Decimal(1), "allow_overage": True}
-        item |= {"from_location": {"location_code": place}, "to_location": {"location_code": place, "stock_pool": 2}}
-        path = {"store_number": STORE}
-        ids += shop.desk.write(*[Write("create-movement", (there,), path, {}, [item]) for _ in range(3)])
-        shop.line.lose_answer = {"PUT", "POST"}
-        courier.wake()
-        await shop.time.until(lambda: shop.line.lost >= 6)
-        shop.line.lose_answer, shop.line.lose_request = set(), {"GET", "PUT", "POST"}
-        await shop.time.pass_(120)
-        shop.line.lose_request = set()
-        await shop.time.until(lambda: all(shop.desk.is_read_back(op_id) for op_id in ids), 300)
-        assert shop.desk.states() == ["done"] * len(ids)
-    async with shop.client(straight=True) as client:
-        query = {"store_number": STORE, "article_number": moved["product_number"]}
-        pages = [rows async for rows, _ in client.pages("list-store-product-logs", query=query)]
-    assert sum(row.get("stock_pool") == "2" and row["quantity"] > 0 for rows in pages for row in rows) == 3
-    for number in numbers[1:]:
-        assert all(line["picked_quantity"] == line["quantity"] for line in shop.order(number)["lines"])
 
 
 async def test_integration_write_reaches_host_within_seconds(shop: Shop) -> None:

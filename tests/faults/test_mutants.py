@@ -48,7 +48,7 @@ CASES = (
 )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.mutant.__name__)
 async def test_a_life_with_a_mistake_does_not_pass(memory: Path, case: Case) -> None:
     for seed in range(SEED, SEED + LIVES):

@@ -24,7 +24,7 @@ SEEDS = [pytest.param(seed, marks=() if seed < SHORT else pytest.mark.full) for 
 
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_nothing_is_lost_and_nothing_is_doubled(memory: Path, tell: Tell, seed: int) -> None:
-    weather = partial(Weather, copies=0.88) if seed < SHORT else Weather  # copies are the cheapest faults to make
+    weather = partial(Weather, copies=0.94) if seed < SHORT else Weather  # copies are the cheapest faults to make
     tally = await life(memory, seed, FAULTS, weather)
     tell(tally)
     assert tally.faults >= FAULTS

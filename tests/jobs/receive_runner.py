@@ -61,6 +61,7 @@ class Store:
         self.deliveries["D-9"][0]["received"] = Decimal(2)
         self.booked: dict[tuple[str, str, str], Decimal] = {}
         """By delivery, product and place."""
+        self.places: tuple[str, ...] = (*PLACES, "DOCK")
 
     def announce_unsaid(self) -> None:
         """One more, which does not say how much of one product it brings."""
@@ -121,6 +122,12 @@ class Store:
 
     def records_by_number(self, args: Mapping[str, Any]) -> list[Row]:
         return [{"kind": kind, "key": key, "label": f"Label of {key}"} for kind, key in NUMBERS if key == args["code"]]
+
+    def location_use(self, args: Mapping[str, Any]) -> list[Row]:
+        return [{"is_used": False, "goods": 0, "tags": []}] if args["location_code"] in self.places else []
+
+    def locations(self, _: Mapping[str, Any]) -> list[Row]:
+        return [{"location_code": place} for place in self.places]
 
     def refused_operations(self, _: Mapping[str, Any]) -> list[Row]:
         return []

@@ -352,58 +352,6 @@ def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
     assert not hand.entries
 
 
-def test_digits_of_a_place_or_a_product_are_asked_about() -> None:
-    hand = Hand()
-    hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location"
-    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
-        "count.choice_quantity",
-        "count.choice_location",
-    ]
-    assert hand.feed(Back()) == "count.dropped"
-    hand.feed(Quantity(Decimal(7)))
-    assert hand.feed(Choice(2)) == "adjust.how_many"
-    assert hand.state.line is not None
-    assert hand.state.line.location == "7"
-    assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product"
-    assert hand.feed(Choice(2)) == "adjust.one_at_a_time"
-    hand.feed(Quantity(Decimal(305)))
-    assert hand.feed(Choice(1)) == "adjust.which_reason"
-    assert hand.state.quantity == 305
-
-
-def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None:
-    hand = Hand()
-    hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location"
-    assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_type"
-    asked = hand.state
-    for key, kind in (("P1", PRODUCT), ("P2", PRODUCT), ("A-2", LOCATION)):
-        assert hand.scan(key, kind=kind) == "count.answer_first"
-    assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product", "the last number is the one that is asked"
-    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location"
-    assert hand.feed(Command("d")) == "count.number_of_location"
-    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location", "the same digits are the same question"
-    assert hand.state == asked
-    assert hand.feed(Choice(1)) == "adjust.which_reason"
-    assert hand.state.quantity == 7
-
-
-def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
-    hand = Hand()
-    hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
-    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
-        "count.choice_quantity",
-        "count.choice_order",
-    ]
-    assert hand.feed(Choice(2)) == "count.dropped"
-    assert hand.state.quantity == 1
-    hand.feed(Quantity(Decimal(4101)))
-    hand.feed(Choice(1))
-    assert hand.state.quantity == 4101
-
-
 @pytest.mark.parametrize(("product", "books"), [("P1", 5), ("P5", 150), ("P4", 0), ("P404", 0)])
 @pytest.mark.parametrize("why", ["Broken", "Found"])
 def test_large_loss_or_found_asks_first(product: str, books: int, why: str) -> None:
@@ -436,70 +384,6 @@ def test_large_loss_or_found_asks_first(product: str, books: int, why: str) -> N
     assert (hand.feed(reason) == "adjust.exceeds_expected") == bool(why == "Broken" and books), (
         "of the next one nothing was said yet"
     )
-
-
-def test_the_number_of_an_order_that_is_so_many_is_asked_about_once() -> None:
-    hand = Hand()
-    hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
-    assert hand.feed(Choice(1)) == "adjust.which_reason"
-    assert hand.feed(Choice(1)) == "adjust.lost"
-    assert hand.entries[-1]["stock_pool_2"] == -4101
-
-
-@pytest.mark.parametrize("product", ["P1", "P2", "P404"])
-def test_huge_multiplied_scan_is_asked_like_typed_quantity(product: str) -> None:
-    hand = Hand()
-    hand.scan("A-1", kind=LOCATION)
-    assert hand.scan(product, "99999") == "count.confirm_quantity"
-    assert hand.feed(Back()) == "count.not_so_many"
-    assert hand.feed(Command("d")) == "adjust.none"
-    assert hand.scan(product) == "adjust.how_many"
-    assert hand.scan(product, "99999") == "count.confirm_quantity"
-    assert hand.state.quantity == 1
-    assert hand.feed(Choice(1)) == "adjust.which_reason"
-    hand.feed(Back())
-    assert hand.scan(product) == "adjust.how_many", "one more of so many is believed"
-    assert hand.state.quantity == 100001
-    assert hand.entries == []
-
-
-def test_so_many_are_meant_at_one_place_and_asked_about_again_at_another() -> None:
-    hand = Hand()
-    hand.scan("P1")
-    hand.feed(Quantity(Decimal(3000)))
-    assert hand.feed(Choice(1)) == "adjust.which_reason"
-    hand.feed(Back())
-    assert hand.scan("B-1", kind=LOCATION) == "count.confirm_quantity"
-    assert hand.state.line is not None
-    assert hand.state.line.location == "B-1"
-    assert hand.feed(Command("d")) == "count.confirm_quantity"
-    assert hand.feed(Choice(1)) == "adjust.which_reason"
-    assert hand.feed(Choice(1)) == "adjust.exceeds_expected", "the books have none there"
-    assert hand.feed(Choice(1)) == "adjust.lost"
-    assert hand.entries[-1]["location_code"] == "B-1"
-
-
-def test_nothing_goes_on_before_so_many_lost_are_settled() -> None:
-    hand = Hand()
-    assert hand.scan("P1", "5000") == "count.confirm_quantity"
-    asked = hand.state
-    for key, kind in (("A-2", LOCATION), ("P1", PRODUCT), ("P2", PRODUCT)):
-        assert hand.scan(key, kind=kind) == "count.answer_first"
-    assert hand.feed(Quantity(Decimal(110002))) == "count.answer_first", "a label of goods"
-    assert hand.feed(Command("d")) == "count.confirm_quantity"
-    assert hand.state == asked
-    for number, told in (
-        (7, "count.number_of_location"),
-        (4101, "count.number_of_order"),
-        (99, "count.confirm_quantity"),
-    ):
-        assert hand.feed(Quantity(Decimal(number))) == told, "another number takes its place, and is judged"
-    assert hand.feed(Quantity(Decimal(9))) == "adjust.which_reason"
-    hand.feed(Back())
-    assert hand.feed(Quantity(Decimal(5000))) == "count.confirm_quantity"
-    assert hand.feed(Choice(1)) == "adjust.which_reason"
-    assert hand.state.quantity == 5000
 
 
 def anything(hand: Hand, random: Random) -> Event:
@@ -566,13 +450,6 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
     wanted += ["count.number_of_order", "count.number_of_location", "count.number_of_product"]
     wanted += ["count.confirm_quantity", "count.unknown", "count.whole_number_only"]
     assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}
-
-
-def test_digits_too_many_for_quantity_are_a_number() -> None:
-    hand = Hand()
-    hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(110002))) == "adjust.one_at_a_time"
-    assert (hand.state.phase, hand.state.quantity) == ("quantity", Decimal(1))
 
 
 def test_of_a_loss_that_was_refused_nothing_is_taken_back() -> None:

@@ -28,7 +28,7 @@ from aisle.jobs.job import (
     Write,
     money_message,
 )
-from aisle.jobs.view import WRONG, ListView, Msg, Step, Verdict, msg
+from aisle.jobs.view import ListView, Msg, Step, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -816,68 +816,6 @@ def test_uncounted_location_stays_on_count_list() -> None:
     assert [each.key for each in hand.state.plan] == ["A-1", "A-2"]
 
 
-def test_digits_that_are_the_number_of_something_are_asked_about() -> None:
-    hand = Hand({"A-1": [product("P1", 20)], "0012": [], "12": []}, {"305": wide({}, 1)})
-    hand.numbers = [(LOCATION, "12"), (LOCATION, "0012"), (PRODUCT, "305"), (PRODUCT, "7"), (ORDER, "15")]
-    hand.place("A-1")
-    hand.scan("P1")
-    assert hand.type(7) == "count.counted_of"
-    assert hand.type(15) == "count.number_of_order", "an order of two digits too"
-    assert hand.type(12) == "count.number_of_location"
-    assert len(hand.job.view(hand.state).choices) == 2
-    assert hand.say("y") == "count.counted_of"
-    assert hand.state.current_line is not None
-    assert hand.state.current_line.counted == 12
-    assert hand.type(305) == "count.number_of_product"
-    assert hand.say("x") == "count.counted"
-    assert (hand.state.current_line.product, hand.state.current_line.counted) == ("305", Decimal(1))
-    assert hand.feed(Quantity(Decimal(12), "0012")) == "count.number_of_location"
-    assert hand.feed(Back()) == "count.dropped"
-    hand.feed(Quantity(Decimal(12), "0012"))
-    assert hand.say("x") == "count.differ_value"
-    assert hand.type(1) == "count.sent_and"
-    assert hand.state.location == "0012"
-
-
-def test_the_number_of_an_order_is_no_count_unless_somebody_says_so() -> None:
-    hand = Hand({"A-1": [product("P1", 20)]})
-    hand.numbers = [(ORDER, "4101"), (ORDER, "100101")]
-    hand.place("A-1")
-    hand.scan("P1")
-    for _ in range(2):
-        assert hand.type(4101) == "count.number_of_order"
-    assert [choice.id for choice in choices(hand)] == ["count.choice_quantity", "count.choice_order"]
-    assert hand.say("x") == "count.dropped"
-    assert hand.type(100101) == "count.not_this"
-    assert hand.state.current_line is not None
-    assert hand.state.current_line.counted == 1
-    hand.type(4101)
-    assert hand.say("y") == "count.counted_of"
-    assert hand.state.current_line.counted == 4101
-
-
-def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None:
-    hand = Hand({"A-1": [product("P1", 20), product("P2", 3)]})
-    hand.numbers = [(LOCATION, "12"), (LOCATION, "13")]
-    hand.place("A-1")
-    hand.scan("P1")
-    assert hand.type(12) == "count.number_of_location"
-    assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_type"
-    asked = hand.state
-    assert hand.scan("P2") == "count.answer_first"
-    assert hand.place("A-2") == "count.answer_first"
-    assert hand.type(13) == "count.number_of_location", "the last number is the one that is asked"
-    assert hand.type(12) == "count.number_of_location"
-    for letter in "dlk":
-        assert hand.say(letter) == "count.number_of_location"
-    assert hand.say("u") == "count.dropped", "what was said last is taken back"
-    assert hand.type(12) == "count.number_of_location", "the same digits are the same question"
-    assert hand.state == asked
-    assert hand.say("y") == "count.counted_of"
-    assert hand.state.current_line is not None
-    assert hand.state.current_line.counted == 12
-
-
 @pytest.mark.parametrize(("books", "sure"), [(0, 999), (20, 200), (99, 990), (100, 1000), (20000, 40000)])
 def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: int, sure: int) -> None:
     hand = Hand({"A-1": [product("P1", books)] if books else []}, {"P1": wide({}, 0)})
@@ -898,97 +836,11 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     assert hand.type(doubted) in ("count.counted", "count.counted_of"), "that was said before"
 
 
-def test_huge_multiplied_scan_counts_only_when_confirmed() -> None:
-    hand = Hand({"A-1": [product("P1", 5)]}, {"P1": wide({}, 0), "P7": wide({}, 0)}, policy=Policy())
-    hand.place("A-1")
-    for number in ("P1", "P7"):
-        assert hand.scan(number, "99999") == "count.confirm_quantity"
-        assert hand.state.current_line is not None
-        assert hand.state.current_line.counted is None
-        assert len(choices(hand)) == 2
-        assert hand.type(2) in ("count.counted", "count.counted_of"), "another quantity is the answer too"
-        assert hand.scan(number, "99999") == "count.confirm_quantity"
-        hand.say("y")
-        assert hand.state.current_line.counted == 100001
-        assert hand.scan(number) in ("count.counted", "count.counted_of"), "that was said before"
-
-
-def test_a_multiplied_scan_is_asked_about_in_a_second_count_too() -> None:
-    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
-    hand.place("A-1")
-    hand.scan("P1")
-    assert hand.say("d") == "count.recount_needed"
-    assert hand.scan("P1", "99999") == "count.confirm_quantity"
-    assert hand.feed(Back()) == "count.not_so_many"
-    assert hand.state.recount_quantity is None
-    hand.scan("P1", "99999")
-    assert hand.say("y") == "count.differ_value"
-
-
-def test_nothing_goes_on_before_so_many_are_settled() -> None:
-    hand = Hand({"A-1": [product("P1", 5)], "A-2": []}, {"P7": wide({}, 0)})
-    hand.numbers = [(LOCATION, "12"), (PRODUCT, "110002")]
-    hand.place("A-1")
-    hand.scan("P1", "5")
-    assert hand.scan("P7", "5000") == "count.confirm_quantity"
-    asked = hand.state
-    for told in (hand.place("A-2"), hand.scan("P7"), hand.scan("P1"), hand.type(110002)):
-        assert told == "count.answer_first"
-    for letter in "dl":
-        assert hand.say(letter) == "count.confirm_quantity"
-        assert hand.verdict is not None
-        assert hand.verdict.kind == WRONG
-    assert hand.state == asked
-    assert hand.effects[-1] == Query("records_by_number", "records_by_number", {"code": "110002"})
-    hand.type(1)
-    hand.place("A-2")
-    hand.type(1)
-    assert {entry["product_number"] for entry in hand.entries} == {"P1", "P7"}
-
-
-def test_a_doubted_second_count_is_settled_before_the_first_is_kept() -> None:
-    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
-    hand.place("A-1")
-    hand.scan("P1")
-    hand.say("d")
-    hand.scan("P1", "5000")
-    for letter in "dn":
-        assert hand.say(letter) == "count.confirm_quantity"
-    assert hand.step == "count.recount"
-    assert hand.type(21) == "count.differ_value", "another quantity is the answer"
-    assert not hand.state.choices
-    assert hand.state.lines[0].counted == 21
-
-
 def choices(hand: Hand) -> tuple[Msg, ...]:
     """What is offered by number."""
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     return view.choices
-
-
-def test_digits_of_a_place_are_asked_about_in_a_second_count_too() -> None:
-    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
-    hand.numbers = [(LOCATION, "12")]
-    hand.place("A-1")
-    hand.scan("P1")
-    assert hand.say("d") == "count.recount_needed"
-    assert hand.type(12) == "count.number_of_location"
-    assert hand.say("x") == "count.answer_first"
-    hand.type(12)
-    assert hand.say("y") == "count.differ_value"
-
-
-def test_unlisted_number_is_quantity_at_a_question() -> None:
-    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
-    hand.numbers = [(LOCATION, "12")]
-    hand.place("A-1")
-    hand.scan("P1")
-    assert hand.type(12) == "count.number_of_location"
-    assert hand.type(21) == "count.counted_of"
-    assert not hand.state.choices
-    assert hand.state.current_line is not None
-    assert hand.state.current_line.counted == 21
 
 
 def test_uncounted_locations_of_product_are_named() -> None:
@@ -1167,16 +1019,6 @@ def test_who_opened_a_count_for_itself_learns_what_was_sent() -> None:
     hand = Hand({"A-1": [product("P1", 20)]}, policy=LOOSE, location_code="A-1", product_number="P1", empty=True)
     hand.feed(Back())
     assert [effect.answer for effect in hand.effects if isinstance(effect, Close)] == [None]
-
-
-def test_digits_too_many_for_quantity_are_a_number() -> None:
-    hand = Hand({"A-1": [product("P1", 20), product("110002", 3)]}, policy=Policy())
-    hand.numbers = [(PRODUCT, "110002")]
-    hand.place("A-1")
-    hand.scan("P1")
-    assert hand.type(110002) == "count.counted_of"
-    assert hand.state.current_line is not None
-    assert (hand.state.current_line.product, hand.state.current_line.counted) == ("110002", Decimal(1))
 
 
 def test_recounts_that_were_asked_for_are_one_number_away() -> None:

@@ -12,7 +12,7 @@ from aisle.jobs.move.goods_in_hand import MAX_PRODUCTS
 from aisle.jobs.move.job import with_suggested_locations
 from aisle.jobs.move.move_state import Goods, MoveState, parse_held_goods, parse_unlocated_stock
 from aisle.jobs.view import ASK, GOOD, WRONG
-from aisle.scan.meaning import PERSON, Back, Choice, Quantity, UnknownCode
+from aisle.scan.meaning import PERSON, Back, Choice, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.move_runner import BAG, Hand, Store, small_store
 
@@ -370,53 +370,6 @@ def test_it_opens_at_a_place() -> None:
     hand.feed(Back())
     assert hand.view.name == "move.from"
     hand.feed(Opened({}))
-
-
-def test_digits_beyond_all_books_are_the_number_of_something() -> None:
-    hand = Hand(Store({("110003", "A-1", 1, "", 0): 5, ("110004", "A-1", 1, "", 0): 2}, {}, ("A-1", "B-1")))
-    hand.say("A-1", "110003", "=110003", "=110004", "=110009")
-    assert hand.held == {"110003": 2, "110004": 1}
-    assert hand.verdict is not None
-    assert hand.verdict.text.id == "move.exceeds_expected"
-    hand = Hand()
-    hand.say("A-1", "P1")
-    assert hand.say("=4101") == "move.where_put"
-    hand.feed(Back())
-    assert hand.held == {"P1": 1}
-
-
-def test_digits_within_expected_stock_that_match_a_number_are_asked_about() -> None:
-    hand = Hand()
-    hand.store.codes = (*hand.store.codes, "2")
-    hand.say("A-1", "P1")
-    assert hand.feed(Quantity(Decimal(2))) == "move.number_of"
-    assert hand.choices == ["move.choice_is_quantity", "move.choice_is_location"]
-    assert hand.feed(Back()) == "session.dropped"
-    hand.feed(Quantity(Decimal(2)))
-    assert hand.feed(Choice(1)) == "move.taken"
-    assert hand.held == {"P1": 2}
-    hand.feed(Quantity(Decimal(2)))
-    assert hand.feed(Choice(2)) == "move.moved"
-    assert hand.items == [("P1", 2, ("A-1", 1, "", 0), ("2", 0, "", 0))]
-
-
-def test_what_digits_are_is_settled_before_anything_else() -> None:
-    hand = Hand()
-    hand.store.codes = (*hand.store.codes, "2", "1")
-    hand.say("A-1", "P1")
-    assert hand.feed(Quantity(Decimal(2))) == "move.number_of"
-    assert hand.view.prompt.id == "prompt.choose_or_type"
-    asked = hand.state
-    for code in ("A-2", "P1", "P2", "4101", "=4101"):
-        assert hand.say(code) == "move.answer_first", code
-    for number in ("=1", "=2"):
-        assert hand.say(number) == "move.number_of", "the last number is the one that is asked"
-    for letter in "acdkw":
-        assert hand.say(letter) == "move.number_of", letter
-    assert hand.feed(UnknownCode("nobody")) == "move.unknown"
-    assert hand.state == asked
-    assert hand.feed(Choice(1)) == "move.taken"
-    assert hand.held == {"P1": 2}
 
 
 def test_what_a_place_has_is_said_whole_when_a_part_of_it_came_back() -> None:

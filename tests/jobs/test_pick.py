@@ -137,40 +137,6 @@ def test_typed_product_number_is_product_while_quantity_is_open() -> None:
     assert picked(hand) == {1: 2, 2: 1}
 
 
-def test_typed_number_of_other_product_or_order_is_answered_like_a_scan() -> None:
-    hand = Hand(line(1, "P1", 2))
-    hand.numbers = {"990001": [("product", "990001")], "12345": [("order", "12345")]}
-    hand.books["unexpected_product 990001"] = {"is_active": True}
-    hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(990001))) == "pick.not_here"
-    hand.scan("P1")
-    hand.feed(Command("u"))
-    assert hand.feed(Quantity(Decimal(12345))) == "pick.other_order"
-
-
-def test_large_digits_that_match_a_number_are_asked_about() -> None:
-    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"), line(2, "305", 3, preferred_location_code="A-1"))
-    hand.numbers = {"305": [("product", "305"), ("order", "305")], "12": [("location", "12"), ("product", "12")]}
-    hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(305))) == "pick.total_more_than_ordered"
-    assert [way.id for way in hand.view.choices] == [
-        "pick.choice_pick_rest",
-        "count.choice_product",
-        "move.choice_is_order",
-    ]
-    assert hand.view.prompt.id == "prompt.choose_or_many"
-    assert hand.feed(Choice(2)) == "pick.picked"
-    assert picked(hand) == {1: 1, 2: 1}
-    assert hand.feed(Quantity(Decimal(12))) == "pick.total_more_than_ordered"
-    assert [way.id for way in hand.view.choices] == [
-        "pick.choice_pick_rest",
-        "count.choice_product",
-        "count.choice_location",
-    ]
-    hand.feed(Choice(1))
-    assert picked(hand) == {1: 1, 2: 3}
-
-
 def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
     """Its answer would be a quantity else."""
     hand = Hand(line(1, "P1", 3))
@@ -183,27 +149,6 @@ def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
     assert (open_.choices, open_.quantity) == (0, False)
     hand.scan("P1")
     assert hand.job.accepts(hand.state).quantity
-
-
-def test_digits_that_are_no_quantity_and_no_code_are_unknown() -> None:
-    hand = Hand(line(1, "P1", 2))
-    hand.scan("P1")
-    for typed in ("110099", "0110099"):
-        assert hand.feed(Quantity(Decimal(typed), typed)) == "pick.unknown"
-        assert hand.verdict is not None
-        assert dict(hand.verdict.text.args) == {"code": typed}
-        assert hand.choices() == []
-    hand.numbers["110001"] = [(PRODUCT, "P1")]
-    assert hand.feed(Quantity(Decimal(110001))) == "pick.all_picked"
-
-
-def test_older_journal_without_the_large_quantity_answer_is_replayed() -> None:
-    """A journal of then has the quantity and what was chosen, and no answer between them."""
-    hand = Hand(line(1, "P1", 2), line(2, "P2", 3))
-    hand.scan("P1")
-    for event in (Quantity(Decimal(110002)), Choice(1)):
-        hand.state = hand.job.handle(hand.state, event, hand.context).state
-    assert picked(hand) == {1: 2, 2: 0}
 
 
 def test_one_product_on_two_lines_fills_the_first_then_the_second() -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from aisle.jobs.job import Changed, Close, Closed, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.receive.receive_state import DeliveryLine
+from aisle.jobs.receive.view import line_progress
+from aisle.jobs.supervisor.order import OrderPage, OrderState
+from aisle.jobs.supervisor.order_rows import BoardOrder
 from aisle.jobs.view import ASK, WRONG, Msg, msg
 from aisle.scan.meaning import PERSON, Back, Choice, CursorKey, Match, Quantity, Scan, Text, TypedText, UnknownCode
-from tests.jobs.receive_runner import CONTEXT, Hand
+from tests.jobs.receive_runner import CONTEXT, Hand, Store
+from tests.samples.supervisor import line_row
 
 
 def test_each_received_product_is_booked_at_next_scan() -> None:
@@ -279,57 +285,6 @@ def test_a_delivery_that_is_not_here_is_asked_for_and_opens_when_it_comes() -> N
     assert hand.state.delivery_number == "D-77"
 
 
-def test_digits_may_be_a_place() -> None:
-    hand = Hand()
-    hand.say("D-2", "P5")
-    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    assert hand.say("x") == "receive.put"
-    assert hand.entries() == [("P5", 10, 1, "7")]
-    hand.say("P5")
-    hand.feed(Quantity(Decimal(7)))
-    assert hand.say("y") == "receive.taken_more"
-    assert hand.state.in_hand is not None
-    assert hand.state.in_hand.quantity == 7
-
-
-def test_what_digits_are_is_settled_before_anything_else() -> None:
-    hand = Hand()
-    hand.say("D-2", "P5")
-    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    assert hand.view.prompt.id == "prompt.choose_or_type_how_many"
-    asked = hand.state
-    for code in ("P5", "P2", "A-1", "D-1", "4101"):
-        assert hand.scan(code) == "count.answer_first", code
-    assert hand.feed(UnknownCode("nobody")) == "count.unknown"
-    assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of", "the last number is the one that is asked"
-    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    for letter in "ld":
-        assert hand.say(letter) == "receive.number_of", letter
-    assert hand.say("u") == "session.dropped", "what was said last is taken back"
-    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of", "the same digits are the same question"
-    assert hand.state == asked
-    assert hand.say("y") == "receive.taken"
-    assert hand.state.in_hand is not None
-    assert hand.state.in_hand.quantity == 7
-
-
-def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None:
-    hand = Hand()
-    hand.say("D-2", "P5")
-    assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of"
-    assert [choice.id for choice in hand.view.choices] == ["receive.choice_is_quantity", "count.choice_order"]
-    assert dict(hand.view.choices[1].args)["label"] == "4101", "an order is called by its number, not by its customer"
-    assert hand.say("x") == "session.dropped"
-    assert hand.state.in_hand is not None
-    assert hand.state.in_hand.quantity == 1
-    hand.feed(Quantity(Decimal(4101)))
-    assert hand.say("=6") == "receive.taken", "another quantity is the answer too"
-    hand.feed(Quantity(Decimal(4101)))
-    assert hand.say("y") == "receive.more_than_announced"
-    hand.feed(Back())
-    assert hand.feed(Quantity(Decimal(5))) == "receive.taken", "nobody means an order by one digit"
-
-
 def test_a_line_is_chosen_where_nothing_can_be_scanned() -> None:
     hand = Hand()
     hand.say("D-2", "P2", "l")
@@ -521,3 +476,36 @@ def test_undo_takes_back_the_consent_to_goods_that_are_not_announced() -> None:
     hand = Hand()
     hand.say("D-2", "P9", "y", "u")
     assert hand.say("P9") == "receive.not_announced"
+
+
+@pytest.mark.parametrize(("places", "is_told"), [((), False), (("A-1", "DOCK"), False), (("A-1",), True)])
+def test_a_configured_place_that_the_store_lacks_is_said_once(places: tuple[str, ...], is_told: bool) -> None:
+    """Goods nowhere else put away are booked there; a store whose places are unknown says nothing."""
+    store = Store()
+    store.places = places
+    hand = Hand(store, deliveries=["D-1"])
+    told = []
+    for product in ("P1", "P2", "P3", "P4"):
+        hand.scan(product)
+        detail = hand.verdicts[-1].detail
+        told.append(dict(detail.args)["place"] if detail and detail.id == "receive.unknown_location" else None)
+    assert told == [None, "DOCK" if is_told else None, None, None]
+
+
+def test_a_scanned_place_is_no_configured_one() -> None:
+    store = Store()
+    store.places = ("A-1",)
+    hand = Hand(store, deliveries=["D-1"])
+    hand.scan("P1")
+    hand.scan("A-1")
+    assert hand.verdicts[-1].detail is None
+
+
+def test_quantities_of_measured_goods_have_their_unit() -> None:
+    line = DeliveryLine(1, "P3", "Cheese", Decimal(10), Decimal(4), allows_decimals=True, unit="lb")
+    assert line_progress(line) == msg("progress.of_unit", done=Decimal(4), total=Decimal(10), unit="lb")
+    assert line_progress(line._replace(allows_decimals=False)).id == "progress.of"
+    row = line_row(1, "P3", "Cheese", 10, 4, allow_decimal=True, unit="lb")
+    details: Any = {"lines": [row], "lines_known": True, "order_number": "4101"}
+    blocks = OrderPage().blocks(OrderState("4101", BoardOrder("4101"), details))
+    assert blocks[0].rows[0][1] == msg("progress.of_unit", done=Decimal(4), total=Decimal(10), unit="lb")

@@ -1,10 +1,8 @@
 """What a conversion promises, on the look-alike always and on the real data where they are."""
 
 import csv
-import io
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +11,8 @@ import pytest
 
 from aisle.client.load.records import BadRows, open_tables, read_records
 from tests.realdata import lookalike, sources
-from tests.realdata.barcodes import PREFIX, check_digit, checks, restricted_ean13
-from tests.realdata.convert import SPARE, STORE, Facts, convert, home_bin, is_goods, main, walked
+from tests.realdata.barcodes import PREFIX, checks
+from tests.realdata.convert import SPARE, STORE, Facts, convert, is_goods, walked
 from tests.realdata.sources import Bin
 from tests.run_once import shared
 
@@ -175,14 +173,6 @@ def test_every_food_is_a_product_once(converted: Converted) -> None:
     assert any(barcode.startswith("00") for barcode in rows)
 
 
-def test_the_report_names_counts_and_reasons(converted: Converted) -> None:
-    text = (converted.out / "REPORT.txt").read_text(encoding="utf-8")
-    assert f"products: {converted.facts.products}\n" in text
-    assert "Codes that are not goods: products without stock (" in text
-    for rows in converted.facts.notes.values():
-        assert all(f"\n  {row}\n" in text for row in rows[:3])
-
-
 def test_a_sample_is_small_and_holds_what_its_orders_need(made_up: Path, tmp_path: Path) -> None:
     facts = convert(made_up, tmp_path, sample=5)
     orders = [row for table in open_tables(tmp_path) if table.name == "orders.csv" for row in read_records(table)]
@@ -231,68 +221,3 @@ def test_real_alleys_are_walked_without_jumps(real: Converted) -> None:
     assert turns == 10
     steps = [abs(one.y - other.y) for one, other in pairwise(walk)]
     assert max(steps) < 10
-
-
-def test_twins_in_upper_and_lower_case_become_one_product(made_up: Path, tmp_path: Path) -> None:
-    facts = convert(made_up, tmp_path)
-    pairs = facts.notes["Codes that differ in upper and lower case alone: one product, in upper case"]
-    with open(tmp_path / "products.csv", encoding="utf-8", newline="") as stream:
-        numbers = [row["product_number"] for row in csv.DictReader(stream)]
-    assert pairs
-    for pair in pairs:
-        upper, lower = pair.split(" and ")
-        assert upper.casefold() == lower.casefold()
-        assert numbers.count(upper.upper()) == 1
-        assert lower not in numbers
-
-
-@pytest.mark.parametrize("code", ["POST", "M", "m", "BANK CHARGES", "gift_0001_20", "AMAZONFEE", "C2"])
-def test_charges_and_vouchers_are_no_goods(code: str) -> None:
-    assert not is_goods(code)
-
-
-@pytest.mark.parametrize("code", ["85123A", "22752", "DCGS0003", "15056BL", "SP1002"])
-def test_articles_are_goods(code: str) -> None:
-    assert is_goods(code)
-
-
-def test_barcodes_are_stable_and_step_aside_only_where_they_must() -> None:
-    codes = [f"{number}{letter}" for number in range(20_000, 22_000) for letter in ("A", "a")]
-    first = restricted_ean13(codes)
-    assert len(set(first.values())) == len(codes)
-    assert restricted_ean13(reversed(codes)) == first
-    assert restricted_ean13(["20000A"]) == {"20000A": first["20000A"]}
-    moved = restricted_ean13(["20000A"], taken={first["20000A"]})["20000A"]
-    assert moved != first["20000A"]
-    assert checks(moved)
-
-
-def test_a_home_bin_is_stable_and_bins_are_shared_out() -> None:
-    places = [Bin(f"A{number:04d}", "A", 0.0, 0.0) for number in range(50)]
-    homes = {code: home_bin(code, places) for code in map(str, range(20_000, 20_500))}
-    assert homes == {code: home_bin(code, list(reversed(places))) for code in homes}
-    assert len(set(homes.values())) == 50
-
-
-@pytest.mark.parametrize(("stem", "digit"), [("400638133393", "1"), ("7351353", "7"), ("1061414100041", "5")])
-def test_check_digits_of_known_codes(stem: str, digit: str) -> None:
-    assert check_digit(stem) == digit
-
-
-def test_the_look_alike_is_the_same_for_the_same_seed(made_up: Path, tmp_path: Path) -> None:
-    for seed, same in ((7, True), (8, False)):
-        lookalike.write(tmp_path / str(seed), seed)
-        files = sorted(path.relative_to(made_up) for path in made_up.rglob("*.gz"))
-        assert len(files) == 4
-        alike = [(made_up / name).read_bytes() == (tmp_path / str(seed) / name).read_bytes() for name in files]
-        assert all(alike) is same
-
-
-def test_the_command_writes_files_and_prints_the_report(tmp_path: Path) -> None:
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        assert main([str(tmp_path), "--look-alike", "3", "--sample", "4", "--copy", lookalike.INVOICE]) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("stores.csv", "products.csv", "locations.csv", "stock.csv", "orders.csv", "REPORT.txt")
-    }
-    assert "orders: 5\n" in printed.getvalue()

@@ -11,17 +11,8 @@ from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.http.request_parsing import parse_body
-from aisle.service.http.routes import list_operations
 from aisle.service.query_values import HeaderValues, QueryValues
 from tests.service.world import World, line_end
-
-
-async def test_every_operation_is_served(world: World) -> None:
-    assert set(HANDLERS) == set(OPERATIONS)
-    routes = {(route.operation.name, route.method, route.path) for route in list_operations()}
-    expected = {(name, OPERATIONS[name].method, OPERATIONS[name].path) for name in HANDLERS}
-    expected |= {(one.name, one.method, one.path) for one in EXTENSIONS}
-    assert routes == expected
 
 
 def test_values_of_parameters_have_the_declared_types() -> None:

@@ -24,7 +24,7 @@ from tests.service.postgres import Server
 from tests.terminal.lifeline import Lifeline
 
 SECONDS = 120
-REQUESTS = tries(300, 10_000)
+REQUESTS = tries(100, 10_000)
 PROBE_S = 0.1
 DRAIN_S = 0.5
 

@@ -197,15 +197,6 @@ def test_a_wrong_label_is_not_put_on_the_scanner(home: StoreFolder, tail: str) -
         assert told(frame)[1] != "input.no_gs"
 
 
-@pytest.mark.parametrize("form", ["1234-5679", "ISSN 1234-5679", "12345679", "issn1234-5679"])
-def test_an_issn_is_found_as_it_is_printed(home: StoreFolder, form: str) -> None:
-    with at(home) as session:
-        scan = Scanner(session)
-        scan("4101")
-        assert told(scan(form))[0] == GOOD
-        assert picked(home) == {2: 1}
-
-
 def test_a_guess_of_what_was_typed_at_an_open_quantity_is_asked(home: StoreFolder, aisle_home: Path) -> None:
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product("P9", "Other", "01234565")])
@@ -282,24 +273,6 @@ def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: StoreFolder, key:
             assert key == "F8" or told(frame)[1] == "input.no_gs", (key, tail)
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("ms", PACES)
-@pytest.mark.parametrize("key", [key for key in KEYS if key not in ("NUL", "C1")])
-def test_a_key_inside_another_code_makes_it_unknown(home: StoreFolder, key: str, ms: int) -> None:
-    with at(home) as session:
-        open_count(session, Scanner(session))
-        for place in (8, 10, 12):
-            frame = sent(session, EAN[:place].encode() + KEYS[key] + EAN[place:].encode() + b"\r", ms)
-            assert told(frame)[0] == WRONG, (key, place)
-
-
-def test_a_backspace_of_a_person_erases(home: StoreFolder) -> None:
-    with at(home) as session:
-        open_count(session, Scanner(session))
-        assert counted(sent(session, EAN[:9].encode() + b"7\x7f" + EAN[9:].encode() + b"\r", 120)) == 1
-        assert counted(sent(session, EAN[:3].encode() + b"7\x7f" + EAN[3:].encode() + b"\r", 0)) == 2
-
-
 @pytest.mark.parametrize("answer", [b"\x1b[I", b"\x1b[O", b"\x1b[?62;4c", b"\x1b[<0;1;1M", b"\x1b]11;rgb:0/0/0\x07"])
 def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: StoreFolder, answer: bytes) -> None:
     with at(home) as session:
@@ -328,14 +301,6 @@ def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(
         assert counted(scan(f"{control}{EAN}{control}{control}")) == 1
         assert told(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"
         assert counted(scan(EAN)) == 2
-
-
-def test_a_control_that_a_person_types_is_none_of_the_number(home: StoreFolder) -> None:
-    with at(home) as session:
-        open_count(session, Scanner(session))
-        Scanner(session)(EAN)
-        assert counted(Scanner(session, 300)("1\x012")) == 12
-        assert counted(Scanner(session, 300)("1\x852")) == 12
 
 
 @pytest.mark.parametrize("ms", [0, 1, 12])

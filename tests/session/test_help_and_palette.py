@@ -186,19 +186,6 @@ def test_a_number_that_is_not_listed_is_no_quantity_below(home: StoreFolder) -> 
         assert (frame.view.name, told(frame)[0]) == ("palette", WRONG)
 
 
-def test_nobody_signs_out_unaware_of_what_is_in_his_hand(home: StoreFolder) -> None:
-    with at(home, user="U1") as session:
-        picking(session)
-        say(session, "b")
-        frame = say(session, "o")
-        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
-        assert frame.verdict is not None
-        assert dict(frame.verdict.text.args) == {"count": 2, "orders": "4101", "unsent": 1}
-        assert say(session, "o").view.name == "sign_in", "asked once"
-    with at(home, user="U2") as session:
-        assert told(say(session, "o")) == (ASK, "home.unsent"), "what others have in hand is theirs"
-
-
 def test_what_is_taken_over_or_rejected_is_in_nobodys_hand_who_signs_out(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         picking(session)
@@ -277,16 +264,6 @@ def test_goods_in_colleagues_hand_of_unclaimed_order_are_not_asked_about(home: S
         else:
             assert frame.verdict is not None
             assert (frame.verdict.text.id, dict(frame.verdict.text.args)["count"]) == ("home.in_hand", own)
-
-
-def test_nobody_signs_out_unaware_of_what_is_not_sent(home: StoreFolder) -> None:
-    with at(home, user="U1") as session:
-        say(session, "4102", f"2*{BARCODES[1]}", "A-1", "1")
-        frame = say(session, "b")
-        assert frame.view.name == "home"
-        assert (told(say(session, "o")), session.frames.build().view.name) == ((ASK, "home.unsent"), "home")
-        assert told(say(session, "b", "o")) == (ASK, "home.unsent"), "something else was said meanwhile"
-        assert say(session, "o").view.name == "sign_in"
 
 
 def test_the_list_of_commands_signs_nobody_out_unaware_either(home: StoreFolder) -> None:

@@ -24,7 +24,7 @@ from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
-from tests.contract.document_answers import ANSWERS
+from tests.contract.document import ANSWERS
 from tests.session.test_session import say
 
 Row = dict[str, Any]

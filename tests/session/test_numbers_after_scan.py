@@ -4,6 +4,7 @@ what was said last, and never to other goods than those that its answer names.""
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,108 +96,11 @@ def after(home: StoreFolder, job: str, what: str) -> str:
         return f"{frame.view.name} {told(frame)[1]} {shown}"
 
 
-TABLE: dict[str, dict[str, str]] = {
-    "count": {
-        "good scan": "count.product count.counted_of P1=3",
-        "multiplied scan": "count.product count.counted_of -",
-        "refused scan": "count.product input.number_after_refused_scan -",
-        "unknown scan": "count.product input.number_after_refused_scan -",
-        "question": "count.product count.counted_of P1=3",
-        "other product": "count.product count.counted P1=1 P2=3",
-        "other place": "count.summary count.differ P1=3",
-        "letter": "count.product count.counted_of P1=3",
-        "undo": "count.product count.counted_of P1=3",
-    },
-    "count of a product": {
-        "good scan": "count.stop count.counted_of P1=3",
-        "multiplied scan": "count.stop count.counted_of P1=3",
-        "refused scan": "count.stop input.number_after_refused_scan -",
-        "unknown scan": "count.stop input.number_after_refused_scan -",
-        "question": "count.stop count.counted_of P1=3",
-        "other product": "count.stop input.choose_letter -",
-        "other place": "count.stop count.counted P1=3",
-        "letter": "count.stop count.counted_of P1=3",
-        "undo": "count.stop count.counted_of P1=3",
-    },
-    "recount": {
-        "good scan": "count.summary count.differ P1=3",
-        "multiplied scan": "count.summary count.differ P1=3",
-        "refused scan": "count.recount input.number_after_refused_scan -",
-        "unknown scan": "count.recount input.number_after_refused_scan -",
-        "question": "count.summary count.differ P1=3",
-        "other product": "count.recount input.number_after_refused_scan -",
-        "other place": "count.summary count.differ P1=3",
-        "letter": "count.summary count.differ P1=3",
-        "undo": "count.summary count.differ P1=3",
-    },
-    "missing": {
-        "good scan": "count.product count.counted_of P1=3",
-        "multiplied scan": "count.product count.counted_of P1=3",
-        "refused scan": "count.missing input.number_after_refused_scan -",
-        "unknown scan": "count.missing input.number_after_refused_scan -",
-        "question": "count.recount count.recount_needed P1=3",
-        "other product": "count.product count.counted P2=3",
-        "other place": "count.recount count.recount_needed P1=3",
-        "letter": "count.recount count.recount_needed P1=3",
-        "undo": "count.product count.counted_of P1=3",
-    },
-    "adjust": {
-        "good scan": "adjust.reason adjust.which_reason P1=3",
-        "multiplied scan": "adjust.reason adjust.which_reason -",
-        "refused scan": "adjust.quantity input.number_after_refused_scan -",
-        "unknown scan": "adjust.quantity input.number_after_refused_scan -",
-        "question": "adjust.reason adjust.which_reason P1=3",
-        "other product": "adjust.quantity input.number_after_refused_scan -",
-        "other place": "adjust.reason adjust.which_reason P1=3",
-        "letter": "adjust.reason adjust.which_reason P1=3",
-        "undo": "adjust.reason adjust.which_reason P1=3",
-    },
-    "move": {
-        "good scan": "move.take move.taken P1=3",
-        "multiplied scan": "move.take move.taken -",
-        "refused scan": "move.take input.number_after_refused_scan -",
-        "unknown scan": "move.take input.number_after_refused_scan -",
-        "question": "move.take move.taken P1=3",
-        "other product": "move.take move.exceeds_expected -",
-        "other place": "move.take pick.no_quantity -",
-        "letter": "move.take move.taken P1=3",
-        "undo": "move.take move.taken P1=3",
-    },
-    "put": {
-        "good scan": "move.put move.not_so_many -",
-        "multiplied scan": "move.put move.not_so_many -",
-        "refused scan": "move.put input.number_after_refused_scan -",
-        "unknown scan": "move.put input.number_after_refused_scan -",
-        "question": "move.put move.not_so_many -",
-        "other product": "move.put input.number_after_refused_scan -",
-        "other place": "move.load pick.no_quantity -",
-        "letter": "move.put move.not_so_many -",
-        "undo": "move.load pick.no_quantity -",
-    },
-    "receive": {
-        "good scan": "receive.goods receive.taken P1=3",
-        "multiplied scan": "receive.goods receive.taken -",
-        "refused scan": "receive.goods input.number_after_refused_scan -",
-        "unknown scan": "receive.goods input.number_after_refused_scan -",
-        "question": "receive.goods receive.taken P1=3",
-        "other product": "receive.goods receive.taken P2=3",
-        "other place": "receive.goods pick.no_quantity -",
-        "letter": "receive.goods receive.taken P1=3",
-        "undo": "receive.goods receive.taken P1=3",
-    },
-    "pick": {
-        "good scan": "pick.product pick.picked P1=1 P2=3",
-        "multiplied scan": "pick.product pick.unchanged -",
-        "refused scan": "pick.product pick.picked P1=1 P2=3",
-        "unknown scan": "pick.product pick.picked P1=1 P2=3",
-        "question": "pick.product pick.picked P1=1 P2=3",
-        "other product": "pick.product input.number_after_refused_scan -",
-        "other place": "pick.product pick.picked P1=1 P2=3",
-        "letter": "pick.product pick.picked P1=1 P2=3",
-        "undo": "pick.product pick.picked P1=1 P2=3",
-    },
-}
+_ROWS = Path(__file__).with_name("numbers_after_scan.txt").read_text(encoding="utf-8").splitlines()[1:]
+TABLE: dict[str, dict[str, str]] = {job: {} for job in JOBS}
 """The page, the message, and what there is of each product then; `-` where no quantity has changed."""
+for _job, _what, _outcome in (row.split(" | ") for row in _ROWS):
+    TABLE[_job][_what] = _outcome
 
 
 @pytest.mark.parametrize("what", AFTER)

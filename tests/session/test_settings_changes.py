@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import date
-from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from aisle.courier.pull import sync_progress
 from aisle.errors import SettingsError, StorageError
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Verdict, msg
-from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Verdict, msg
+from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.session.terminal_settings import SettingsWatch, profile_from_settings
@@ -266,28 +265,6 @@ def test_only_a_changed_file_is_read(home: StoreFolder) -> None:
     assert watch.check() is not None
     assert watch.check() is None
     assert read == [{"user": "U1"}]
-
-
-def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: StoreFolder) -> None:
-    """Opened by product only; places are verified from the next stop on, and the replay stands where it stood."""
-    with at(home) as session:
-        say(session, "4101", EAN)
-        write(home, "verified = true")
-        session.poll()
-        frame = say(session, EAN)
-        assert told(frame)[0] == GOOD
-        assert session.frames.build().view.name == "pick.location", "of the next stop, the place is asked for"
-        assert say(session, "A-2").view.name == "pick.product"
-        before = say(session, OTHER)
-        assert before.view.name == "pick.product"
-    with at(home) as session:
-        frame = session.frames.build()
-        assert frame.view == before.view
-        assert say(session, OTHER).view.name == "pick.done"
-        (operation,) = OperationQueue(open_outbox(home.folder)).unfinished()
-        assert [line["picked_quantity"] for line in operation.body["orders"]["order_lines"]] == [Decimal(2), Decimal(2)]
-        assert say(session, "4102").view.name == "pick.location"
-        assert told(say(session, EAN))[0] in (WRONG, ASK)
 
 
 def test_in_store_codes_are_read_by_the_new_table(home: StoreFolder) -> None:

@@ -20,12 +20,15 @@ from aisle.session.session import Session
 from tests.session.job_steps import WAYS, Way, announced, stand
 from tests.session.test_look_up_mid_job import headers_only
 from tests.session.test_session import BARCODES, at, home, say, told
-from tests.session.typed_numbers_table import TABLE
 
 __all__ = ["headers_only", "home"]
 
 INPUTS = ("1", "4102", "8888888", "y", BARCODES[0])
 """A number, the number of an order, a large number, a letter, a product."""
+
+_ROWS = Path(__file__).with_name("typed_numbers.txt").read_text(encoding="utf-8").splitlines()[1:]
+TABLE = {step: outcomes for step, *outcomes in (row.split(" | ") for row in _ROWS)}
+"""For each step the page and the message that each input leads to."""
 
 HELD: dict[str, Way] = {
     "count.product/held": Way(("count", "A-1", BARCODES[0])),

@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.realdata import lookalike
-from tests.realdata.convert import STORE as ONLINE
-from tests.realdata.convert import convert
 from tests.run_once import shared
 from tests.terminal.harness import Terminal
 from tests.terminal.picker import Picker
@@ -22,25 +19,6 @@ from tests.terminal.shop import Shop, made_once, settle
 def demo_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the demo store, its cache up to date; made once for all tests of all workers."""
     return shared(tmp_path_factory, "demo", lambda folder: made_once(folder / "home", ["sync"]))
-
-
-def _loaded(folder: Path) -> Path:
-    lookalike.write(folder / "data", 7)
-    convert(folder / "data", folder / "csv", sample=25, copies=[lookalike.INVOICE])
-    return made_once(folder / "home", ["load", str(folder / "csv")], ["sync", "--store", ONLINE])
-
-
-@pytest.fixture(scope="session")
-def made_up_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with made-up goods, loaded from files that look like a real dataset; made once for all tests."""
-    return shared(tmp_path_factory, "made_up", _loaded)
-
-
-@pytest.fixture
-def made_up_home(aisle_home: Path, made_up_template: Path) -> Path:
-    """This test's own copy of that home."""
-    settle(made_up_template, aisle_home)
-    return aisle_home
 
 
 @pytest.fixture

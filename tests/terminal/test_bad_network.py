@@ -24,7 +24,7 @@ pytestmark = pytest.mark.pty
 
 Pick = Callable[..., Picker]
 
-ORDERS = tries(2, 3)
+ORDERS = tries(1, 3)
 LINES = 4
 EACH = 3
 DRAIN_S = 120.0

@@ -28,6 +28,7 @@ def desk(picker: Pick, name: str = "grace", terminal: str = "desk") -> Picker:
     return app
 
 
+@pytest.mark.full
 def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop, demo_home: Path, picker: Pick) -> None:
     goods = shop.goods(3)
     for at, row in enumerate(goods, 1):

@@ -61,6 +61,7 @@ def open_count(app: Picker, user: str = "BADGE-U2") -> None:
         seen = app.enter(text[: text.index(" Count")].split()[-1])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [(40, 20), (20, 16)], ids=["40x20", "20x16"])
 def test_hands_for_a_place_of_five_products(shop: Shop, picker: Pick, size: tuple[int, int]) -> None:
     place, rows = goods_at(shop, 5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,21 +34,3 @@ def test_a_line_is_picked_in_german_and_the_next_in_dutch(
     app.shows("Scan het artikel", "b Terug")
     app.take(lines[1].code, "pick.done", "pick.all_picked")
     app.shows("Alles gepickt", "b Terug")
-
-
-def test_no_order_falls_between_two_pages_over_long_words(shop: Shop, picker: Callable[..., Picker]) -> None:
-    line = shop.goods(1)[0]["product_number"]
-    listed = {f"PAGE-{n}" for n in range(9)}
-    for order in listed:
-        shop.add_order(order, [(line, 1)])
-    app = picker(columns=20, rows=16, env={"LANG": "fr_FR.UTF-8", "LC_ALL": None, "LC_MESSAGES": None})
-    app.shows("Connexion")
-    app.enter("anna")
-    app.shows("PAGE-0", "/49")
-    app.enter("7")
-    seen = set(re.findall(r"PAGE-\d", app.shows("/49")))
-    for _ in listed:
-        app.enter("n")
-        app.told()  # all of the page has come
-        seen |= set(re.findall(r"PAGE-\d", app.terminal.text))
-    assert seen == listed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -106,40 +105,6 @@ def test_a_wrong_product_is_one_digit_away_from_its_page(lines: list[Line], pick
     app.shows(lines[0].place, "0 of 3")
 
 
-def steps(lines: list[Line]) -> list[tuple[str, str]]:
-    """What leads to each step of a verified pick, and what is then on the screen."""
-    first, second = lines
-    return [
-        (ORDER, f"Scan the place {first.place}"),
-        (first.place, "Scan the product"),
-        (first.code, "Scan 2 more"),
-        (f"5*{first.code}", "r Take the 2 still needed"),
-        ("r", f"Scan the place {second.place}"),
-        (second.place, "0 of 1"),
-        (second.code, "Scan pick-up place"),
-    ]
-
-
-def test_killed_while_looking_at_each_step(lines: list[Line], picker: Pick) -> None:
-    """The next start stands in the look again, and back leads to the step that was left."""
-    app = picker("--verified")
-    app.sign_in()
-    app.shows(ORDER)
-    for number, (text, expected) in enumerate(steps(lines)):
-        app.enter(text)
-        app.shows(expected)
-        step = app.told()
-        look, shown = (("?210003", "Product 210003"), ("?FR-01", "Place FR-01"))[number % 2]
-        app.enter(look)
-        app.shows(shown)
-        app.terminal.kill(signal.SIGKILL)
-        assert app.terminal.wait_exit() == -signal.SIGKILL
-        app = picker("--verified")
-        app.shows(shown, "Back where you left off")
-        app.enter("b")
-        app.stands_at(step)
-
-
 def test_home_lists_the_orders_that_need_a_product_one_digit_away(lines: list[Line], picker: Pick) -> None:
     app = picker()
     app.sign_in()
@@ -151,6 +116,7 @@ def test_home_lists_the_orders_that_need_a_product_one_digit_away(lines: list[Li
     assert app.scans == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("surrounding", [False, True], ids=["silent", "telling"])
 def test_a_service_of_the_document_alone(aisle_home: Path, tmp_path: Path, picker: Pick, surrounding: bool) -> None:
     """No locations, no optional fields; what nobody tells is said to be so."""

@@ -54,6 +54,7 @@ def logs(shop: Shop, product: str) -> list[dict[str, Any]]:
     return [row for row in rows if row.get("source") == "aisle"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [(40, 20), (20, 16)], ids=["40x20", "20x16"])
 def test_first_product_moves_in_three_scans_next_in_two_undo_by_letter(
     shop: Shop, goods: list[dict[str, Any]], picker: Pick, size: tuple[int, int]

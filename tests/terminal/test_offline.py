@@ -77,6 +77,7 @@ def test_a_pick_goes_on_without_the_service(demo_home: Path, shop: Shop, picker:
     shop.balances()
 
 
+@pytest.mark.full
 def test_starting_without_the_service(demo_home: Path, shop: Shop, picker: Pick) -> None:
     """The cache of this host is enough to sign in, find an order, pick it and leave; the next start sends it."""
     with plain_service() as service:

@@ -148,6 +148,7 @@ def settled(scene: Scene, entered: list[str], picked: dict[int, Decimal]) -> Non
     assert len({(written.key, written.body) for written in book}) == len(operations)
 
 
+@pytest.mark.full
 def test_an_answer_that_never_came_is_asked_for_again_under_its_key(scene: Scene) -> None:
     """Session and courier die while the service has done the work and has not said so."""
     first = scene.shop.lines(ORDER)[0]

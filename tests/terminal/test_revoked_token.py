@@ -54,6 +54,7 @@ def test_work_goes_on_without_a_token_and_all_is_sent_with_a_new_one(
         assert list(shop.picked("TOKEN-1").values()) == [Decimal(2), Decimal(1)]
 
 
+@pytest.mark.full
 def test_a_good_token_takes_the_place_of_one_that_is_refused(demo_home: Path, picker: Pick, tmp_path: Path) -> None:
     bad, good = tmp_path / "bad.token", tmp_path / "good.token"
     bad.touch(0o600)
@@ -68,6 +69,7 @@ def test_a_good_token_takes_the_place_of_one_that_is_refused(demo_home: Path, pi
         first.shows("live")
 
 
+@pytest.mark.full
 def test_a_token_that_others_may_read_is_said_as_what_it_is(demo_home: Path, picker: Pick, tmp_path: Path) -> None:
     file = tmp_path / "shop.token"
     token(file, "first")

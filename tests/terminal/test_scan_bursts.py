@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.generated_store import ean13
+from tests.run_length import tries
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop, on_this_host
 
@@ -83,7 +84,7 @@ def test_pairs_of_scans_around_a_change_of_the_screen(app: Picker, shop: Shop, d
     """The first scan opens an order from home or leaves it, the second comes 0 to 20 ms later, mostly before the screen
     has changed: it means what it means on the new one."""
     dice = random.Random(5)
-    pairs = 200
+    pairs = tries(80, 200)
     for number in range(pairs):
         order = OTHER if number >= pairs // 2 and number % 4 < 2 else ORDER
         first, second = ("AISLE:BACK", NOWHERE) if number % 2 else (order, CODES[number % COUNT])

@@ -13,17 +13,6 @@ from tests.terminal.shop import Shop
 pytestmark = pytest.mark.pty
 
 EAN = b"4006381333931"
-GS1 = b"0104006381333931"
-
-SCANNERS = {
-    "TAB": (EAN + b"\t", "scanner_test.good", ("TAB: fine", "TAB")),
-    "CR": (EAN + b"\r", "scanner_test.good", ("CR: fine", "Enter (CR)")),
-    "CRLF": (EAN + b"\r\n", "scanner_test.good", ("CR: fine", "Enter (CR)")),
-    "ETX": (b"\x02" + EAN + b"\x03", "scanner_test.good", ("ETX: fine", "<STX>")),
-    "AIM": (b"]C1" + GS1 + b"10AB\x1d17261231\t", "scanner_test.good_aim", ("GS1-128", "<GS>17261231")),
-    "no GS": (b"]C1" + GS1 + b"10AB17261231\t", "scanner_test.no_gs", ("FNC1 as GS.", "]C1")),
-}
-"""What it sends, the verdict, and what has to be on a screen of 20x16 and of 80x24."""
 
 
 def opens(app: Picker) -> None:
@@ -38,20 +27,6 @@ def numbered(app: Picker, *names: str) -> str:
     shown = app.shows(names[0].lstrip("S"))
     found = (re.search(rf"(\d+) {name}\b", " ".join(shown.split())) for name in names)
     return next(match[1] for match in found if match)
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("scanner", SCANNERS)
-def test_a_scanner_is_known_by_what_it_sends(shop: Shop, picker: Callable[..., Picker], scanner: str) -> None:
-    sent, verdict, (small, wide) = SCANNERS[scanner]
-    app = picker(columns=20, rows=16)
-    opens(app)
-    (seen,) = app.write(sent)
-    assert (seen["job"], seen["verdict"]) == ("scanner_test", verdict), app.terminal.text
-    app.shows(small)
-    app.terminal.resize(80, 24)
-    app.shows(wide, "Screen size 80x24")
-    assert app.enter("b")["step"] == "home"
 
 
 def test_keys_size_and_two_scanners(shop: Shop, picker: Callable[..., Picker]) -> None:

@@ -32,20 +32,3 @@ def test_a_device_is_told_of_its_settings_while_it_works(
     app.take("SET-2", "pick.location", "pick.opened")
     (aisle_home / "settings.toml").write_text("verifed = true\n")
     app.shows("Settings stay: settings.toml has a mistake. aisle doctor says where")
-
-
-def test_an_app_starts_over_a_settings_file_with_an_error(
-    shop: Shop, picker: Callable[..., Picker], aisle_home: Path
-) -> None:
-    file = aisle_home / "settings.toml"
-    (goods,) = shop.goods(1)
-    shop.add_order("SET-1", [(goods["product_number"], 1)])
-    file.write_text("verified = true\n")
-    first = picker(columns=80, rows=24)
-    first.sign_in()
-    first.shows("live", "SET-1")
-    file.write_text("verified = true\n[store\n")
-    second = picker(columns=80, rows=24)
-    second.shows("Settings stay: settings.toml:2 has a mistake. aisle doctor says where")
-    second.sign_in()
-    second.take("SET-1", "pick.location", "pick.opened")

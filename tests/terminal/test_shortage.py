@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -75,6 +74,7 @@ def number_of(app: Picker, words: str) -> str:
     raise AssertionError(f"{words} is on no page:\n{app.terminal.text}")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [(40, 20), (20, 16)], ids=["40x20", "20x16"])
 def test_two_entries_take_the_rest_elsewhere_and_it_is_booked_from_there(
     shop: Shop, lines: list[Line], picker: Pick, size: tuple[int, int]
@@ -141,20 +141,6 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     app.take("u", "pick.product", "pick.reopened")
     app.terminal.wait_for(lambda _: not said(shop, 1)["is_picked"], START_S)
     assert shop.balances() == before
-
-
-def test_a_kill_on_the_page_comes_back_to_it(shop: Shop, lines: list[Line], picker: Pick) -> None:
-    app = picker(columns=80, rows=24)
-    start_pick(app, lines[0])
-    app.take("s", "shortage.choices", "shortage.opened")
-    number = number_of(app, "Expired")
-    app.terminal.kill(signal.SIGKILL)
-    app.terminal.wait_exit()
-    app = picker(columns=80, rows=24)
-    app.shows("Back where you left off", "3 of 4 missing")
-    assert number_of(app, "Expired") == number
-    app.take(number, "pick.product", "pick.short")
-    app.terminal.wait_for(lambda _: said(shop, 1).get("rejection_reason_code") == "23", START_S)
 
 
 def test_document_service_reason_stays_on_host(aisle_home: Path, tmp_path: Path, picker: Pick) -> None:

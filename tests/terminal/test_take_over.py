@@ -71,44 +71,6 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     shop.balances()
 
 
-def test_person_on_second_terminal_takes_order_along(
-    shop: Shop, demo_home: Path, codes: list[str], picker: Pick
-) -> None:
-    first, _ = codes
-    dock = picker(columns=80, rows=24)
-    dock.sign_in("anna")
-    dock.shows(ORDER)
-    dock.take(ORDER, "pick.product", "pick.opened")
-    dock.take(first, "pick.product")
-    hand = picker(env={"AISLE_TERMINAL": "handheld-2"})
-    hand.sign_in("anna")
-    hand.take(ORDER, "pick.wait", "pick.claimed_by_you")
-    hand.shows("open on dock")
-    hand.take("1", "pick.product", "pick.opened")
-    dock.shows("goes on at handheld-2", "Open orders")
-    hand.enter(first)
-    hand.terminal.wait_for(lambda _: max(shop.picked(ORDER).values()) == 2, START_S)
-    settled(hand, demo_home)
-    assert shop.order(ORDER)["claimed_terminal"] == "handheld-2"
-    shop.balances()
-
-
-def test_the_order_of_a_dead_terminal_is_simply_gone_on_with(shop: Shop, codes: list[str], picker: Pick) -> None:
-    dock = picker()
-    dock.sign_in("anna")
-    dock.shows(ORDER)
-    dock.take(ORDER, "pick.product", "pick.opened")
-    dock.take(codes[0], "pick.product")
-    dock.terminal.kill(9)
-    dock.terminal.wait_exit()
-    hand = picker(env={"AISLE_TERMINAL": "handheld-2"})
-    hand.shows("Sign in")
-    hand.enter("anna")
-    hand.shows("Back where you left off")
-    hand.take(codes[0], "pick.product")
-    hand.terminal.wait_for(lambda _: max(shop.picked(ORDER).values()) == 2, START_S)
-
-
 def test_leaving_unpicked_order_releases_it(shop: Shop, demo_home: Path, codes: list[str], picker: Pick) -> None:
     app = picker()
     app.sign_in("anna")
@@ -121,6 +83,7 @@ def test_leaving_unpicked_order_releases_it(shop: Shop, demo_home: Path, codes: 
     settled(app, demo_home)
 
 
+@pytest.mark.full
 def test_two_hosts_pick_one_line_at_the_same_moment(
     shop: Shop, demo_home: Path, tmp_path: Path, codes: list[str], picker: Pick
 ) -> None:

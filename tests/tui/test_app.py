@@ -103,18 +103,6 @@ def test_the_first_screen_comes_in_one_piece_and_before_anything_else(bench: Cal
     assert app.terminal.raw.count(b"Pick 100042") == 1
 
 
-def test_a_hundred_scans_in_one_write(bench: Callable[..., Bench]) -> None:
-    app = bench()
-    codes = [f"871{number:010}" for number in range(100)]
-    app.type("".join(code + "\r" for code in codes))
-    app.terminal.wait_for("#100")
-    takes = [text for taken, _ in app.noted("take") for text in taken]
-    assert takes == codes
-    assert len(app.noted("take")) <= 4
-    app.terminal.wait_for(lambda _: len(app.painted()) == 100)
-    assert app.painted() == list(range(1, 101))
-
-
 def test_each_scan_costs_few_bytes(bench: Callable[..., Bench]) -> None:
     app = bench()
     for number in range(1, 12):
@@ -235,21 +223,6 @@ def test_a_desk_that_breaks_ends_the_program_and_says_why(bench: Callable[..., B
     assert app.terminal.wait_exit() == 1
     assert b"the disk is gone" in app.terminal.raw
     assert b"\x1b[?1049l" in app.terminal.raw
-    assert app.noted("close") == [[]]
-
-
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
-def test_signals_end_it_in_order(bench: Callable[..., Bench], number: int) -> None:
-    app = bench()
-    app.terminal.kill(number)
-    assert app.terminal.wait_exit() == 0
-    assert app.noted("close") == [[]]
-
-
-def test_a_closed_terminal_ends_it_in_order(bench: Callable[..., Bench]) -> None:
-    app = bench()
-    app.terminal.close_pty()
-    assert app.terminal.wait_exit() == 0
     assert app.noted("close") == [[]]
 
 

@@ -9,8 +9,6 @@ import pytest
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import DecodedInput, Line
 from aisle.tui.app import RETRY_S, AisleApp
-from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.line_widgets import WIDGETS, LinesWidget
 from tests.samples.registry import SAMPLES
 
@@ -63,12 +61,6 @@ def open_app(desk: Desk, on_first_paint: Callable[[], None] | None = None) -> Ai
     return AisleApp(desk, desk.start(), on_first_paint=on_first_paint)
 
 
-def text_of(app: AisleApp) -> list[str]:
-    """The lines that the widgets draw."""
-    widgets = app.screen.query(LinesWidget).results()
-    return [widget.render_line(y).text.rstrip() for widget in widgets for y in range(widget.size.height)]
-
-
 async def test_a_batch_is_one_take_and_one_paint() -> None:
     desk = Desk()
     app = open_app(desk)
@@ -89,35 +81,6 @@ async def test_screen_has_a_widget_for_each_part() -> None:
         assert [kind for kind, _, _ in found] == list(WIDGETS)
         assert sum(height for _, _, height in found) == 20
         assert [y for _, y, _ in found] == sorted(y for _, y, _ in found)
-
-
-async def test_input_is_welcome_after_the_first_paint_and_not_before() -> None:
-    desk = Desk()
-    app = open_app(desk, lambda: desk.calls.append(f"first paint, ready: {app.ready_for_input}"))
-    assert not app.ready_for_input
-    async with app.run_test(size=(40, 20)) as pilot:
-        await pilot.pause()
-        assert desk.calls == ["start", "resize 40x20", "first paint, ready: True"]
-
-
-async def test_a_resize_is_told_once_and_drawn_at_its_size() -> None:
-    desk = Desk()
-    app = open_app(desk)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.resize_terminal(20, 16)
-        assert [call for call in desk.calls if "resize" in call] == ["resize 80x24", "resize 20x16"]
-        await pilot.pause()
-        assert text_of(app) == plain_lines(layout_screen(desk.frame, 20, 16))
-
-
-async def test_leaving_ends_the_app() -> None:
-    desk = Desk()
-    app = open_app(desk)
-    async with app.run_test(size=(40, 20)):
-        desk.is_ending = True
-        app.take(scans(1), 1.0)
-    assert app.return_code == 0
-    assert app.return_value == 0
 
 
 class Unkept(Desk):

@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -91,10 +92,16 @@ def test_no_two_files_know_each_other() -> None:
     assert order.index("aisle.session.apply_input") < order.index("aisle.session.session")
 
 
+@cache
+def _import_statements(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def _named(path: Path) -> set[str]:
     """The modules that a file names in what it imports from, also where that is for its types alone."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _import_statements(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.update({node.module, *(f"{node.module}.{alias.name}" for alias in node.names)})
     return found
@@ -103,9 +110,9 @@ def _named(path: Path) -> set[str]:
 def _imported(path: Path) -> set[str]:
     """The packages that a file imports anywhere in it."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _import_statements(path):
         if isinstance(node, ast.Import):
             found.update(alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             found.add(node.module.partition(".")[0])
     return found

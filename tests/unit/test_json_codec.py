@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -35,7 +34,3 @@ def test_so_does_what_an_operation_says(value: Any) -> None:
 def test_foreign_journal_text_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="is no number"):
         from_text(Any, text)
-
-
-def test_older_journals_are_still_read() -> None:
-    assert from_text(Any, '{"a":{"@":"n","v":"1.50"}}') == {"a": Decimal("1.50")}

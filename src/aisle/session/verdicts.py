@@ -107,12 +107,11 @@ class Verdicts:
 
 
 class ScanRemarks:
-    """Remarks on how a code was read. Each is made once in a session."""
+    """Remarks on how a code was read: the keyboard layout once in a session, each guess."""
 
     def __init__(self, verdicts: Verdicts) -> None:
         self._verdicts = verdicts
         self._is_layout_reported = False
-        self._reported_guesses: set[str] = set()
 
     def add(self, meaning: Meaning) -> None:
         """Add to the verdict that a scan came in another keyboard layout, or was completed to a known code."""
@@ -126,8 +125,7 @@ class ScanRemarks:
             self._verdicts.current = verdict._replace(text=text)
         if isinstance(meaning, Scan) and meaning.is_look_up:
             return
-        if match.is_guess and match.code not in self._reported_guesses:
-            self._reported_guesses.add(match.code)
+        if match.is_guess:
             verdict = self._verdict_for(match)
             text = msg("session.guessed", code=match.code, label=match.label or match.key, said=verdict.text)
             self._verdicts.current = verdict._replace(text=text)

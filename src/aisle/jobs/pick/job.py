@@ -411,7 +411,12 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
             and not quantities.are_several_guesses(rows)
         )
     ):
-        return handle_scan(state._replace(choices=()), found, context)
+        turn = handle_scan(state._replace(choices=()), found, context)
+        if turn.verdict and any(row.get("is_guess") for row in rows):
+            label = found[0].label or found[0].key
+            text = msg("session.guessed", code=code, label=label, said=turn.verdict.text)
+            turn = turn._replace(verdict=turn.verdict._replace(text=text))
+        return turn
     if (
         not found and value > quantities.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
     ):  # nobody means a quantity this large

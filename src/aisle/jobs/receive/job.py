@@ -25,6 +25,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    Write,
 )
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.receive import put_away, view
@@ -43,7 +44,7 @@ from aisle.jobs.receive.receive_state import (
     reply,
 )
 from aisle.jobs.stored_message import read_message
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View, msg
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
@@ -288,6 +289,9 @@ class ReceiveJob(Job[ReceiveState]):
 
     def handle(self, state: ReceiveState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event."""
+        return _report_unknown_location(self._handle(state, event, context))
+
+    def _handle(self, state: ReceiveState, event: Event, context: Context) -> Result:
         state = _apply_policy(state, context)
         if state.is_drop_warned and isinstance(event, _INPUTS_AFTER_WARNING):
             state = state._replace(is_drop_warned=False)
@@ -324,6 +328,22 @@ def _apply_policy(state: ReceiveState, context: Context) -> ReceiveState:
     )
 
 
+def _query_receiving_location(state: ReceiveState) -> tuple[Effect, ...]:
+    """Return the query whether the store has the configured receiving location."""
+    location = state.default_location or state.receiving_location
+    return (Query("receiving_location", "location_use", {"location_code": location}),) if location else ()
+
+
+def _report_unknown_location(turn: Result) -> Result:
+    """Add to the verdict on the first goods booked at the configured location that the store does not have it."""
+    location, verdict = turn.state.unknown_location, turn.verdict
+    entries = [each for effect in turn.effects if isinstance(effect, Write) for each in effect.body["storeproductlog"]]
+    if not location or verdict is None or location not in [each.get("location_code") for each in entries]:
+        return turn
+    told = verdict._replace(detail=msg("receive.unknown_location", place=location))
+    return turn._replace(state=turn.state._replace(unknown_location=""), verdict=told)
+
+
 # Opening, and cached data
 
 
@@ -351,7 +371,13 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
         case "found":
             return handle_found(state, rows, answer.total, context)
         case "open":
-            return show_delivery(state, rows, context)
+            turn = show_delivery(state, rows, context)
+            return turn._replace(effects=(*turn.effects, *(_query_receiving_location(turn.state) if rows else ())))
+        case "receiving_location":
+            any_location = Query("any_location", "locations", {"size": 1})
+            return Turn(state._replace(unknown_location=""), () if rows else (any_location,))
+        case "any_location":  # without locations the store keeps none, or they are not read yet
+            return Turn(state._replace(unknown_location=state.default_location if rows else ""))
         case "again" if rows and str(rows[0]["order_number"]) == state.delivery_number:
             return Turn(state._replace(lines=tuple(parse_delivery_line(row) for row in rows[0]["lines"])))
         case "sought" if rows and state.requested_delivery and state.phase == "delivery":

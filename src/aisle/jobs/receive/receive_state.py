@@ -153,6 +153,8 @@ class ReceiveState(NamedTuple):
     """Location for goods that are not put away elsewhere."""
     default_location: str = ""
     """Receiving location of the settings, as known last."""
+    unknown_location: str = ""
+    """That location if the store does not have it, until that is said; else empty."""
     in_hand: GoodsInHand | None = None
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
