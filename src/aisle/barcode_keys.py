@@ -14,7 +14,7 @@ _GTIN_LENGTHS = range(6, 15)
 _MIN_LENGTH = 6
 _MIN_PADDED = 3
 """Digits of the shortest number whose leading zeros a scanner may have added; `01` is a row number."""
-MAX_PADDED_LENGTH = 18
+MAX_PADDED_LENGTH = 20
 """Most digits of a code with leading zeros before it."""
 _CHECKED_LENGTHS = (8, 12, 13, 14)
 _SSCC_LENGTHS = (17, 18)

@@ -350,6 +350,16 @@ def test_pieces_and_kilograms_are_told_as_lines(desk: Desk) -> None:
     assert (row["is_mixed"], row["complete_lines"]) == (True, 1)
 
 
+@pytest.mark.parametrize("received", [0, 4])
+def test_one_line_of_measured_goods_is_told_as_a_line(desk: Desk, received: int) -> None:
+    """`0 of 10` would not say that they are pounds; the receipt says `0 of 1`."""
+    desk.cache.write_deliveries([delivery("D-7", line(1, "P1", 10))], NOON)
+    if received:
+        desk.receive("D-7", ReceiptEntry("P1", 1, Decimal(received)))
+    ((row, *_), _) = desk.reads.query("deliveries", {"search": "D-7", "state": "all"})
+    assert (row["is_mixed"], row["total_lines"], row["complete_lines"]) == (True, 1, 0)
+
+
 def random_delivery(chance: random.Random, number: int) -> Row:
     """Announced or not, with lines that say what came, or leave it to a receipt, or without any."""
     silent = chance.random() < 0.3

@@ -219,6 +219,7 @@ WIDE = {
     "exceptions",
     "order_history",
     "held_by_category",
+    "negative_stock",
     "tags",
 } | {f"today{part}" for part in ("", "_hours", "_locations", "_terminals")}
 """Reads of a supervisor's pages that are made of so much that anything may change them."""

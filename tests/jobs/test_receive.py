@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from aisle.jobs.job import Changed, Close, Closed, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.receive.receive_state import DeliveryLine
+from aisle.jobs.receive.view import line_progress
+from aisle.jobs.supervisor.order import OrderPage, OrderState
+from aisle.jobs.supervisor.order_rows import BoardOrder
 from aisle.jobs.view import ASK, WRONG, Msg, msg
 from aisle.scan.meaning import PERSON, Back, Choice, CursorKey, Match, Quantity, Scan, Text, TypedText, UnknownCode
 from tests.jobs.receive_runner import CONTEXT, Hand, Store
+from tests.samples.supervisor import line_row
 
 
 def test_each_received_product_is_booked_at_next_scan() -> None:
@@ -493,3 +499,13 @@ def test_a_scanned_place_is_no_configured_one() -> None:
     hand.scan("P1")
     hand.scan("A-1")
     assert hand.verdicts[-1].detail is None
+
+
+def test_quantities_of_measured_goods_have_their_unit() -> None:
+    line = DeliveryLine(1, "P3", "Cheese", Decimal(10), Decimal(4), allows_decimals=True, unit="lb")
+    assert line_progress(line) == msg("progress.of_unit", done=Decimal(4), total=Decimal(10), unit="lb")
+    assert line_progress(line._replace(allows_decimals=False)).id == "progress.of"
+    row = line_row(1, "P3", "Cheese", 10, 4, allow_decimal=True, unit="lb")
+    details: Any = {"lines": [row], "lines_known": True, "order_number": "4101"}
+    blocks = OrderPage().blocks(OrderState("4101", BoardOrder("4101"), details))
+    assert blocks[0].rows[0][1] == msg("progress.of_unit", done=Decimal(4), total=Decimal(10), unit="lb")

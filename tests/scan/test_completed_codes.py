@@ -46,7 +46,7 @@ def test_leading_zeros_change_no_weight(zeros: int) -> None:
     assert (meaning.matches[0].key, meaning.matches[0].quantity) == ("P2", Decimal("1.234"))
 
 
-@pytest.mark.parametrize("code", ["0" * 6 + "9520001100017", "009520001100018", "0" * 15, "0" * 18])
+@pytest.mark.parametrize("code", ["0" * 8 + "9520001100017", "009520001100018", "0" * 15, "0" * 18, "0" * 20])
 def test_other_zeros_are_unknown(code: str) -> None:
     assert not isinstance(read(code), Scan | Ambiguous)
 

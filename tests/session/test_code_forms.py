@@ -454,3 +454,21 @@ def test_beside_a_quantity_a_guess_counts_where_one_thing_fits(home: StoreFolder
     with at(home) as session:
         rows, _ = session.store.reader.query("records_by_number", {"code": "654321"})
         assert [row["key"] for row in rows] == found
+
+
+@pytest.mark.parametrize("length", range(15, 21))
+def test_leading_zeros_mean_the_same_everywhere(home: StoreFolder, length: int) -> None:
+    """As scanned at home, in a pick with and without an open quantity, in a count, and in both ways of a look-up."""
+    code = EAN.zfill(length)
+    with at(home) as session:
+        scan = Scanner(session)
+        for opening in ((), ("?",), ("4101",), ("4101", EAN)):
+            for each in opening:
+                scan(each)
+            assert "read as Honey" in said(scan(code)), (opening, said(session.frames.build()))
+            del session.stack.jobs[1:]
+        open_count(session, scan)
+        assert "read as Honey" in said(scan(code))
+        frame = scan(f"?{code}")
+        assert frame.view.name == "look_up.product"
+        assert session.stack.top.state.product_number == "P1"

@@ -266,14 +266,13 @@ def test_a_secret_in_a_burst_is_not_named(home: StoreFolder) -> None:
         assert told(Scanner(session).send(f"{BARCODES[2]}\r2468\r")) == UNKNOWN
 
 
-def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFolder) -> None:
+def test_first_line_read_alone_is_taken_back_when_the_rest_of_its_scan_is_refused(home: StoreFolder) -> None:
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
         scanner, before = Scanner(session), session.frames.build().view
         assert told(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.picked")
-        assert told(scanner.send("1\ny\n40\n")) == (WRONG, "input.later_lines")
-        after = session.frames.build().view
-        assert (before.done, after.done) == (before.done, before.done + 1)  # type: ignore[union-attr]
+        assert told(scanner.send("1\ny\n40\n")) == (WRONG, "input.later_lines_undone")
+        assert session.frames.build().view.done == before.done  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("gap", [0.06, 0.09])
@@ -293,6 +292,39 @@ def test_a_count_of_one_is_taken_back_when_its_scan_goes_on(
             scanner.write(f"{line}\n")
         assert told(scanner.rest()) == (WRONG, "input.later_lines_undone")
         assert [line.counted for line in session.stack.top.state.lines] == before
+
+
+def _quantities(state: Any) -> Any:
+    """What a job has counted."""
+    if hasattr(state, "line"):
+        return state.line and (state.line.product, state.quantity)
+    lines = [(line.product, line.picked) for line in getattr(state, "lines", ()) if hasattr(line, "picked")]
+    goods: Any = getattr(state, "in_hand", None) or ()
+    in_hand = (goods,) if hasattr(goods, "product") else goods
+    return lines, [(each.product, each.quantity) for each in in_hand]
+
+
+@pytest.mark.parametrize("gap", [0.06, 0.09])
+@pytest.mark.parametrize("lines", [("5", "7"), ("Muster", "12", "y")])
+@pytest.mark.parametrize(
+    "at_step", ["pick.product", "pick.product/round", "move.take", "receive.goods", "adjust.product"]
+)
+def test_goods_of_a_first_line_are_taken_back_when_its_scan_goes_on(
+    home: StoreFolder, gap: float, lines: tuple[str, ...], at_step: str
+) -> None:
+    if before := WAYS[at_step].before:
+        before(home)
+    with begin(home, at_step) as session:
+        stand(home, session, at_step)
+        was = _quantities(session.stack.top.state)
+        scanner = Scanner(session)
+        scanner.write(f"{BARCODES[0 if at_step == 'move.take' else 1]}\n")
+        assert _quantities(session.stack.top.state) != was
+        for line in lines:
+            scanner.rest(gap)
+            scanner.write(f"{line}\n")
+        assert told(scanner.rest()) == (WRONG, "input.later_lines_undone")
+        assert _quantities(session.stack.top.state) == was
 
 
 @pytest.mark.sampled(5)

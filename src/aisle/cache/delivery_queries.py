@@ -119,7 +119,7 @@ class DeliverySums(NamedTuple):
     complete_lines: int = 0
     """Number of lines that are received in full."""
     has_no_sum: bool = False
-    """True if the sum says nothing: measured goods beside others, or a line without a quantity."""
+    """True if the sum says nothing: a line of measured goods, or one without a quantity."""
     has_received: bool = True
     """True if anything was received, announced or not."""
     is_unknown: bool = False
@@ -279,7 +279,7 @@ def _load_sums(cache: apsw.Connection, numbers: str) -> dict[str, DeliverySums]:
             to_decimal(received),
             full == lines,
             int(full),
-            bool(unmeasured) or (lines > 1 and bool(measured)),
+            bool(unmeasured or measured),
             bool(has_received),
         )
         for number, lines, quantity, received, full, without_received, measured, unmeasured, has_received in fetch(
@@ -300,7 +300,7 @@ def _sum_lines(lines: Sequence[DeliveryLineRow], header: DeliveryHeader) -> Deli
         sum((min(received, quantity) for quantity, received in announced), Decimal(0)),
         complete == len(lines),
         complete,
-        len(announced) < len(lines) or (len(lines) > 1 and any(line["allow_decimal"] for line in lines)),
+        len(announced) < len(lines) or any(line["allow_decimal"] for line in lines),
         any(line["received"] > 0 for line in lines),
         any(map(is_received_unknown, lines)),
     )

@@ -184,9 +184,9 @@ class InputHandler:
         self._refuse(lines[-1]._replace(text=text), reason, at)
         self._report_number_not_taken()
 
-    def undo_last_step(self) -> None:
-        """Undo the last step of the job on the page."""
-        self._meanings.apply(Command("u"), "u")
+    def take_back(self, undo: Meaning) -> None:
+        """Take back what the last scan did, by the input with which a person would."""
+        self._meanings.apply(undo, "")
 
     def refuse_further(self, line: Line, reason: Msg, at: float) -> None:
         """Refuse one more line of a scan that was refused: the new reason replaces the last one."""

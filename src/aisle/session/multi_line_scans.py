@@ -18,11 +18,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
+from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
+from aisle.scan.meaning import Back, Command, Meaning
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
@@ -47,6 +50,20 @@ _SHORT_NUMBER: Final = re.compile(r"[+-]?\d{1,4}[*.,]?\d{0,3}|[+-]?[.,]\d{1,3}",
 """A number as people type it, also one that is no quantity (`-3`)."""
 
 
+_LONG_HISTORY = 50
+"""Steps from which a job may drop the oldest one."""
+
+
+class _CountedStep(NamedTuple):
+    """What the first line of a scan did in a job, and the input that takes it back."""
+
+    job_id: str
+    steps: Any
+    undo: Meaning
+    times: int = 1
+    """Number of steps to undo."""
+
+
 class _HeldScan(NamedTuple):
     """Lines of a scan that is not decided yet."""
 
@@ -68,8 +85,8 @@ class _HeldScan(NamedTuple):
     """Codes among them."""
     first_bad_text: str = ""
     """First of them that is no code."""
-    counted: Any = None
-    """State of a count after the only code of the scan so far was counted; else None."""
+    counted: _CountedStep | None = None
+    """What the only code of the scan so far did."""
     is_late: bool = False
     """Whether it began so soon after an unknown scan that it may be a part of that."""
 
@@ -250,11 +267,23 @@ class MultiLineScans:
             counted = self._counted_since(before) if held.applied + len(held.lines) == 1 else None
             self._held = self._held._replace(counted=counted)
 
-    def _counted_since(self, before: StackedJob) -> Any:
-        """Return the state of the count on the page if it has an entry more than before; else None."""
+    def _counted_since(self, before: StackedJob) -> _CountedStep | None:
+        """Return the step of the job on the page that the only code of a scan added; None if it added none."""
         top = self._page.top
-        is_same = top.job.name == "count" and top.job_id == before.job_id
-        return top.state if is_same and top.state.history and top.state.history != before.state.history else None
+        if top.job.name not in COUNTS_SCANS or top.job_id != before.job_id:
+            return None
+        if top.job.name == "adjust":  # it has no steps; a scan that chose its product is taken back by Back
+            is_chosen = before.state.line is None and top.state.line is not None
+            return _CountedStep(top.job_id, top.state.line, Back()) if is_chosen else None
+        steps = top.state.history
+        count = _new_steps(before.state.history, steps)
+        return _CountedStep(top.job_id, steps, Command("u"), count) if count else None
+
+    def _is_last_step(self, counted: _CountedStep) -> bool:
+        """Return whether the job on the page has done nothing since."""
+        top = self._page.top
+        steps = top.state.line if top.job.name == "adjust" else getattr(top.state, "history", None)
+        return top.job_id == counted.job_id and steps == counted.steps
 
     def _decide_enter(self, held: _HeldScan, at: float, silence: Silence) -> None:
         """Apply an Enter that came without lines unless it is a part of another scan."""
@@ -279,8 +308,9 @@ class MultiLineScans:
         self._guards_short_only = self._guards_short_only and held.is_late
         if reason.id != "input.too_soon":
             self._is_unknown_multi_line = True
-        if held.counted is not None and held.counted is self._page.top.state:
-            self._inputs.undo_last_step()
+        if held.counted is not None and self._is_last_step(held.counted):
+            for _ in range(held.counted.times):
+                self._inputs.take_back(held.counted.undo)
             reason = msg("input.later_lines_undone")
         self._inputs.refuse_lines(held.lines, reason, at, is_secret=held.is_secret)
 
@@ -323,6 +353,14 @@ class MultiLineScans:
     def _is_refused(self) -> bool:
         verdict = self._verdicts.current
         return verdict is not None and verdict.kind == WRONG
+
+
+def _new_steps(before: Sequence[Any], after: Sequence[Any]) -> int:
+    """Return how many steps a scan added: one, or two if it booked the goods in hand before it took others."""
+    if before == after or len(before) >= _LONG_HISTORY:  # the oldest step may be gone
+        return int(before != after)
+    kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    return min(2, len(after) - kept)
 
 
 def _bad_line_message(held: _HeldScan) -> Msg | None:

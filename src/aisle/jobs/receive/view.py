@@ -220,6 +220,8 @@ def line_progress(line: DeliveryLine) -> Msg:
     """Return the progress of a line; no figure if neither an announced nor a received quantity is known."""
     if line.is_announced_unknown and line.is_open:
         return number_message(None)
+    if line.allows_decimals and line.unit and line.announced and not line.is_unknown:
+        return msg("progress.of_unit", done=line.received, total=line.announced, unit=line.unit)
     return progress_text(None if line.is_unknown else line.received, line.announced)
 
 

@@ -24,7 +24,7 @@ class DeliveriesRow(TypedDict):
     total_lines: int
     complete_lines: int
     is_mixed: bool
-    """True if the sums say nothing: measured goods beside others, or a line without a quantity."""
+    """True if the sums say nothing: a line of measured goods, or one without a quantity."""
     quantity: Decimal
     received_quantity: Decimal | None
     """None if unknown."""

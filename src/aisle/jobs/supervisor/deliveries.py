@@ -189,7 +189,7 @@ def _start_receiving(state: DeliveriesState, context: Context) -> Result:
 def _head_lines(delivery: DeliveryRow) -> tuple[Line, ...]:
     lines, received = [parse_delivery_line(line) for line in delivery["lines"]], delivery["received_quantity"]
     is_unknown = received is None
-    is_mixed = len(lines) > 1 and any(line.allows_decimals for line in lines)
+    is_mixed = any(line.allows_decimals for line in lines)
     if is_mixed or any(line.is_announced_unknown for line in lines):
         done = sum(not line.is_open for line in lines)
         progress = lines_progress(None if is_unknown else done, len(lines))

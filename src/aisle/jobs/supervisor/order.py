@@ -235,6 +235,8 @@ def line_label(line: OrderLineRow) -> str:
 
 def _line_cells(line: OrderLineRow) -> Cells:
     far = msg("progress.of", done=line["picked_quantity"], total=line["quantity"])
+    if line["allow_decimal"] and line["unit"]:
+        far = msg("progress.of_unit", done=line["picked_quantity"], total=line["quantity"], unit=line["unit"])
     put_down, stocked = ([each["location_code"] for each in rows] for rows in (line["put_down"], line["locations"]))
     location = msg("order.put_down_at", place=", ".join(put_down)) if put_down else raw(", ".join(stocked[:2]))
     picker = line.get("picked_name") or line.get("picked_username") or ""
