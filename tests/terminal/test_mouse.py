@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -109,4 +110,25 @@ def test_a_tab_and_any_line_of_a_tile_open_their_pages(shop: Shop, picker: Pick)
     app.terminal.write(f"\x1b[<0;{column};{row + 1}M".encode())
     shows(app, "Negative stock", "below zero")
     press(app, "Orders 4")
+    shows(app, "Orders: all that are active")
+
+
+def test_letters_act_at_once_on_a_desk_and_scans_stay_scans(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    press(app, "Orders 4")
+    shows(app, "Orders: all that are active", "Letters act at once")
+    press(app, "SUP-2")
+    app.rest()
+    app.terminal.write(b" ")
+    shows(app, "*›SUP-2")
+    app.terminal.write(b"j")
+    shows(app, "Order SUP-2", "Why? A number, or your own words")
+    app.enter("b")
+    shows(app, "Nothing was changed")
+    for byte in b"SUP-3\r":
+        app.terminal.write(bytes([byte]))
+        time.sleep(0.012)
+    shows(app, "Order SUP-3")
+    app.rest()
+    app.terminal.write(b"b")
     shows(app, "Orders: all that are active")

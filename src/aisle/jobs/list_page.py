@@ -11,7 +11,7 @@ from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Turn
 from aisle.jobs.page_job import Page
 from aisle.jobs.pages import ListState
 from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Verdict, raw
-from aisle.scan.meaning import Accepts, Scan, Text, UnknownCode
+from aisle.scan.meaning import Accepts, Scan, Text, TypedText, UnknownCode
 
 W = TypeVar("W", bound=ListState)
 R = TypeVar("R")
@@ -140,6 +140,12 @@ class ListPage(Page[W], Generic[W, R]):
         """Show the rows of the window. Query again if it is beyond the end."""
         fresh = pages.with_rows(state, self.parse_rows(answer, context), answer.total)
         return Turn(fresh, (self.query(fresh, context),) if pages.is_past_end(state, answer) else ())
+
+    def handle_input(self, state: W, event: Event, context: Context) -> Turn[W]:
+        """Handle an input. A slash before words only says that they are a search."""
+        if self.follows_typing and isinstance(event, Text | UnknownCode | TypedText) and event[0].startswith("/"):
+            event = TypedText(event[0][1:]) if isinstance(event, TypedText) else Text(event[0][1:])
+        return super().handle_input(state, event, context)
 
     def handle_other_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Search, open a row, or move the cursor or the window."""

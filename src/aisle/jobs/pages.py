@@ -65,6 +65,24 @@ def toggle_mark(marked: tuple[str, ...], key: str) -> tuple[str, ...]:
     return tuple(each for each in marked if each != key) if key in marked else (*marked, key)
 
 
+def mark_with_key(state: Any, key: str, size: int, key_of: Callable[[Any], str], most: int) -> Any:
+    """Return the list after a key that marks: the row in focus, or also the next one up or down (Shift and arrow)."""
+    row = row_in_focus(state)
+    if row is None:
+        return state
+    name = key_of(row)
+    if key == "mark":
+        marked = toggle_mark(state.marked, name)
+    else:
+        marked = state.marked if name in state.marked else (*state.marked, name)
+    state = state._replace(marked=marked[:most], cursor=state.cursor if row_at_cursor(state) else state.first)
+    return state if key == "mark" else move_cursor(state, key.removeprefix("shift+"), size)
+
+
+MARK_KEYS = ("mark", "shift+up", "shift+down")
+"""Keys of a desk that mark rows."""
+
+
 def mark_all(state: M, keys: tuple[str, ...], message: Msg) -> Turn[M]:
     """Mark all of these rows; remove all marks if all of them are marked already."""
     if set(keys) <= set(state.marked):

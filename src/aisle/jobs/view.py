@@ -409,6 +409,8 @@ class Frame(NamedTuple):
     """Day of the store, by which dates show their year or not."""
     tabs: tuple[Tab, ...] = ()
     """Tabs above the page; none on a handheld."""
+    one_key_letters: str = ""
+    """Letters that act without Enter; a blank among them marks a row. None on a handheld."""
 
 
 TRUE_COLOUR = 1 << 24

@@ -110,6 +110,11 @@ class Decoder:
         """True if `tick` may complete something: an escape sequence is open, or a key came before or inside a line."""
         return self._sequence is not None or bool(self._backs or self._inner_keys or self._short_line_keys)
 
+    @property
+    def open_text(self) -> str:
+        """Text of the open line."""
+        return self._text
+
     def feed(self, data: bytes, t: float) -> list[DecodedInput]:
         """Return the inputs of a read at `t` (monotonic seconds); at most one `OpenLine`, at the end."""
         if self._sequence is not None and self._sequence.is_cut_off(t):

@@ -62,6 +62,7 @@ class FrameBuilder:
             theme=profile.theme if self._terminal.has_themes else "",
             today=day_in_store(self._context.current().now),
             tabs=self._tabs.shown(),
+            one_key_letters=self._tabs.one_key_letters(),
         )
         return self.last
 

@@ -28,6 +28,9 @@ TABS: Final = {
 _PAGES: Final = frozenset((*TABS, "order", "order_actions", "store_product", "look_up", "locations", "help", "palette"))
 """Jobs that a tab closes, because closing them loses no work."""
 
+_ONE_KEY_JOBS: Final = frozenset(("today", "orders", "order", "exceptions", "deliveries", "log"))
+"""Jobs in which a letter acts without Enter. A slash before words searches there."""
+
 _COUNT_INTERVAL_S: Final = 2.0
 """Least time between two counts, in seconds."""
 
@@ -69,6 +72,14 @@ class Tabs:
         self._count_again()
         active = self._active()
         return tuple(Tab(name, text, self._counts.get(name) or None, name == active) for name, text in TABS.items())
+
+    def one_key_letters(self) -> str:
+        """Return the letters that act without Enter, none while the page or a question takes words."""
+        accepts = self._page.accepts()
+        is_asked = accepts.text or (accepts.search and not accepts.follows_typing)
+        if not self.are_shown or self._page.top.job.name not in _ONE_KEY_JOBS or is_asked:
+            return ""
+        return f" bh{accepts.command_letters}"
 
     def open(self, name: str) -> None:
         """Open the page of a tab. Work that is open stays below it."""

@@ -43,7 +43,7 @@ MEANING_BY_KEY: dict[str, Meaning] = {
 }
 """Meanings of keys, unless the settings give them another one. F9 has none: some scanners send it before a code."""
 
-CURSOR_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
+CURSOR_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter", "mark", "shift+up", "shift+down"})
 
 
 class StoreAccess(NamedTuple):

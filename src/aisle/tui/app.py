@@ -232,6 +232,8 @@ class AisleApp(App[int], inherit_bindings=False):
     def show(self, frame: Frame) -> None:
         """Paint this frame now."""
         self.frame = frame
+        if isinstance(self._driver, AisleDriver):
+            self._driver.one_key_letters = frame.one_key_letters
         if not self._session_size:
             return
         if (name := self._theme_name(frame.theme)) != self.theme:

@@ -35,6 +35,9 @@ from aisle.tui.key_sequences import parse_key
 from aisle.tui.mouse import MOUSE_OFF, MOUSE_ON, MouseInput, parse_mouse
 from aisle.tui.terminal_diff import TerminalDiff
 
+ONE_KEY_S: Final = 0.15
+"""Seconds of silence after which one letter acts without Enter. A scanner sends its next character much sooner."""
+
 ESCAPE_TIMEOUT_S: Final = 0.1
 """Seconds of silence after which an ESC is the Esc key."""
 MAX_READ: Final = 65536
@@ -179,6 +182,8 @@ class AisleDriver(Driver):
         self._input_fd = sys.__stdin__.fileno() if sys.__stdin__ else 0
         self._writer: TerminalWriter | None = None
         self._diff = TerminalDiff()
+        self.one_key_letters = ""
+        """Letters that act at once; a blank among them marks a row."""
         self._decoder = Decoder()
         self._scan_lines = LineGrouper()
         self._last_read_at = 0.0
@@ -385,6 +390,8 @@ class AisleDriver(Driver):
     def _longest_wait(self, now: float) -> float | None:
         """Return the seconds of silence after which the decoder or grouper has to be ticked; None for none."""
         lines = self._scan_lines.seconds_left(now)
+        if self._has_one_key:
+            lines = min(lines or ONE_KEY_S, max(self._last_read_at + ONE_KEY_S - now, MIN_WAIT_S))
         if not self._decoder.is_waiting:
             return lines
         escape = max(self._last_read_at + ESCAPE_TIMEOUT_S - now, MIN_WAIT_S)
@@ -395,9 +402,23 @@ class AisleDriver(Driver):
         decoded = []
         if self._decoder.is_waiting and now - self._last_read_at >= ESCAPE_TIMEOUT_S:
             self._last_read_at, decoded = now, self._decoder.tick(now)
+        elif self._has_one_key and now - self._last_read_at >= ONE_KEY_S:
+            decoded = self._end_one_key(now)
         if decoded:
             decoded = self._scan_lines.group(decoded, now)
         self._queue_inputs([*decoded, *self._scan_lines.tick(now)], now)
+
+    @property
+    def _has_one_key(self) -> bool:
+        """Return True if the open line is one letter that acts at once, unless it is the first one of a scan."""
+        text = self._decoder.open_text
+        return len(text) == 1 and text.lower() in self.one_key_letters
+
+    def _end_one_key(self, now: float) -> list[DecodedInput]:
+        """End the line of one letter as Enter would; a blank is the key that marks a row."""
+        if self._decoder.open_text == " ":
+            return [*self._decoder.feed(b"\x7f", now), Key("mark")]
+        return self._decoder.feed(b"\r", now)
 
     def _now(self) -> float:
         """Return the time for decoder and grouper: monotonic seconds without those that input waited for room."""

@@ -59,4 +59,6 @@ def parse_key(data: str) -> str | None:
         return _BY_NUMBER.get(numbers, OTHER)
     if numbers == "1;5" and final in "CD":
         return f"ctrl+{_BY_FINAL[final]}"
+    if numbers == "1;2" and final in "AB":
+        return f"shift+{_BY_FINAL[final]}"
     return _BY_FINAL.get(final, OTHER) if numbers in ("", "1", "1;1") else OTHER

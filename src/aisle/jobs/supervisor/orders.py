@@ -15,6 +15,7 @@ from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import not_an_order
 from aisle.jobs.supervisor.order import OrderState, order_pane
+from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     FILTER_FIELDS,
@@ -61,6 +62,9 @@ from aisle.scan.meaning import (
 MAX_SAVED_VIEWS = 9
 """Most saved views of a person, offered with the built-in ones."""
 
+ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
+"""Actions on orders that have a letter of their own."""
+
 MAX_MARKED = 200
 """Most orders for one action."""
 
@@ -100,6 +104,8 @@ class OrdersState(NamedTuple):
     is_loaded: bool = False
     claims_for_others: tuple[claims.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
+    is_desk: bool = False
+    """True if the screen is that of a desk, where letters and a blank act at once."""
     pane: OrderState | None = None
     """Details of the order in focus, on a wide screen."""
     counts: tuple[int | None, ...] = ()
@@ -130,6 +136,8 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return msg("orders.title_searched" if text else "orders.title", what=describe_filter(state.filter), text=text)
 
     def prompt(self, state: OrdersState) -> Msg:
+        if state.is_desk:
+            return msg("orders.prompt_desk")
         return msg("orders.prompt_marking" if state.is_marking else "orders.prompt")
 
     def empty_text(self, state: OrdersState) -> Msg:
@@ -190,7 +198,8 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             Action(msg("orders.views"), partial(_open_page, "views"), "v", not is_marking),
             Action(mark, lambda state, _: pages.toggle_marking(state), "m"),
             Action(msg("orders.mark_all"), _query_all, "a", is_marking),
-            Action(msg("orders.actions"), _start_action, "d"),
+            Action(msg("orders.actions"), partial(_start_action, ""), "d"),
+            *(_DESK_ACTIONS if state.is_desk else ()),
         )
 
     def accepts(self, state: OrdersState) -> Accepts:
@@ -201,6 +210,9 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             case CursorKey(key) if key.startswith(CHIP_KEY):
                 _, filter_ = BUILT_IN_VIEWS[int(key.removeprefix(CHIP_KEY))]
                 return _apply_view(SavedView("", filter_), state, context)
+            case CursorKey(key) if key in pages.MARK_KEYS:
+                marked = pages.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
+                return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
             case CursorKey(key) if key != "enter":
                 return self._move_cursor(state, key, context)
             case Scan(matches):
@@ -324,14 +336,18 @@ def _mark_all(state: OrdersState, numbers: tuple[str, ...], total: int) -> Resul
     return pages.mark_all(state, numbers, text)
 
 
-def _start_action(state: OrdersState, context: Context) -> Result:
-    """Start an action on all marked orders, else on the one under the cursor."""
+def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
+    """Start an action on all marked orders, else on the one under the cursor. An empty `kind` asks for it."""
     row = pages.row_at_cursor(state)
     orders = state.marked or ((row.number,) if row else ())
     if not orders:
         return Turn(state._replace(is_marking=True), (), Verdict(ASK, msg("orders.mark_first")))
-    return Turn(state, (Start("order_actions", {"orders": list(orders)}),))
+    return Turn(state, (Start("order_actions", {"orders": list(orders), **({"kind": kind} if kind else {})}),))
 
+
+_DESK_ACTIONS: Actions = tuple(
+    Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind), letter) for letter, kind in ACTION_LETTERS.items()
+)
 
 # Filter and views
 
@@ -587,7 +603,7 @@ class OrdersJob(PageJob[OrdersState]):
 
     def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
         """Return the next state. The pane follows the order in focus."""
-        turn = super().handle(state, event, context)
+        turn = super().handle(state._replace(is_desk=context.is_desk), event, context)
         return _with_pane(turn, context, is_changed=isinstance(event, Rows) and event.id == "order_board")
 
     def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:

@@ -1,0 +1,83 @@
+"""Letters that act without Enter at a desk, marks by key, and a search that begins with a slash."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.jobs.view import Frame, ListView
+from aisle.scan.inputs import TAB_KEY, typed_line
+from aisle.session.session import Session
+from tests.session.test_order_board import home, says  # noqa: F401
+from tests.session.test_tabs import desk, press  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+@pytest.fixture
+def board(desk: Session) -> Session:  # noqa: F811
+    press(desk, f"{TAB_KEY}orders")
+    return desk
+
+
+def marked(frame: Frame) -> list[str]:
+    assert isinstance(frame.view, ListView)
+    return [row.key for row in frame.view.rows if row.is_marked]
+
+
+def test_one_key_letters_are_those_of_a_supervisors_page_at_a_desk(board: Session) -> None:
+    assert set(" bhfvmdcljio") <= set(board.frames.build().one_key_letters)
+    assert board.resize(80, 24).one_key_letters == ""
+    assert board.resize(120, 40).one_key_letters
+    assert press(board, f"{TAB_KEY}products").one_key_letters == "", "words search there"
+    says(board, "b")
+    assert board.frames.build().one_key_letters == "", "home looks words up"
+
+
+def test_a_page_that_asks_for_words_takes_letters_as_words(board: Session) -> None:
+    press(board, "down")
+    frame = says(board, "j")
+    assert frame.view.name == "order_actions.reason"
+    assert frame.one_key_letters == ""
+
+
+def test_a_blank_marks_and_a_shifted_arrow_marks_a_range(board: Session) -> None:
+    press(board, "down")
+    assert marked(press(board, "mark")) == ["4101"]
+    assert marked(press(board, "mark")) == []
+    assert marked(press(board, "shift+down")) == ["4101"]
+    frame = press(board, "shift+down")
+    assert marked(frame) == ["4101", "4102"]
+    assert isinstance(frame.view, ListView)
+    assert frame.view.cursor == 2
+    assert marked(press(board, "mark")) == ["4101", "4102", "4103"]
+
+
+def test_three_orders_are_rejected_in_three_entries(board: Session) -> None:
+    press(board, "down")
+    for key in ("shift+down", "shift+down", "mark"):
+        press(board, key)
+    says(board, "j")
+    says(board, "1")
+    frame = says(board, "1")
+    assert frame.view.name == "order_actions.results"
+    assert isinstance(frame.view, ListView)
+    assert [row.cells[1].id for row in frame.view.rows] == ["operation_state.queued"] * 3
+
+
+def test_words_after_a_slash_are_a_search(board: Session) -> None:
+    frame = board.take([typed_line("/4102", 5.0)], 5.0)
+    assert isinstance(frame.view, ListView)
+    assert [row.key for row in frame.view.rows] == ["4102"]
+    says(board, "b")
+    frame = board.take([typed_line("/no such order", 9.0)], 9.0)
+    assert isinstance(frame.view, ListView)
+    assert frame.view.rows == ()
+    assert frame.view.empty.id == "orders.no_match"
+    assert dict(frame.view.empty.args)["text"] == "no such order"
+
+
+def test_a_mark_where_nothing_can_be_marked_changes_nothing(desk: Session) -> None:  # noqa: F811
+    for name in ("today", "exceptions", "deliveries", "log", "products"):
+        before = press(desk, f"{TAB_KEY}{name}").view
+        assert press(desk, "mark").view == before
+        assert press(desk, "shift+down").view == before
