@@ -27,12 +27,11 @@ from aisle.client.load.columns import (
 from aisle.client.load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport
 from aisle.client.load.sender import TARGETS
-from aisle.contract.models.deliveries import StoreDeliveryCreate
-from aisle.contract.models.orders import CustomerOrderCreate
+from aisle.contract.models.orders import CustomerOrderCreate, StoreDeliveryCreate
 from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from tests.run_length import tries
 
 Write = Callable[[str, str], None]
