@@ -202,7 +202,7 @@ async def test_a_large_body_is_read_when_the_one_before_is_carried_out(world: Wo
 
 async def test_a_body_that_waits_for_its_turn_is_taken(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     large = asyncio.Semaphore(0)
-    monkeypatch.setattr(world.service.app.endpoint._turns, "_large", large)
+    monkeypatch.setattr(world.service.app.endpoint._turns, "large", large)
     for is_declared in (True, False):
         body = Held(2 * MIB)
         body.may.set()
