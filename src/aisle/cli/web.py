@@ -20,8 +20,14 @@ from urllib.parse import urlsplit
 import click
 
 from aisle.cli import web_session
-from aisle.cli.listen_options import ListenOptions, listen_options
-from aisle.cli.options import SettingValues, language_option, setting_options, settings_from_options
+from aisle.cli.options import (
+    ListenOptions,
+    SettingValues,
+    language_option,
+    listen_options,
+    setting_options,
+    settings_from_options,
+)
 from aisle.cli.service_client import extension_rows, preload_client, service_client
 from aisle.client.errors import ClientError, InvalidResponse
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, sign_in

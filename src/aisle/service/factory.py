@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError, UsageError
 from aisle.service.auth.tokens import authenticate, create_token
-from aisle.service.db import Busy, Database, Transaction, open_database
+from aisle.service.db import open_database
+from aisle.service.db.database import Busy, Database, Transaction
 from aisle.service.demo.seed import has_data, has_demo_store, seed_demo
 from aisle.service.domain.timestamps import Clock, format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.service_options import DEFAULT_OPTIONS, ServiceOptions
+from aisle.service.options import DEFAULT_OPTIONS, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.app import App

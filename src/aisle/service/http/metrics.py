@@ -33,9 +33,9 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 
 from aisle import __version__
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
-from aisle.service.db import Database, Transaction
+from aisle.service.db.database import Database, Transaction
 from aisle.service.db.statements import access
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.json_logging import RequestRecord

@@ -26,7 +26,8 @@ from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.certificates import CertificateFiles, tls_context
 from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
-from aisle.service.db import Busy, Database, DatabaseUnreachable, open_database, parse_database_url
+from aisle.service.db import open_database, parse_database_url
+from aisle.service.db.database import Busy, Database, DatabaseUnreachable
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.factory import Service, open_service
 from aisle.service.http.json_logging import AccessLog, log_as_json
@@ -38,8 +39,7 @@ from aisle.service.http.worker_processes import (
     Commands,
     run_workers,
 )
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

@@ -1,4 +1,4 @@
-"""Limits of requests: sizes of headers and codes, and token buckets that fill at a steady rate."""
+"""Options of the service, and its limits of requests, headers and codes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
 from threading import Lock
-from time import monotonic
-from typing import NamedTuple
+from time import monotonic, time
+from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.errors import Refusal, unprocessable
+from aisle.service.http.json_logging import RequestRecorder
+
+if TYPE_CHECKING:
+    from aisle.service.http.metrics import Metrics
 
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 32 << 10
@@ -94,3 +99,25 @@ class RateLimiter:
             if len(self._levels) > _MAX_KEYS:
                 self._levels.popitem(last=False)
         return level
+
+
+class ServiceOptions(NamedTuple):
+    """Options of the service."""
+
+    clock: Clock = time
+    rate_limits: RateLimits = RateLimits()
+    record_request: RequestRecorder | None = None
+    """Callback that receives a record of each request."""
+    metrics: Metrics | None = None
+    """Metrics that count requests and are served at `/metrics`."""
+    time_zones: TimeZones = HOST_TIME_ZONE
+    """Time zones by which dates and times without a zone are read."""
+    lenient: bool = False
+    """True if unknown query parameters are ignored."""
+    keys_days: int = KEYS_KEPT_DAYS
+    """Days that answers are stored under keys."""
+    has_demo_store: bool = False
+    """True if the database has the demo store, which the service announces."""
+
+
+DEFAULT_OPTIONS = ServiceOptions()
