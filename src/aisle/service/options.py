@@ -101,6 +101,8 @@ class ServiceOptions(NamedTuple):
     """True if unknown query parameters are ignored."""
     keys_days: int = KEYS_KEPT_DAYS
     """Days that answers are stored under keys."""
+    has_demo_store: bool = False
+    """True if the database has the demo store, which the service announces."""
 
 
 DEFAULT_OPTIONS = ServiceOptions()

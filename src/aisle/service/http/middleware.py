@@ -32,9 +32,9 @@ _FEATURES = (
 )
 
 
-def features(keys_days: int) -> str:
+def features(keys_days: int, *, has_demo_store: bool = False) -> str:
     """Return the value of `Aisle-Features`: the extensions, and the days that answers are stored under keys."""
-    return f"idempotency={keys_days}d, {_FEATURES}"
+    return f"idempotency={keys_days}d, {_FEATURES}" + ", demo-store" * has_demo_store
 
 
 FEATURES = features(KEYS_KEPT_DAYS)
@@ -71,7 +71,10 @@ class RequestMiddleware:
 
     def __init__(self, app: ASGIApp, options: ServiceOptions) -> None:
         self.app = app
-        self._announced = (b"aisle-features", features(options.keys_days).encode())
+        self._announced = (
+            b"aisle-features",
+            features(options.keys_days, has_demo_store=options.has_demo_store).encode(),
+        )
         self._record_request = options.record_request
         self._metrics = options.metrics
         self._clock = options.clock
