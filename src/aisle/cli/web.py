@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from aisle.caller_keys import is_loopback
 from aisle.cli import web_session
 from aisle.cli.options import (
     ListenOptions,
@@ -42,7 +43,6 @@ from aisle.settings import ENGLISH, effective_language
 from aisle.tui.message_text import MessageWriter
 from aisle.web.app import MIN_RETRY_S, Hooks, SignInError, WebApp, serve
 from aisle.web.app_process import Start
-from aisle.web.client_address import is_loopback
 from aisle.web.sign_ins import Person
 
 if TYPE_CHECKING:

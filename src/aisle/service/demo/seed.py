@@ -172,10 +172,19 @@ _HANDLERS: dict[str, RunOperation] = {
 }
 
 
+_TOKEN_NAME = "aisle demo store"
+"""Name of the token under which the demo store is made."""
+
+
 async def has_data(tx: Transaction) -> bool:
     """Return True if the database has a store or a product."""
     row = await tx.one(access.HAS_DATA)
     return bool(row and row[0])
+
+
+async def has_demo_store(tx: Transaction) -> bool:
+    """Return True if the database was filled with the demo store, whose token is revoked ever since."""
+    return bool(await tx.one(access.HAS_REVOKED_TOKEN, _TOKEN_NAME))
 
 
 async def seed_demo(tx: Transaction, now: float) -> bool:
@@ -183,7 +192,7 @@ async def seed_demo(tx: Transaction, now: float) -> bool:
     if await has_data(tx):
         return False
     # Nobody gets this token, and it is revoked at the end. It identifies the program.
-    token = await add_token(tx, name="demo", role="admin", store_numbers=None, now=format_timestamp(now))
+    token = await add_token(tx, name=_TOKEN_NAME, role="admin", store_numbers=None, now=format_timestamp(now))
     opening = DemoRequest(OPENING_DAY, 360, "", "").sent_at(now)
     runner = _RequestRunner(tx, Principal(token.token_id, "demo", "admin", True), opening)
     demo = load_demo_store(datetime.fromtimestamp(now, UTC).date())
