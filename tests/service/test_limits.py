@@ -25,8 +25,8 @@ from aisle.service.handlers.registry import BULK_BODY_LIMIT, HANDLERS
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.server import ServerOptions, run_server
+from aisle.service.http.validation import MAX_CODE_LENGTH
 from aisle.service.options import (
-    MAX_CODE_LENGTH,
     MAX_HEADER_BYTES,
     MAX_HEADERS,
     MAX_QUERY_BYTES,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
+from aisle.caller_keys import Network
 from aisle.errors import SettingsError, UsageError
 from aisle.safe_text import clean
 from aisle.settings import LANGUAGES, THEMES, LoadedSettings, load_settings
@@ -146,7 +147,7 @@ class ListenOptions(NamedTuple):
     certificate: Path | None
     private_key: Path | None
     allow_plain_http: bool
-    proxies: Sequence[IPv4Network | IPv6Network]
+    proxies: Sequence[Network]
     connections_per_address: int | None
 
 

@@ -146,7 +146,7 @@ def _serve(options: ServeOptions) -> int:
         time_zones=_store_zones(options.time_zone),
         lenient=options.lenient,
         keys_days=keys_kept(load_settings({}, strict=False).settings.keep_answers_days),
-        proxies=[str(proxy) for proxy in listen.proxies],
+        proxies=listen.proxies,
         drain_seconds=options.drain_seconds,
         per_address=listen.connections_per_address,
     )

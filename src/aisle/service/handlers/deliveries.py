@@ -55,8 +55,8 @@ from aisle.service.handlers.list_response import (
     reduced_envelope,
 )
 from aisle.service.handlers.products import find_products_by_code
+from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id
-from aisle.service.options import check_code
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 PURCHASE_ORDER_TYPE = 1

@@ -28,8 +28,8 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
+from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
-from aisle.service.options import check_code
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7

@@ -20,9 +20,8 @@ from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_response import joined_rows, parse_page
-from aisle.service.http.validation import PRICE_FIELDS
+from aisle.service.http.validation import PRICE_FIELDS, check_code
 from aisle.service.operation_context import CHAIN, Context, OperationCall
-from aisle.service.options import check_code
 
 Body = dict[str, Any]
 """Fields of a product, sent or stored: of each request those that it names."""

@@ -45,6 +45,23 @@ _NOT_NEGATIVE = dict.fromkeys(PRICE_FIELDS, "A price is not below zero.") | dict
 _FREE_NUMBER_FIELDS = ID_FIELDS | COMPUTED_FIELDS
 
 
+MAX_CODE_LENGTH = 1000
+"""Maximum number of characters of a code, and so of a part of a path."""
+_INVALID_CODES = ("", ".", "..")
+
+
+def is_valid_code(text: str) -> bool:
+    """Return True if a path can contain this number or code."""
+    return text not in _INVALID_CODES and len(text) <= MAX_CODE_LENGTH
+
+
+def check_code(text: str, subject: str, field: str) -> None:
+    """Raise Refusal (422) if no path can contain the code. `subject` is such as "the number of a product"."""
+    if not is_valid_code(text):
+        reason = "." if text in _INVALID_CODES else f": it has at most {MAX_CODE_LENGTH} characters."
+        raise unprocessable(f"This cannot be {subject}{reason}", field)
+
+
 def check_values(value: Any) -> int:
     """Count the objects in the arrays of a body. Raise Refusal if a value cannot be stored or is nested too deep."""
     try:
