@@ -159,6 +159,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "orders": {"not_put_down": True, "product_number": ""},
     "assigned_orders": {"user": "U2"},
     "search": {"search": "oat"},
+    "records": {"search": "O1"},
     "facets": {"kind": "category"},
     "today_locations": {"kind": "pick"},
     "deliveries_expecting": {"product_number": "P1"},
