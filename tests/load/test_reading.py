@@ -17,12 +17,9 @@ from aisle.client.load.columns import (
     LAYOUTS,
     ORDERS,
     PRODUCTS,
-    parse_boolean,
-    parse_list,
     parse_number,
     parse_numbers,
     parse_objects,
-    parse_pool,
 )
 from aisle.client.load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport
@@ -308,27 +305,6 @@ def test_lists_of_numbers_and_objects() -> None:
             parse_objects(cell)
     with pytest.raises(ValueError, match="no number"):
         parse_numbers("1|x")
-
-
-@pytest.mark.parametrize(("cell", "value"), [("1", True), ("FALSE", False), ("true", True), ("0", False)])
-def test_booleans(cell: str, value: bool) -> None:
-    assert parse_boolean(cell) is value
-
-
-@pytest.mark.parametrize("cell", ["yes", "2", " 1"])
-def test_other_words_are_no_booleans(cell: str) -> None:
-    with pytest.raises(ValueError, match="neither true nor false"):
-        parse_boolean(cell)
-
-
-@pytest.mark.parametrize("cell", ["0", "11", "-1", "1.0", "²", "one"])
-def test_other_numbers_are_no_pools(cell: str) -> None:
-    with pytest.raises(ValueError, match="is no stock pool"):
-        parse_pool(cell)
-
-
-def test_arrays_are_parted_by_bars() -> None:
-    assert parse_list("a|b||c d") == ["a", "b", "c d"]
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3))
