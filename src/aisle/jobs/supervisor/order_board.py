@@ -130,6 +130,10 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
     def key(self, row: BoardOrder) -> str:
         return row.number
 
+    def page_size(self, context: Context) -> int:
+        """Return the number of rows to query, without those that the pane takes below the list."""
+        return max(1, super().page_size(context._replace(window_rows=context.window_rows - context.pane_rows)))
+
     def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
         """Return the columns in this state, without those that the pane has."""
         shown = super().visible_columns(state)

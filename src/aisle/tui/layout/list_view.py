@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.view import PAGE_HINTS, Chip, DetailView, ListView, Msg, Row, msg, raw
+from aisle.jobs.view import PAGE_HINTS, PANE_ROWS, Chip, DetailView, ListView, Msg, Row, msg, raw
 from aisle.safe_text import width, wrap
 from aisle.tui.layout import detail_view
 from aisle.tui.layout.commands import (
@@ -37,7 +37,7 @@ MIN_SIDE_COMMAND_CELLS = 100
 SIDE_COMMAND_WIDTH = 30
 """Width of the column with the commands."""
 
-MIN_PANE_CELLS, MAX_PANE_CELLS = 130, 72
+MIN_PANE_CELLS, MAX_PANE_CELLS = 138, 72
 """Width from which the details of a row stand beside the list, and their greatest width."""
 
 MIN_CHIP_CELLS, MIN_CHIP_ROWS = 98, 20
@@ -102,6 +102,8 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
         return listed._replace(lines=[chips, [], *listed.lines])
     if view.pane is not None and box.cells >= MIN_PANE_CELLS:
         return _with_pane(view._replace(pane=None), view.pane, box)
+    if view.pane is not None and box.cells >= MIN_CHIP_CELLS and box.rows >= MIN_HEADED_ROWS + PANE_ROWS:
+        return _with_pane_below(view._replace(pane=None), view.pane, box)
     shown_texts = {box.writer.write(choice) for choice in view.choices}
     if _fits_whole(view, box):
         shown_texts |= {box.writer.write(hint.text) for hint in PAGE_HINTS}
@@ -136,6 +138,18 @@ def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
     missing: list[StyledLine] = [[] for _ in range(box.rows - len(right))]
     rule = "|" if box.writer.is_ascii else "│"
     return listed._replace(lines=side_by_side(listed.lines, [*right, *missing], left, [(rule, "rule"), ("  ", "")]))
+
+
+def _with_pane_below(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
+    """Return the list with the details of a row between its rows and its commands."""
+    list_box = box._replace(rows=box.rows - PANE_ROWS)
+    listed = list_lines(view, list_box)
+    footer = len(_footer(view, list_box))
+    rule: StyledLine = [(("-" if box.writer.is_ascii else "─") * box.cells, "rule")]
+    details = detail_view.detail_lines(pane, box._replace(rows=PANE_ROWS - 1))[0]
+    missing: list[StyledLine] = [[] for _ in range(PANE_ROWS - 1 - len(details))]
+    above, below = listed.lines[: len(listed.lines) - footer], listed.lines[len(listed.lines) - footer :]
+    return listed._replace(lines=[*above, rule, *details, *missing, *below])
 
 
 def _has_two_line_rows(view: ListView, box: LayoutBox) -> bool:
