@@ -19,7 +19,7 @@ from aisle.tui.layout.commands import (
     progress_bar,
 )
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, clip_line, pad_line, side_by_side
+from aisle.tui.layout.styled_lines import StyledLine, line_width, pad_line, side_by_side
 from aisle.tui.layout.table import (
     NUMBER_PATTERN,
     column_widths,
@@ -29,7 +29,7 @@ from aisle.tui.layout.table import (
     with_distinct_names,
 )
 from aisle.tui.layout.tones import tone_of
-from aisle.tui.message_text import MessageWriter, length_count
+from aisle.tui.message_text import MAX_LENGTH, MessageWriter, length_count
 
 MIN_SIDE_COMMAND_CELLS = 100
 """Width from which the commands are beside the list."""
@@ -119,14 +119,21 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
 
 
 def _chip_line(chips: Sequence[Chip], box: LayoutBox) -> StyledLine:
-    """Return the filters side by side, each with the number of its rows; the last ones are left out if need be."""
-    line: StyledLine = []
-    for chip in chips:
-        text = box.writer.write(chip.text)
-        role = "chip-on" if chip.is_active else "chip-empty" if chip.total == 0 else "chip"
-        count = "" if chip.total is None else f" {box.writer.format_number(Decimal(chip.total))}"
-        line += [(f" {text}{count} ", role), (" ", "")]
-    return clip_line(line, box.cells)
+    """Return the filters side by side, each with the number of its rows. Texts are short if need be, then the last
+    filters are left out."""
+    for level in (MAX_LENGTH, 0):
+        line = [span for chip in chips for span in _chip_spans(chip, level, box.writer)]
+        if line_width(line) <= box.cells:
+            break
+    while line_width(line) > box.cells:
+        line = line[:-2]
+    return line
+
+
+def _chip_spans(chip: Chip, level: int, writer: MessageWriter) -> StyledLine:
+    role = "chip-on" if chip.is_active else "chip-empty" if chip.total == 0 else "chip"
+    count = "" if chip.total is None else f" {writer.format_number(Decimal(chip.total))}"
+    return [(f" {writer.write(chip.text, level)}{count} ", role), (" ", "")]
 
 
 def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
