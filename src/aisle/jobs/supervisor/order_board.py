@@ -86,6 +86,8 @@ class OrdersState(NamedTuple):
     is_loaded: bool = False
     claims_for_others: tuple[claims.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
+    new_above: int = 0
+    """Orders that came above the window since it was at the beginning."""
     is_desk: bool = False
     """True if the screen is that of a desk, where letters and a blank act at once."""
     pane: OrderState | None = None
@@ -108,7 +110,11 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
     has_progress_bars = True
 
     def title(self, state: OrdersState) -> Msg:
-        """Return the filter, the search and the number of marked orders."""
+        """Return the filter, the search and the number of marked orders, and of new ones above the window."""
+        title = self._plain_title(state)
+        return msg("orders.title_new_above", title=title, count=state.new_above) if state.new_above else title
+
+    def _plain_title(self, state: OrdersState) -> Msg:
         text = state.typed or state.search
         if state.is_marking or state.marked:
             count = len(state.marked)
@@ -168,7 +174,10 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
         if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
             fresh = fresh._replace(cursor=first + at)
-        fresh = fresh._replace(is_window_loading=False, is_loaded=True)
+        is_same = bool(state.rows and rows) and rows[0].number == state.rows[0].number and not state.is_window_loading
+        came = rows[0].position - state.rows[0].position if is_same else 0
+        new_above = max(0, state.new_above + came) if first else 0
+        fresh = fresh._replace(is_window_loading=False, is_loaded=True, new_above=new_above)
         return Turn(fresh, (self.query(fresh, context),) if pages.is_past_end(state, answer) else ())
 
     def restart(self, state: OrdersState, context: Context, verdict: Msg | None = None) -> Result:
