@@ -137,9 +137,9 @@ def _home_unread(text: str) -> Frame:
 
 SAMPLES = (
     Sample("sign_in", "fresh", _sign_in),
-    Sample("sign_in", "demo", _sign_in_demo),
     Sample("sign_in", "which", _sign_in_which),
     Sample("home", "orders", _home),
+    Sample("sign_in", "demo", _sign_in_demo),
     Sample("home", "other", _home_more_menu),
     Sample("home", "desk", _home_store_menu),
     Sample("home", "found", _home_found),
