@@ -279,13 +279,13 @@ class Client:
         return await self._read_in_parts(op, path, parts, headers, scroll_id, room)
 
     def _parse_page(self, op: Operation, response: Response, room: _Room) -> tuple[list[Row], Envelope]:
+        room.take(op, response.content)
         try:
             envelope = response.json()
         except TooMuchMemory as error:
             raise ResponseTooLong(f"The answer to {op.name} is too long: {error}.") from error
         except (ValueError, RecursionError) as error:
             raise InvalidResponse(f"The answer to {op.name} is not JSON: {clean(str(error))}.") from error
-        room.take(op, response.content)
         return rows_of(op, envelope), envelope
 
     async def _read_in_parts(
@@ -420,8 +420,14 @@ class _Room:
         self._left = MAX_JSON_MEMORY
 
     def take(self, op: Operation, content: bytes) -> None:
-        """Take what a part needs. Raise InvalidResponse if the parts together need too much."""
-        self._left -= memory_needed(content)
+        """Take what a part needs; one that is too long alone is never kept.
+
+        Raise InvalidResponse if the parts together need too much.
+        """
+        needed = memory_needed(content)
+        if needed > MAX_JSON_MEMORY:
+            return
+        self._left -= needed
         if self._left < 0:
             raise InvalidResponse(f"The parts of a page of {op.name} are too long together.")
 
