@@ -12,7 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 from tests.faults.goods import PICK_UP, SHELVES
-from tests.faults.host import Host, Person
+from tests.faults.host import Host, Person, answer_text
 
 TAKEN = ("pick.picked", "pick.all_picked")
 """What the screen says of a take."""
@@ -86,11 +86,12 @@ class Worker:
         verdict = self.person.frame.verdict
         if verdict is None or self._order is None:
             return
-        if verdict.text.id == "pick.from_location" and self._asked:
+        text = answer_text(verdict)
+        if text.id == "pick.from_location" and self._asked:
             product, quantity = self._asked
             self._said.picked[self._order.number, product] += quantity
-        if verdict.text.id == "pick.which_location":
-            args = dict(verdict.text.args)
+        if text.id == "pick.which_location":
+            args = dict(text.args)
             product = next(each for each in self._order.products if args["label"] == f"Product {each}")
             self._asked = product, int(f"{args['quantity']}")
 
