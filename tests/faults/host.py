@@ -16,7 +16,7 @@ from aisle.host.database import transaction
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Policy, Write
-from aisle.jobs.view import Frame, Msg, Verdict
+from aisle.jobs.view import Frame
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, Operation
@@ -35,13 +35,6 @@ _LAST_TURNS = 20
 """Turns of the loop in which what belonged to a dead process comes to its end."""
 _TICK_S = 1.0
 """Between two things that somebody says."""
-
-
-def answer_text(verdict: Verdict) -> Msg:
-    """What a verdict answers to the input, without the number before it that is not taken."""
-    said = dict(verdict.text.args).get("said") if verdict.text.id == "session.not_applied" else verdict.text
-    assert isinstance(said, Msg)
-    return said
 
 
 class Person:
@@ -74,7 +67,7 @@ class Person:
     def told(self) -> tuple[str, str]:
         """Kind and message id of the verdict on the screen."""
         verdict = self.frame.verdict
-        return (verdict.kind, answer_text(verdict).id) if verdict else ("", "")
+        return (verdict.kind, verdict.text.id) if verdict else ("", "")
 
     @property
     def at(self) -> str:
