@@ -118,8 +118,10 @@ def _drawn(table: pytest.Mark, first: int) -> pytest.Mark:
     cases = [*values]
     named = [*ids] if isinstance(ids, list | tuple) else [None] * len(cases)
     kept = [at for at, case in enumerate(cases) if not any(mark.name == "full" for mark in getattr(case, "marks", ()))]
+    if not kept:
+        return table
     every = math.ceil(len(kept) / CASES)
-    kept = kept[first % every :: every] if every > 1 else kept
+    kept = kept[first % every :: every]
     options = {**table.kwargs, "ids": [named[at] for at in kept]} if isinstance(ids, list | tuple) else table.kwargs
     return pytest.mark.parametrize(names, [cases[at] for at in kept], *more, **options).mark
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.service.auth import pins
-from aisle.service.rate_limits import RateLimits
+from aisle.service.options import RateLimits
 from tests.attacks.test_sign_in_lockout import ANN, PEOPLE
 from tests.service.world import LOGS, World
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -119,7 +120,7 @@ async def test_only_named_proxies_may_forward_addresses(proxies: tuple[str, ...]
         seen.append(scope["client"][0])
 
     service: Any = SimpleNamespace(app=app)
-    at = ServerOptions("", port=0, proxies=proxies)
+    at = ServerOptions("", port=0, proxies=[ip_network(proxy) for proxy in proxies])
     config = at.config(service)
     config.load()
     headers = [(b"x-forwarded-for", b"9.9.9.9"), (b"x-forwarded-proto", b"https")]

@@ -202,7 +202,7 @@ async def test_a_large_body_is_read_when_the_one_before_is_carried_out(world: Wo
 
 async def test_a_body_that_waits_for_its_turn_is_taken(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     large = asyncio.Semaphore(0)
-    monkeypatch.setattr(world.service.app.endpoint._turns, "_large", large)
+    monkeypatch.setattr(world.service.app.endpoint._turns, "large", large)
     for is_declared in (True, False):
         body = Held(2 * MIB)
         body.may.set()
@@ -238,7 +238,7 @@ async def test_a_token_has_so_many_bodies_under_way_and_others_go_on(world: Worl
         again = Held(2 * SMALL)
         again.may.set()
         assert (await sent(again, client)).status_code == 200
-    assert not world.service.app.endpoint._turns._of_tokens
+    assert not world.service.app.endpoint._turns.of_tokens
 
 
 async def test_names_of_fields_are_not_without_number(world: World) -> None:
@@ -300,8 +300,8 @@ async def test_bodies_of_all_callers_have_a_sum() -> None:
             await hold(f"u{number}", f"c{number}")
         assert await refused("v", "d") == 503
         assert await refused("v", "d", 1) == 503
-    assert not turns._bytes._by_key
-    assert not turns._bytes._sum
+    assert not turns.bytes._by_key
+    assert not turns.bytes._sum
 
 
 async def test_long_answers_that_nobody_reads_have_a_sum(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,5 +322,5 @@ async def test_a_body_in_small_parts_is_counted_in_large_ones() -> None:
     async with turns.turn("a") as turn:
         for size in range(1, MIB, 1000):
             await turn.begin("t", size)
-        assert MIB - 1000 < turns._bytes._sum <= MIB
+        assert MIB - 1000 < turns.bytes._sum <= MIB
         assert len(turn._held._exit_callbacks) < 30  # type: ignore[attr-defined]

@@ -8,7 +8,8 @@ import apsw
 import pytest
 
 from aisle.cache.writer import CacheWriter
-from aisle.client import Client, asgi_transport
+from aisle.client import Client
+from aisle.client.transport import asgi_transport
 from aisle.host.database import fetch
 from aisle.service.db import sqlite_connection
 from aisle.service.handlers import list_response

@@ -19,11 +19,10 @@ import pytest
 
 from aisle.caller_keys import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
-from aisle.server.fair_starts import FairStarts
-from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
-from aisle.service.db.fair_reads import CALLER, MOST_WAITING, FairTurns
+from aisle.server.fair_rounds import FairStarts
+from aisle.service.db.database import CALLER, MOST_WAITING, Busy, DatabaseFailed, FairTurns, TooManyWaiting, Transaction
 from aisle.service.db.statements import access
-from aisle.service.http import docs_pages
+from aisle.service.http import pages
 from aisle.service.http.json_logging import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
@@ -171,9 +170,9 @@ async def test_a_long_read_waits_only_so_long() -> None:
 
 
 async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.db.fair_reads.MOST_WAITING", 2)
+    monkeypatch.setattr("aisle.service.db.database.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
-    monkeypatch.setattr("aisle.service.db.sqlite_reader._MAX_ROWS", 0)
+    monkeypatch.setattr("aisle.service.db.sqlite._MAX_ROWS", 0)
     async with world.open_client(world.token("staff", ["S1"])) as other:
         many = [world.client.get(API + "/stores") for _ in range(20)]
         first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)
@@ -305,19 +304,19 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
         made.append({"a": 1})
         return made[-1]
 
-    monkeypatch.setattr(docs_pages, "build_document", build)
-    docs_pages._document.cache_clear()
+    monkeypatch.setattr(pages, "build_document", build)
+    pages._document.cache_clear()
     try:
         for _ in range(2):
             assert (await world.client.get("/openapi.json")).json() == {"a": 1}
     finally:
-        docs_pages._document.cache_clear()
+        pages._document.cache_clear()
     assert len(made) == 1
 
 
 async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.http.health_pages.WRITE_PROBE_S", 0)
-    monkeypatch.setattr("aisle.service.http.health_pages.FAILED_WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.pages.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.pages.FAILED_WRITE_PROBE_S", 0)
     database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
     write = database.write
 

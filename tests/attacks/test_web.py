@@ -19,12 +19,13 @@ import httpx
 import pytest
 from websockets.frames import CloseCode
 
-from aisle.client import Client, asgi_transport
+from aisle.client import Client
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
+from aisle.client.transport import asgi_transport
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
 from aisle.server.websocket_disconnect import LimitedWebSocket
-from aisle.service.rate_limits import RateLimits
+from aisle.service.options import RateLimits
 from aisle.web.app import ELSEWHERE, SignInError
 from aisle.web.app_process import Start
 from aisle.web.sign_ins import CheckTurns, Person

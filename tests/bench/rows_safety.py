@@ -27,8 +27,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
 from aisle.service.http import request_parsing
 from aisle.service.http.endpoint import OperationEndpoint
-from aisle.service.rate_limits import RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import RateLimits, ServiceOptions
 from aisle.session.session import Session
 from aisle.session.terminal_settings import Profile, StoreAccess
 from aisle.tui.layout.screen import layout_screen

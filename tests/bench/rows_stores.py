@@ -17,7 +17,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.service.db import open_database
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.factory import Service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from aisle.session.session import open_store
 from aisle.session.store_connection import close_store
 from tests.bench import generated_store, grown_cache

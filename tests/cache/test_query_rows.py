@@ -22,10 +22,8 @@ from aisle.cache.location_queries import MAX_KEYED_PRODUCTS
 from aisle.cache.query_registry import MODULE_BY_QUERY, find_query, topics_of_query
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow
-from aisle.contract.models.orders import CustomerOrder, CustomerOrderLine
-from aisle.contract.models.products import Product
-from aisle.contract.models.stock import StoreProductStock
-from aisle.contract.models.stores import Store, StoreCreate
+from aisle.contract.answers import answer_schemas
+from aisle.contract.models.stores import StoreCreate
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.count.count_state import log_write
@@ -42,11 +40,11 @@ from tests.writes import ANNA, STORE, intents, movement, update
 NOW = good.NOW
 QUERIES = {name: find_query(name) for name in MODULE_BY_QUERY}
 ROW_TYPE = re.compile(r"(?:QueryResult|WindowRows)\[(\w+)\]")
-INTERFACE_MODELS = {
-    service.ServiceOrder: (CustomerOrder,),
-    service.ServiceLine: (CustomerOrderLine,),
-    service.ServiceProduct: (Product, StoreProductStock),
-    service.ServiceStore: (Store, StoreCreate),
+INTERFACE_OBJECTS = {
+    service.ServiceOrder: ("CustomerOrder",),
+    service.ServiceLine: ("CustomerOrderLine",),
+    service.ServiceProduct: ("Product", "StoreProductStock"),
+    service.ServiceStore: ("Store",),
 }
 
 
@@ -61,12 +59,10 @@ def row_types() -> dict[str, Any]:
 
 def interface_fields(kind: Any) -> set[str]:
     """Further fields that rows of a type may have: those of the service's object that it is built on."""
-    bases = [base for base in INTERFACE_MODELS if base.__annotations__.keys() <= kind.__annotations__.keys()]
-    models: list[Any] = [model for base in bases for model in INTERFACE_MODELS[base]]
-    bodies = {name for model in models if is_typeddict(model) for name in get_type_hints(model)}
-    responses = [model for model in models if not is_typeddict(model)]
-    fields = [(name, info.alias) for model in responses for name, info in model.model_fields.items()]
-    return bodies | {name for names in fields for name in names if name}
+    bases = [base for base in INTERFACE_OBJECTS if base.__annotations__.keys() <= kind.__annotations__.keys()]
+    bodies = set(get_type_hints(StoreCreate)) if service.ServiceStore in bases else set[str]()
+    names = [name for base in bases for name in INTERFACE_OBJECTS[base]]
+    return bodies.union(*(answer_schemas()[name]["properties"] for name in names))
 
 
 def faults(value: Any, hint: Any, path: str) -> Iterator[str]:
@@ -96,7 +92,7 @@ def faults(value: Any, hint: Any, path: str) -> Iterator[str]:
 
 def faults_of_row(row: Any, kind: Any, path: str) -> Iterator[str]:
     hints = get_type_hints(kind, include_extras=True)
-    optional = {name for base in INTERFACE_MODELS for name in base.__annotations__}
+    optional = {name for base in INTERFACE_OBJECTS for name in base.__annotations__}
     for name in row.keys() - hints.keys() - interface_fields(kind):
         yield f"{path}: {name} is not declared"
     for name, hint in hints.items():
@@ -163,6 +159,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "orders": {"not_put_down": True, "product_number": ""},
     "assigned_orders": {"user": "U2"},
     "search": {"search": "oat"},
+    "records": {"search": "O1"},
     "facets": {"kind": "category"},
     "today_locations": {"kind": "pick"},
     "deliveries_expecting": {"product_number": "P1"},

@@ -13,8 +13,9 @@ from aisle.cli import api as door
 from aisle.cli import main
 from aisle.client import Response
 from aisle.client.errors import status_error
-from aisle.contract.wire import OPERATIONS, encode_json
-from aisle.service.http.openapi.texts import EXAMPLES, PARAMETER_TEXTS
+from aisle.contract.operations import OPERATIONS
+from aisle.contract.wire import encode_json
+from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS
 from tests.service.world import prepare
 
 

@@ -16,7 +16,7 @@ import aisle
 from aisle.cli import api as api_door
 from aisle.cli import main
 from aisle.cli.serve import _print_tokens
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import archive
 from aisle.outbox.journal import EventEntry, Journal, JournalBatch

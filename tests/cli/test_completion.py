@@ -13,7 +13,7 @@ from click.shell_completion import ShellComplete
 
 from aisle.cli import COMPLETE_VARIABLE, main
 from aisle.cli.commands import COMMANDS, EPILOG, aisle_command
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from tests.cli.command_tree import all_commands
 
 ASKED = """

@@ -37,7 +37,7 @@ async def test_while_another_holds_the_file_the_loop_goes_on(
 
     going_on = asyncio.create_task(let_go())
     async with service_client(load_settings({})) as client:
-        assert (await client.call("list-locations", store_number="0001")).rows
+        assert (await client.call("list-locations", store_number="0001"))["list"]
     await going_on
 
 

@@ -41,16 +41,19 @@ async def test_names_come_in_it(aisle_home: Path) -> None:
     async with client_factory(load_settings({}))(nothing) as client:
         lying = [
             entry
-            for place in (await client.call("list-locations", store_number="0001")).rows
-            for entry in place.stock or ()
+            for place in (await client.call("list-locations", store_number="0001"))["list"]
+            for entry in place.get("stock") or ()
         ]
-        number = str(lying[0].product_number)
+        number = str(lying[0]["product_number"])
         field = {"sort_order": 1, "key": "product_name.nl", "value": "Thee"}
         await client.call(
             "create-or-update-products", {"products": [{"product_number": number, "free_fields": [field]}]}
         )
-        places = (await client.call("list-locations", store_number="0001")).rows
+        places = (await client.call("list-locations", store_number="0001"))["list"]
     named = {
-        entry.product_description for place in places for entry in place.stock or () if entry.product_number == number
+        entry["product_description"]
+        for place in places
+        for entry in place.get("stock") or ()
+        if entry["product_number"] == number
     }
-    assert named == {"Thee"} != {lying[0].product_description}
+    assert named == {"Thee"} != {lying[0]["product_description"]}

@@ -14,7 +14,7 @@ import pytest
 from aisle.cli import main, people
 from aisle.client import Response
 from aisle.host.store_folder import StoreFolder
-from aisle.service.db import Transaction
+from aisle.service.db.database import Transaction
 from aisle.service.factory import open_service
 from aisle.settings import DEMO_STORE, EMBEDDED, find_data_folder
 from tests.service.world import prepare

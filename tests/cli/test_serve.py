@@ -9,12 +9,11 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli import serve as door
-from aisle.service.db import Database
+from aisle.service.db.database import Database
 from aisle.service.factory import Service
 from aisle.service.http import server
 from aisle.service.http.server import ServerOptions
-from aisle.service.rate_limits import RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import RateLimits, ServiceOptions
 
 NEW = ("--database", "sqlite:///{folder}/new.db")
 

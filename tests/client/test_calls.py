@@ -1,4 +1,4 @@
-"""Every operation sends its exact method, path, query, headers and body, and returns its model."""
+"""Every operation sends its exact method, path, query, headers and body, and returns its answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pytest
-from pydantic import BaseModel
 
 from aisle.client import Client
 from aisle.contract.models.orders import (
@@ -17,7 +16,7 @@ from aisle.contract.models.orders import (
     CustomerOrdersRequest,
 )
 from aisle.contract.models.stock import MovementEnd, MovementItem
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.errors import ContractError
 from tests.client.recording_service import Service, reply
 
@@ -219,12 +218,7 @@ async def test_an_operation_on_the_wire(name: str) -> None:
     assert sent.headers.get("content-type") == ("application/json" if case.body else None)
     for header, value in case.headers:
         assert sent.headers[header] == value
-    dumped = [each.model_dump(by_alias=True, exclude_unset=True) for each in _models(result)]
-    assert dumped == (case.answer if isinstance(case.answer, list) else [case.answer])
-
-
-def _models(result: object) -> list[BaseModel]:
-    return [each for each in (result if isinstance(result, list) else [result]) if isinstance(each, BaseModel)]
+    assert result == case.answer
 
 
 @pytest.mark.parametrize("name", [op.name for op in OPERATIONS.values() if op.write])
@@ -250,16 +244,6 @@ async def test_localised_calls_use_client_language() -> None:
     german, dutch = ("accept_language=de", None), ("accept_language=nl", None)
     assert asked == [german, dutch, ("", "de"), ("", "nl"), (asked[4][0], None), ("", None), ("", None)]
     assert "accept_language=de" in asked[4][0]
-
-
-async def test_an_answer_keeps_fields_that_nobody_knows() -> None:
-    service = Service(reply(body={"list": [{"location_code": "A", "colour": "red"}], "later": {"a": 1}}))
-    async with service.client() as client:
-        page = await client.call("list-locations", store_number="7")
-    assert page.model_dump(exclude_unset=True, by_alias=True) == {
-        "list": [{"location_code": "A", "colour": "red"}],
-        "later": {"a": 1},
-    }
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.client import Client, Response, Timeouts, asgi_transport
+from aisle.client import Client, Response
 from aisle.client.errors import NotSent, OutcomeUnknown, ServerError
+from aisle.client.transport import Timeouts, asgi_transport
 from aisle.errors import SettingsError
 from tests.client.recording_service import Service, reply
 
@@ -246,7 +247,7 @@ async def test_an_app_in_this_process_sees_the_raw_path_and_its_crash_is_a_500()
 
     async with Client("http://127.0.0.1", "t", transport=asgi_transport(app)) as client:
         result = await client.call("create-movement", [{"quantity": 1}], store_number="A/12 #%é", AppUserName="a b")
-        assert result.success is True
+        assert result == {"success": True}
         with pytest.raises(ServerError):
             await client.call("create-movement", [], store_number="7")
     path = b"/api/v2/public/stores/A%2F12%20%23%25%C3%A9/storeproductlocation/movement"
@@ -347,7 +348,7 @@ async def test_a_cancelled_call_stays_cancelled_and_the_client_stays_usable() ->
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        assert (await client.call("list-stores")).rows == []
+        assert (await client.call("list-stores"))["list"] == []
 
 
 async def test_many_reads_at_once_wait_their_turn() -> None:

@@ -1,4 +1,4 @@
-"""Answers are read with tolerance and never changed; requests are strict and send only what was set."""
+"""Requests are strict and send only what was set."""
 
 from __future__ import annotations
 
@@ -9,22 +9,14 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from aisle.contract.models import body_adapter, result_adapter, result_model
-from aisle.contract.models.orders import CustomerOrder
+from aisle.contract.models import body_adapter
 from aisle.contract.models.stock import (
-    Location,
-    LocationStock,
     MovementItem,
-    StoreProductStock,
 )
-from aisle.contract.models.stores import Store, StoreCreate
-from aisle.contract.wire import OPERATIONS, encode_body, get_operation
+from aisle.contract.models.stores import StoreCreate
+from aisle.contract.operations import OPERATIONS
+from aisle.contract.wire import encode_body, get_operation
 from aisle.errors import ContractError
-
-ORDER: dict[str, Any] = {
-    "is_active": True, "is_claimed": False, "is_picked": False, "is_rejected": False,
-    "status_id": 1, "total_lines": 2, "total_quantity": 3.5,
-}  # fmt: skip
 
 
 def example(schema: dict[str, Any], definitions: dict[str, Any]) -> Any:
@@ -40,17 +32,6 @@ def example(schema: dict[str, Any], definitions: dict[str, Any]) -> Any:
     if schema.get("type") == "object":
         return {"key": ["value"]}
     return {"string": "text", "number": 7, "boolean": True}[schema["type"]]
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_a_whole_answer_comes_through_unchanged_with_fields_nobody_knows(name: str) -> None:
-    adapter = result_adapter(OPERATIONS[name])
-    schema = adapter.json_schema()
-    value = example(schema, schema.get("$defs", {}))
-    target = value[0] if isinstance(value, list) else value
-    target["a_new_field"] = {"deep": [1, None]}
-    result = adapter.validate_json(json.dumps(value))
-    assert adapter.dump_python(result, by_alias=True, exclude_unset=True) == value
 
 
 @pytest.mark.parametrize("name", [name for name, op in OPERATIONS.items() if op.body])
@@ -69,58 +50,6 @@ def test_full_body_passes_unchanged_and_unknown_field_is_refused(name: str) -> N
 def test_an_operation_without_a_body_has_no_model_for_one() -> None:
     with pytest.raises(ContractError, match="list-stores has no body"):
         body_adapter(get_operation("list-stores"))
-    with pytest.raises(ContractError, match="no model 'Nothing' for Stores"):
-        result_model(get_operation("list-stores")._replace(result="Nothing"))
-
-
-@pytest.mark.parametrize(("sent", "read"), [(3, 3), (3.5, 3.5), ("12", 12), ("1.5", 1.5), (" 4 ", 4), (2**60, 2**60)])
-def test_a_number_may_come_as_text_and_an_integer_stays_one(sent: object, read: float) -> None:
-    order = CustomerOrder.model_validate(ORDER | {"total_delivery_quantity": sent})
-    assert order.total_delivery_quantity == read
-    assert type(order.total_delivery_quantity) is type(read)
-
-
-@pytest.mark.parametrize("sent", [True, False, "many", "", "nan", "inf", float("nan"), [], {}])
-def test_non_numeric_value_is_refused(sent: object) -> None:
-    with pytest.raises(ValidationError, match="total_delivery_quantity"):
-        CustomerOrder.model_validate(ORDER | {"total_delivery_quantity": sent})
-
-
-@pytest.mark.parametrize("field", ORDER)
-def test_a_required_field_may_not_be_missing(field: str) -> None:
-    with pytest.raises(ValidationError, match=field):
-        CustomerOrder.model_validate({name: value for name, value in ORDER.items() if name != field})
-
-
-def test_optional_fields_may_be_missing_or_null() -> None:
-    order = CustomerOrder.model_validate(ORDER | {"lines": None})
-    assert (order.lines, order.order_number, order.comment) == (None, None, None)
-
-
-def test_numbers_in_place_of_codes_are_read_as_codes() -> None:
-    assert Location.model_validate({"location_code": 12}).location_code == "12"
-
-
-def test_pools_are_read_alike_in_every_spelling() -> None:
-    expected = (1, None, 3, None, None, None, None, None, None, 10)
-    stock = {"id": 1, "is_replenishment": True, "is_stock": True, "most_likely_quantity": 14}
-    assert (
-        StoreProductStock.model_validate(
-            stock | {"most_likely_pool_1": 1, "most_likely_pool_3": 3, "most_likely_pool_10": 10}
-        ).pools
-        == expected
-    )
-    place = LocationStock.model_validate({"mostlikelypool1": 1, "mostlikelypool3": 3, "mostlikelypool10": 10})
-    assert place.pools == expected
-    names = Store.model_validate({"storeName": "N", "storeNo": "1", "storeStockPool2": "Web"})
-    assert names.pools[:3] == (None, "Web", None)
-
-
-def test_the_store_list_is_camel_case_with_its_odd_spelling() -> None:
-    store = Store.model_validate_json('{"storeName":"Noord","storeNo":"0042","isWarhouse":true,"areaId":"N"}')
-    assert (store.store_name, store.store_no, store.is_warehouse, store.area_id) == ("Noord", "0042", True, "N")
-    named = Store.model_validate({"store_name": "N", "store_no": "1", "is_warehouse": False})
-    assert named.model_dump(exclude_unset=True) == {"storeName": "N", "storeNo": "1", "isWarhouse": False}
 
 
 def test_a_request_sends_only_what_was_set_and_null_only_when_it_was_set() -> None:

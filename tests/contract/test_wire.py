@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.contract import wire
-from aisle.contract.wire import OPERATIONS, QueryValue, get_operation
+from aisle.contract.operations import OPERATIONS
+from aisle.contract.wire import QueryValue, get_operation
 from aisle.errors import ContractError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)

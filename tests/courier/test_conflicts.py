@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.cli.reason_texts import reason_text
-from aisle.client import Client, Response, RetryPolicy, asgi_transport
+from aisle.client import Client, Response, RetryPolicy
+from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
 from aisle.host.database import transaction
 from aisle.jobs.count.count_state import log_write
@@ -27,7 +28,7 @@ from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.outbox.operation_record import Operation
 from aisle.scan.meaning import Choice
 from aisle.service.factory import open_service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.courier.document_host import LOG, MOVE, PUT

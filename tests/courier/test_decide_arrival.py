@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.courier.push.decide_arrival import (
     ABSENT,
     BY_LOG,

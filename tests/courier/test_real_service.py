@@ -12,12 +12,13 @@ import httpx
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.client import Client, Response, RetryPolicy, asgi_transport
+from aisle.client import Client, Response, RetryPolicy
+from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier, Runtime
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.service.factory import Service, open_service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.courier.host import URL
 from tests.courier.session_outbox import Desk
 from tests.courier.simulated_time import Time

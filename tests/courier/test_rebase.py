@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from aisle.cli.reason_texts import reason_text
-from aisle.client import Client, Response, RetryPolicy, asgi_transport
+from aisle.client import Client, Response, RetryPolicy
+from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
 from aisle.courier.push.pre_push_checks import adapt_to_lines, needs_adapting
 from aisle.courier.push.request import request_body, request_headers
@@ -24,7 +25,7 @@ from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
 from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.factory import Service, open_service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import Fake, answer_lost
 from tests.courier.host import URL, Host

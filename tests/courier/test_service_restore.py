@@ -22,8 +22,8 @@ from aisle.outbox.excess_picks import is_excess
 from aisle.outbox.service_restore import list_restores
 from aisle.service.factory import open_service
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
+from aisle.service.options import ServiceOptions
 from aisle.service.retention import purge
-from aisle.service.service_options import ServiceOptions
 from tests.courier.document_host import MOVE, PUT, Shop, loss
 from tests.courier.fake_service import says
 from tests.courier.test_conflicts import Own, count

@@ -19,7 +19,7 @@ from aisle.jobs.supervisor.store_product_fields import update_write as write_pro
 from aisle.outbox import session_requests, user_token_owners
 from aisle.outbox.operation_record import UPDATE_ORDER, Author, Intent, principal_of
 from aisle.service.auth.tokens import create_token
-from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.demo.seed import SUPERVISOR_PIN
 from aisle.service.domain.timestamps import format_timestamp
 from tests.courier.fake_service import OWN, Fake, answer_lost, says
 from tests.courier.host import URL, Host, quiet

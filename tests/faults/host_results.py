@@ -17,7 +17,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, Operation
-from aisle.service.db import Database, Transaction
+from aisle.service.db.database import Database, Transaction
 from aisle.service.factory import Service, open_service
 from aisle.session.terminal_settings import iso_time
 from tests.courier.writes import STORE

@@ -12,10 +12,9 @@ from typing import TypeVar
 
 import apsw
 
-from aisle.service.db import Row, Work
-from aisle.service.db.database import DatabaseMonitor
+from aisle.service.db.database import DatabaseMonitor, Row, Work
+from aisle.service.db.schema import migrate
 from aisle.service.db.sqlite_connection import SqliteTransaction, open_connection, run_sync
-from aisle.service.db.sqlite_migrations import migrate
 from tests.service.world import prepare
 
 T = TypeVar("T")

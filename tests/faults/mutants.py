@@ -18,7 +18,7 @@ from aisle.outbox import operation_queue
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import OperationRows
-from aisle.service.db import Statement
+from aisle.service.db.database import Statement
 from aisle.service.db.statements import access
 from aisle.service.handlers.registry import OperationResult
 from aisle.service.http import endpoint

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
+from aisle.jobs.view import Msg
 from tests.faults.goods import PICK_UP, SHELVES
 from tests.faults.host import Host, Person
 
@@ -79,18 +80,25 @@ class Worker:
         self._said.scans += len(texts)
         self.person.say(*texts)
         self._hear_where()
-        return self.person.told[1]
+        answer = self._answer()
+        return answer.id if answer else ""
+
+    def _answer(self) -> Msg | None:
+        """What the last scan led to, without the number that was in question before it and is not taken."""
+        verdict = self.person.frame.verdict
+        said = dict(verdict.text.args).get("said") if verdict and verdict.text.id == "session.not_applied" else None
+        return said if isinstance(said, Msg) else verdict.text if verdict else None
 
     def _hear_where(self) -> None:
         """What was asked for its place is picked as soon as the screen agrees to one."""
-        verdict = self.person.frame.verdict
-        if verdict is None or self._order is None:
+        answer = self._answer()
+        if answer is None or self._order is None:
             return
-        if verdict.text.id == "pick.from_location" and self._asked:
+        if answer.id == "pick.from_location" and self._asked:
             product, quantity = self._asked
             self._said.picked[self._order.number, product] += quantity
-        if verdict.text.id == "pick.which_location":
-            args = dict(verdict.text.args)
+        if answer.id == "pick.which_location":
+            args = dict(answer.args)
             product = next(each for each in self._order.products if args["label"] == f"Product {each}")
             self._asked = product, int(f"{args['quantity']}")
 
@@ -128,9 +136,9 @@ class Worker:
     def _undo(self) -> None:
         assert self._order is not None
         if self._say("u") == "pick.undone":
-            verdict = self.person.frame.verdict
-            assert verdict is not None
-            args = dict(verdict.text.args)
+            answer = self._answer()
+            assert answer is not None
+            args = dict(answer.args)
             product = next(each for each in self._order.products if args["label"] == f"Product {each}")
             self._said.picked[self._order.number, product] += int(f"{args['now']}") - int(f"{args['was']}")
 

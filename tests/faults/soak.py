@@ -18,7 +18,8 @@ from aisle.barcode_keys import check_digit
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder
-from aisle.service.db import Database, open_database
+from aisle.service.db import open_database
+from aisle.service.db.database import Database
 from tests.courier.writes import STORE
 from tests.faults.world import World
 from tests.terminal.harness import python

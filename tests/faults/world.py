@@ -24,13 +24,13 @@ from typing import cast
 
 import httpx
 
-from aisle.client import Client, RetryPolicy, asgi_transport
+from aisle.client import Client, RetryPolicy
+from aisle.client.transport import asgi_transport
 from aisle.service.auth.tokens import create_token
-from aisle.service.db import Database
+from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
-from aisle.service.rate_limits import RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import RateLimits, ServiceOptions
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 from tests.faults import checker

@@ -23,7 +23,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.bench.generated_store import Product, products
 from tests.grow.chain import address_beside, copied, make_beside
 from tests.grow.lists import LISTS, MOST, POLLS, Cost, Side, Walk, side, told, walked, weighed

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.factory import Service
 from tests.bench.generated_store import Product
 from tests.service.world import API

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from aisle.client import Client, asgi_transport
+from aisle.client import Client
 from aisle.client.load import LoadReport, load
-from aisle.service.db import Transaction
+from aisle.client.transport import asgi_transport
+from aisle.service.db.database import Transaction
 from aisle.service.factory import Service, open_service
 from tests.service.world import assert_books
 from tests.terminal.lifeline import Lifeline
@@ -123,21 +124,23 @@ async def test_everything_is_loaded_once(tmp_path: Path) -> None:
 
 async def _look(service: Service, token: str) -> None:
     async with Client("http://localhost", token, transport=asgi_transport(service.app)) as client:
-        [product] = (await client.call("list-products", product_number="P1", store_number="1")).records or []
-        assert (product.price, product.promotion_price, product.brand_code) == (2.25, 1.99, "BRAND")
-        assert [(field.key, field.value) for field in product.free_fields or []] == [
+        [product] = (await client.call("list-products", product_number="P1", store_number="1"))["records"]
+        assert (product["price"], product["promotion_price"], product["brand_code"]) == (2.25, 1.99, "BRAND")
+        assert [(field["key"], field["value"]) for field in product["free_fields"]] == [
             ("product_name.nl", "Een"),
             ("bio", "yes"),
         ]
-        assert [unit.unit_quantity for unit in product.units or []] == [6]
+        assert [unit["unit_quantity"] for unit in product["units"]] == [6]
         page = await client.call("list-deliveries", store_number="1", order_number="D7")
-        assert [(line.line_number, line.quantity, line.description) for line in page.rows[0].order_lines or []] == [
+        assert [
+            (line["line_number"], line["quantity"], line["description"]) for line in page["list"][0]["order_lines"]
+        ] == [
             (1, 12, "case"),
             (2, 12, "case"),
             (3, 12, "case"),
         ]
-        [stock] = (await client.call("list-store-products-stock", store_number="1", product_number="P1")).rows
-        assert (stock.min, stock.max, stock.forecast, stock.most_likely_quantity) == (2, 12, 1, 4)
+        [stock] = (await client.call("list-store-products-stock", store_number="1", product_number="P1"))["list"]
+        assert [stock[name] for name in ("min", "max", "forecast", "most_likely_quantity")] == [2, 12, 1, 4]
         people = await client.request_extension("GET", "/aisle/v1/stores/2/people")
         assert [one["name"] for one in people.json()["people"]] == ["Ben"]
 

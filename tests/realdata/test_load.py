@@ -18,7 +18,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db.sqlite import SqliteDatabase
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.app import App
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.realdata import lookalike
 from tests.realdata.convert import SPARE, STORE, Facts, convert
 from tests.run_length import tries

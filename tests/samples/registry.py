@@ -51,6 +51,10 @@ def _sign_in(text: str) -> Frame:
     return _frame(SignInJob().view(SignInState()), None, LinkState("none"), typed=text, user="")
 
 
+def _sign_in_demo(text: str) -> Frame:
+    return _frame(SignInJob().view(SignInState(is_demo=True)), None, LinkState("live", 3.0), typed=text, user="")
+
+
 def _sign_in_which(text: str) -> Frame:
     names = (text,) * 3 if text else ("Anna Bakker", "Annabel Smit", "Johanna de Wit")
     people = tuple(Person(name, name) for name in names)
@@ -135,6 +139,7 @@ SAMPLES = (
     Sample("sign_in", "fresh", _sign_in),
     Sample("sign_in", "which", _sign_in_which),
     Sample("home", "orders", _home),
+    Sample("sign_in", "demo", _sign_in_demo),
     Sample("home", "other", _home_more_menu),
     Sample("home", "desk", _home_store_menu),
     Sample("home", "found", _home_found),

@@ -12,9 +12,10 @@ from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, Re
 from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.order import OrderJob, OrderState
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome, Person
+from aisle.jobs.supervisor.order_board import OrdersState, SavedView
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.order_rows import BoardOrder
-from aisle.jobs.supervisor.orders import OrdersJob, OrdersState, SavedView
+from aisle.jobs.supervisor.orders import OrdersJob
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg, raw
 
 LIVE_LINK = LinkState("live", 4.0)

@@ -62,15 +62,6 @@ def arabic(text: str) -> str:
     return "".join(chr(0x660 + int(char)) for char in text)
 
 
-UPC_FORMS = ("425261", "0425261", UPC_E, UPC_A, f"0{UPC_A}", f"00{UPC_A}", UPC_A.lstrip("0"), UPC_A[:11])
-
-
-@pytest.mark.parametrize("sent", UPC_FORMS)
-@pytest.mark.parametrize("stored", [form for form in UPC_FORMS if form != UPC_A[:11]])
-def test_all_forms_of_a_upc_are_one_code(stored: str, sent: str) -> None:
-    assert only(what(sent, (stored, "JUICE"))).key == "JUICE"
-
-
 @given(st.sampled_from("01"), st.text("0123456789", min_size=6, max_size=6), st.data())
 def test_every_upc_e_is_its_upc_a(system: str, body: str, data: st.DataObject) -> None:
     forms = upc_forms(system, body)
@@ -336,10 +327,6 @@ def test_an_add_on_after_a_plus_is_ignored(before: str, code: str, add_on: str) 
 @pytest.mark.parametrize("rest", ["+5", "+123", "+1234", "+05+05", " 05", "/05", "+0,5"])
 def test_another_number_after_a_code_is_no_add_on(rest: str) -> None:
     assert not isinstance(what(f"{EAN}{rest}", (EAN, "X")), Scan)
-
-
-def test_a_batch_through_another_keyboard_is_read_back() -> None:
-    assert only(what(through("de", f"]C1010{EAN}10YZ-1"), (EAN, "X"))).batch == "YZ-1"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.in_store_codes import compile_patterns
-from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Ambiguous, Candidate, Meaning, Measure, RefusedInput, Scan
+from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Ambiguous, Candidate, Meaning, Measure, Scan
 from aisle.scan.resolve import resolve
 
 PATTERNS = compile_patterns(("28IIIIIWWWWWC", "21IIIIIPPPPPC:2", "22IIIIINNNNNC"))
@@ -88,10 +88,3 @@ def test_a_location_through_another_keyboard_is_read_back(code: str) -> None:
     assert isinstance(meaning, Scan)
     assert (meaning.matches[0].kind, meaning.matches[0].key) == (LOCATION, "BR-01")
     assert meaning.matches[0].layout
-
-
-@pytest.mark.parametrize("code", ["BRß02", "ABß12"])
-def test_another_layout_of_nothing_known_is_refused(code: str) -> None:
-    meaning = read(code)
-    assert isinstance(meaning, RefusedInput)
-    assert meaning.reason == "input.keyboard_layout"

@@ -467,10 +467,6 @@ def test_a_code_with_a_right_check_digit_is_not_taken_apart(text: str) -> None:
     assert resolve(text, Accepts(), found, [Candidate(text[2:], PRODUCT, "P1")], ()) == UnknownCode(text)
 
 
-def test_digits_before_an_unknown_code_are_an_unknown_code() -> None:
-    assert said("12" + ean("590000000001")) == UnknownCode("12" + ean("590000000001"))
-
-
 BY_CHANCE = [
     ("012000000058", PRODUCT, "120005"),
     ("0120000058", PRODUCT, "120005"),

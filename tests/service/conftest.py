@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from aisle.service.db import sqlite_reader
+from aisle.service.db import sqlite
 from aisle.service.db.postgres import PostgresDatabase
 from tests.service import citus, postgres
 from tests.service.world import World, filled
@@ -59,7 +59,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(autouse=True)
 def _reads_are_short_by_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the time that a busy machine gives them: what is done on the loop is the same in each run."""
-    monkeypatch.setattr(sqlite_reader, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(sqlite, "monotonic", lambda: 0.0)
 
 
 def _started() -> postgres.Server:

@@ -35,12 +35,11 @@ from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import ignored_auth
 
 from aisle.service.auth.tokens import ROLES, create_token
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
 from aisle.service.operation_context import Role
-from aisle.service.rate_limits import RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import RateLimits, ServiceOptions
 from tests.service.world import START, assert_books
 
 AnyCase = Case[Any]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import asyncpg
 
-from aisle.service.db import Transaction
+from aisle.service.db.database import Transaction
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.postgres_transaction import PostgresTransaction
 

@@ -22,7 +22,7 @@ import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
 from aisle.service.http.middleware import RequestMiddleware
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 
 SECONDS = 60
 LONGEST = 20_000

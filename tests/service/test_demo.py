@@ -12,13 +12,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from aisle.barcode_keys import check_digit
-from aisle.contract.models.deliveries import StoreDeliveryCreate
-from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderUpdateRequest
+from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderUpdateRequest, StoreDeliveryCreate
 from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import MovementItem, StoreProductCreate, StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.service.auth import pins
-from aisle.service.demo.store import (
+from aisle.service.demo.seed import (
     CREATE_ORDERS,
     OPENING_DAY,
     STORE,

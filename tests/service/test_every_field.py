@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from tests.contract.document import BODIES as DOCUMENTED_BODIES
 from tests.contract.test_document import RESOURCES, ROWS, blocks
 from tests.service import test_conformance

@@ -21,12 +21,14 @@ from aisle.errors import StorageError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.service import factory
 from aisle.service.auth.tokens import list_tokens
-from aisle.service.db import Busy, SqliteDatabase, Transaction, Work, parse_database_url
-from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.db import parse_database_url
+from aisle.service.db.database import Busy, Transaction, Work
+from aisle.service.db.sqlite import SqliteDatabase
+from aisle.service.demo.seed import SUPERVISOR_PIN
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import open_service
 from aisle.service.http.server import ServerOptions, run_server
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.service.world import API, START, assert_books
 
 T = TypeVar("T")

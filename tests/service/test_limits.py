@@ -25,15 +25,15 @@ from aisle.service.handlers.registry import BULK_BODY_LIMIT, HANDLERS
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.server import ServerOptions, run_server
-from aisle.service.rate_limits import (
-    MAX_CODE_LENGTH,
+from aisle.service.http.validation import MAX_CODE_LENGTH
+from aisle.service.options import (
     MAX_HEADER_BYTES,
     MAX_HEADERS,
     MAX_QUERY_BYTES,
     RateLimiter,
     RateLimits,
+    ServiceOptions,
 )
-from aisle.service.service_options import ServiceOptions
 from tests.run_length import tries
 from tests.service.world import API, LOGS, World
 

@@ -12,15 +12,14 @@ import pytest
 import pytest_asyncio
 
 from aisle.contract.models.extension_bodies import request_body_adapter
-from aisle.contract.operations import Operation
-from aisle.contract.wire import OPERATIONS, build_path, encode_json, encode_query
+from aisle.contract.operations import OPERATIONS, Operation
+from aisle.contract.wire import build_path, encode_json, encode_query
 from aisle.service.errors import STATUS_TITLES
 from aisle.service.factory import open_service
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import SCROLL_PARAM
-from aisle.service.http.docs_pages import ASSETS
-from aisle.service.http.openapi.document import build_document
-from aisle.service.http.openapi.texts import EXAMPLES, PARAMETER_TEXTS
+from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
+from aisle.service.http.pages import ASSETS
 from tests.service.world import prepare
 
 OURS = {"Idempotency-Key", "Aisle-Occurred-At", "Aisle-Clock-Ahead", "Aisle-Follows", "Aisle-Replay", "Aisle-App-User"}
@@ -112,7 +111,7 @@ def test_extensions_are_shown_as_such() -> None:
         page = build_document()["paths"][extension.path][extension.method.lower()]
         assert page["operationId"] == extension.name
         assert page["description"].startswith("Extension of this service.")
-        assert ("requestBody" in page) == (extension.body is not None)
+        assert ("requestBody" in page) == (extension.body_adapter is not None)
 
 
 def test_no_reference_points_nowhere() -> None:

@@ -14,7 +14,7 @@ import pytest_asyncio
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.service.factory import open_service
 from tests.service.world import prepare
 

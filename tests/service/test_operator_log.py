@@ -20,14 +20,15 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.server.certificates import CertificateFiles, CertificateWatch, good_until, renewed
-from aisle.service.db import Database, SqliteDatabase, Transaction, database
-from aisle.service.db.database import QUIET_WRITES_S, DatabaseMonitor
+from aisle.service.db import database
+from aisle.service.db.database import QUIET_WRITES_S, Database, DatabaseMonitor, Transaction
 from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.sqlite import SqliteDatabase
 from aisle.service.db.statements import access
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.metrics import Metrics
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.service.postgres import Server
 from tests.service.test_limits import CERTIFICATE
 from tests.service.test_monitoring import LONG, client_of, figures, serving

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.service.http.validation import PRICE_FIELDS
 from tests.service.fields import documented
 from tests.service.world import World

@@ -14,11 +14,11 @@ import httpx
 import pytest
 
 import aisle.service.db.statements as catalogue
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.service import handlers
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.auth.tokens import Authorization, authorize
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.sqlite_connection import SqliteTransaction
 from aisle.service.db.statements import access
 from aisle.service.db.statements import stock as stock_sql
@@ -105,9 +105,6 @@ class NoTx:
     async def run_many(self, sql: str, rows: Any) -> None:
         self.ran.append(sql)
 
-    async def prefetch(self, questions: Any) -> None:
-        self.ran += [sql for sql, _ in questions]
-
     async def run_batch(self, statements: Any) -> None:
         self.ran += [sql for sql, _ in statements]
 
@@ -160,8 +157,6 @@ async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) 
             await scoped.run_many(text, [args])
         with pytest.raises(Refusal):
             await scoped.run_batch([(text, args)])
-        with pytest.raises(Refusal):
-            await scoped.prefetch([(text, args)])
         tried += 1
     assert tx.ran == []
     assert tried > 80

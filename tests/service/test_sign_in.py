@@ -12,7 +12,7 @@ from aisle.service.auth import pins
 from aisle.service.auth.tokens import list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.people import TOKEN_SECONDS
-from aisle.service.rate_limits import RateLimits
+from aisle.service.options import RateLimits
 from tests.service.world import World
 
 SIGN_IN = "/aisle/v1/sign-in"

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,22 +18,12 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.host import database
-from aisle.service.auth.tokens import add_token, hash_secret
-from aisle.service.db import (
-    MIN_SQLITE_VERSION,
-    Busy,
-    ConstraintViolated,
-    DatabaseFailed,
-    SqliteDatabase,
-    Transaction,
-    Work,
-    sqlite,
-)
+from aisle.service.db import sqlite
+from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.sqlite import check_sqlite_version
+from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
 from aisle.service.db.sqlite_connection import SqliteTransaction, _json_list, open_connection
 from aisle.service.db.statements import access
-from aisle.service.errors import Refusal
 from tests.service.world import World, assert_books
 
 pytestmark = pytest.mark.sqlite
@@ -46,7 +36,7 @@ from tests.service.world import World
 async def main(folder, secret, times, place):
     world = World.__new__(World)
     from aisle.service.factory import open_service
-    from aisle.service.service_options import ServiceOptions
+    from aisle.service.options import ServiceOptions
     from tests.service.world import START
     world.now = START
     world.service = open_service(Path(folder) / "service.db", ServiceOptions(lambda: START))
@@ -122,49 +112,6 @@ async def test_a_list_is_asked_for_with_each_of_its_values(tmp_path: Path) -> No
             return [await found(tx, of, values) for of in stores for values in numbers]
 
         assert storage.write_now(work) == [[], [], [], ["a"], ["a"], [], ["a"], ["a", "b"], ["b"], ["c"], ["c"], []]
-
-
-async def test_caller_lookup_is_shared_within_one_commit_until_tokens_change(tmp_path: Path) -> None:
-    path, revoked = tmp_path / "service.db", "UPDATE token SET revoked_on = $2 WHERE token_id = $1"
-    asked: list[str] = []
-
-    def note(_cursor: apsw.Cursor, sql: str, _given: object) -> bool:
-        asked.append(sql)
-        return True
-
-    async def prepare(tx: Transaction) -> None:
-        assert isinstance(tx, SqliteTransaction)
-        await add_token(tx, name="n", role="staff", store_numbers=None, now="2026", secret="s")
-        tx.connection.exec_trace = note
-
-    async def ask(tx: Transaction) -> object:
-        row = await tx.one(access.TOKEN_BY_HASH, hash_secret("s"))
-        return row and row[6]
-
-    async def revoke(tx: Transaction, when: str | None) -> None:
-        row = await tx.one(access.TOKEN_BY_HASH, hash_secret("s"))
-        assert row
-        await tx.run(revoked, row[0], when)
-
-    async def half(tx: Transaction) -> object:
-        with suppress(Refusal):
-            async with tx.savepoint():
-                await revoke(tx, "half")
-                assert await ask(tx) == "half"
-                raise Refusal(422, "never")
-        return await ask(tx)
-
-    with closing(SqliteDatabase(path)) as storage:
-        storage.write_now(prepare)
-        then, never = partial(revoke, when="then"), partial(revoke, when=None)
-        works: list[Work[object]] = [ask, ask, ask, then, ask, ask, never, ask]
-        said = await asyncio.gather(*(storage.write(work) for work in works))
-        assert said == [None, None, None, None, "then", "then", None, None]
-        assert sum("token_hash" in sql for sql in asked) == 3
-        assert await storage.write(half) is None
-        with closing(apsw.Connection(str(path))) as other:
-            other.execute("UPDATE token SET revoked_on = 'elsewhere'")
-        assert await storage.write(ask) == "elsewhere"
 
 
 async def test_write_statements_are_planned_once(tmp_path: Path) -> None:

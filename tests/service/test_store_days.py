@@ -13,7 +13,7 @@ from aisle.contract.models.stores import OrderingSchema
 from aisle.service.domain.ordering_schedule import upcoming_dates
 from aisle.service.domain.timestamps import TimeZones
 from aisle.service.factory import Service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.service.world import LOGS, World
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC"]

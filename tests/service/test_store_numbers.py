@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.errors import UsageError
 from aisle.service.auth.tokens import create_token
 from aisle.service.domain.timestamps import format_timestamp

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from aisle.search_text import search_variants
-from aisle.service.db import Transaction
+from aisle.service.db.database import Transaction
 from aisle.service.db.queries import filter_query, like_pattern, search_filter
 from aisle.service.db.sqlite_connection import _to_sqlite
 from aisle.service.db.statements import products, stock, stores

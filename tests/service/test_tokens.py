@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from tests.service.world import API, World
 
 TOKENS, REVOKED, AUDIT = "/aisle/v1/tokens", "/aisle/v1/token-revocations", "/aisle/v1/audit"
+MOVES = f"{API}/stores/S1/storeproductlocation/movement"
 OF_STORE = "/aisle/v1/stores/S1/audit"
 
 
@@ -198,3 +200,19 @@ async def test_locations_new_products_and_first_prices_are_audited(world: World)
         {},
         {"price": 3, "old_price": 4},
     )
+
+
+async def test_the_body_of_a_revoked_token_is_not_read(world: World) -> None:
+    secret, taken = world.token("staff", ["S1"]), 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal taken
+        taken += 1
+        yield b"["
+
+    async with world.open_client(secret) as client:
+        assert (await client.post(MOVES, content=body())).status_code == 400
+        [token] = [row for row in list_tokens(world.service.database) if row.role == "staff"]
+        assert revoke_token(world.service.database, token.token_id, now="2026-01-01T00:00:00.000Z")
+        assert (await client.post(MOVES, content=body())).status_code == 401
+    assert taken == 1

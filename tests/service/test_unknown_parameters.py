@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.service.test_monitoring import serving
 from tests.service.world import API, World
 

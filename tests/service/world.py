@@ -17,12 +17,13 @@ from typing import Any
 import apsw
 import httpx
 
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.service.auth.tokens import create_token
-from aisle.service.db import Database, Transaction, open_database
+from aisle.service.db import open_database
+from aisle.service.db.database import Database, Transaction
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 from tests.service.watched_storage import Watched
 
 API = "/api/v2/public"

@@ -75,11 +75,22 @@ def test_an_action_on_the_order_shows_in_the_pane(board: Session) -> None:
     assert "order.rejected_why" in [line.text.id for line in pane(frame).lines]  # type: ignore[union-attr]
 
 
-def test_a_narrow_screen_has_no_pane_and_gets_it_when_it_is_wide(board: Session) -> None:
-    assert pane(board.resize(120, 40)) is None
-    assert pane(board.resize(139, 50)) is None
+def test_a_small_desk_has_no_pane_and_gets_it_when_it_is_large(board: Session) -> None:
+    assert pane(board.resize(80, 50)) is None
+    assert pane(board.resize(120, 37)) is None
     assert pane(board.resize(200, 29)) is None
     assert title(board.resize(140, 30)) == "4101"
+
+
+@pytest.mark.parametrize("size", [(100, 38), (120, 40), (139, 50)])
+def test_under_140_columns_the_pane_stands_below_the_list(board: Session, size: tuple[int, int]) -> None:
+    board.resize(*size)
+    frame = press(board, "down", "down")
+    assert title(frame) == "4102"
+    lines = plain_lines(layout_screen(frame, *size))
+    rows = [next(at for at, line in enumerate(lines) if text in line) for text in ("4103", "─" * 60, "f Filter")]
+    assert rows == sorted(rows), lines
+    assert any("4102" in line for line in lines[rows[1] : rows[2]])
 
 
 def test_an_empty_list_has_no_pane(board: Session) -> None:

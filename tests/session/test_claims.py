@@ -263,7 +263,10 @@ def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(
         dock.start()
         say(dock, "4101", BARCODES[1])
     with at(home, "t2", "U1") as hand:
-        assert (hand.frames.build().view.name, told(hand.frames.build())) == ("pick.product", (INFO, "session.resumed"))
+        assert (hand.frames.build().view.name, told(hand.frames.build())) == (
+            "pick.product",
+            (INFO, "session.resumed_from"),
+        )
         hand.poll()
         assert told(hand.frames.build())[1] != "pick.taken_over"
     dock.close()

@@ -525,3 +525,50 @@ def test_order_picked_elsewhere_is_searchable_until_put_down(
     reads = CacheReader(home, open_outbox(home.folder))
     assert [row["order_number"] for row in reads.query("orders", args)[0]] == ["4103"] * found
     assert reads.query("orders", {**args, "not_put_down": False}) == ([], 0), "no round gathers it"
+
+
+def found_records(session: Session, text: str) -> list[str]:
+    """Keys of the records that the palette lists while this is typed."""
+    frame = session.take([OpenLine(text)], 1.0)
+    assert isinstance(frame.view, ListView)
+    return [row.key for row in frame.view.rows if "/" in row.key]
+
+
+@pytest.mark.parametrize(
+    ("typed", "record"),
+    [
+        ("4101", "order/4101"),
+        ("oka", "order/4101"),
+        ("okq", "order/4101"),
+        ("okafro", "order/4101"),
+        ("elsewhere", "product/P9"),
+        ("elz", "product/P9"),
+        ("lesewhere", "product/P9"),
+    ],
+)
+def test_the_palette_finds_records_and_forgives_one_typing_error(home: StoreFolder, typed: str, record: str) -> None:
+    with at(home, user="U1") as session:
+        say(session, ".")
+        assert record in found_records(session, typed)
+        if typed.isdecimal():
+            return  # the page below takes a known code
+        say(session, typed)
+        assert session.stack.top.job.name == record.partition("/")[0].replace("product", "look_up")
+
+
+def test_the_palette_lists_commands_before_records_and_records_only_from_three_letters(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        say(session, ".")
+        assert found_records(session, "pr") == []
+        frame = session.take([OpenLine("pro")], 1.0)
+        assert isinstance(frame.view, ListView)
+        kinds = ["/" in row.key for row in frame.view.rows]
+        assert kinds == sorted(kinds)
+        assert {row.key for row in frame.view.rows} >= {"product/P1", "product/P2", "product/P3"}
+        assert found_records(session, "zzz") == []
+
+
+def test_nobody_searches_records_before_the_sign_in(home: StoreFolder) -> None:
+    with at(home) as session:
+        say(session, ".")
+        assert found_records(session, "4101") == []

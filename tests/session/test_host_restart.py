@@ -113,7 +113,7 @@ def test_somebody_at_two_terminals_works_on_two_things(home: StoreFolder) -> Non
     assert told(say(here, CODE)) == "pick.picked"
     here.close()
     again, frame = at(home, "dock-1", "U1")
-    assert told(frame) == "session.resumed", "and who comes back after both are closed has both, one above the other"
+    assert told(frame) == "session.resumed_from", "who comes back after both are closed has both, one above the other"
     names = [level.job.name for level in again.stack.jobs]
     assert names == ["home", "pick", "pick"]
     again.close()

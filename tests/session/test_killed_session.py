@@ -62,14 +62,19 @@ def standing(frame: Frame) -> tuple[str, int]:
     return frame.view.name, int(frame.view.done)
 
 
-@pytest.mark.parametrize("rounds", ROUNDS)
-def test_killed_in_the_middle_of_a_burst(home: StoreFolder, rounds: int) -> None:
+def write_order(home: StoreFolder) -> None:
+    """Write an order that no scan completes."""
     with closing(open_cache(home.folder, writer=True)) as database:
         cache = CacheWriter(database, home.store)
         cache.write_products([service_rows.product("P1", "Oats", CODE)])
         cache.write_orders(
             [service_rows.order("4101", service_rows.line(1, "P1", 10_000_000))], lines_known=True, read_began=1.0
         )
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_killed_in_the_middle_of_a_burst(home: StoreFolder, rounds: int) -> None:
+    write_order(home)
     dice = Random(3)
     kept: list[tuple[int, str]] = []
     stands = 0
@@ -98,3 +103,22 @@ def test_killed_in_the_middle_of_a_burst(home: StoreFolder, rounds: int) -> None
 def pieces(raws: list[str]) -> Any:
     """How many pieces these scans are."""
     return sum(int(raw.partition("*")[0]) for raw in raws)
+
+
+def test_work_of_a_killed_terminal_goes_on_at_one_other_that_names_it(home: StoreFolder) -> None:
+    """The same person on two terminals: one draft is never worked on twice, and nobody gets it without a word."""
+    write_order(home)
+    child = Child(picker(home, 1))
+    with running(child):
+        assert child.hear(2)
+        child.kill()
+    with (
+        closing(open_session(home, Settings(terminal="desk", user="U1"))) as desk,
+        closing(open_session(home, Settings(terminal="dock", user="U1"))) as dock,
+    ):
+        frame = desk.start()
+        assert frame.view.name == "pick.product"
+        assert frame.verdict is not None
+        assert frame.verdict.text.id == "session.resumed_from"
+        assert dict(frame.verdict.text.args) == {"terminal": "dock"}
+        assert dock.start().view.name == "home"

@@ -144,6 +144,8 @@ def test_the_screen_stays_under_the_cursor_while_the_courier_writes(home: StoreF
     assert isinstance(view, ListView)
     at = view.cursor - view.first
     assert (view.rows[at].key, at, view.total) == ("4102", 1, 33)
+    assert (view.title.id, dict(view.title.args)["count"]) == ("orders.title_new_above", 30)
+    assert session.take([Key("home")], 0.0).view.title.id == "orders.title"
 
 
 def test_difference_is_approved_locally_without_service_review(home: StoreFolder, session: Session) -> None:

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import TAB_KEY, Key
 from aisle.session.session import Session, open_session
@@ -97,3 +98,11 @@ def test_a_handheld_and_a_terminal_without_a_person_have_no_tabs(home: StoreFold
 def test_a_scan_after_a_tab_opens_its_record(desk: Session) -> None:
     press(desk, f"{TAB_KEY}orders")
     assert says(desk, "4102").view.name == "order"
+
+
+def test_a_browser_opens_on_today_at_a_desk_and_at_home_on_a_phone(home: StoreFolder) -> None:  # noqa: F811
+    for size, name in (((120, 40), "today"), ((40, 20), "home")):
+        with closing(open_session(home, Settings(terminal="web"), person=SignIn("U1", "Anna"))) as session:
+            session.start()
+            assert session.resize(*size).view.name == name
+            assert session.resize(121, 41).view.name == name, "only at the start"

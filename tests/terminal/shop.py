@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, Self
 
 import apsw
 
-from aisle.client import Client, Outcome, Response, asgi_transport, outcome_of
-from aisle.contract.wire import OPERATIONS
+from aisle.client import Client, Outcome, Response, outcome_of
+from aisle.client.transport import asgi_transport
+from aisle.contract.operations import OPERATIONS
 from aisle.host.store_folder import StoreFolder
 from aisle.service.factory import open_service
 from aisle.settings import EMBEDDED

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
-from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.demo.seed import SUPERVISOR_PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop, on_this_host
 from tests.terminal.test_entry_counts import open_job

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 import aisle
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from tests.terminal.picker import Picker
 
 ROOT = Path(__file__).parents[2]

@@ -131,4 +131,4 @@ def test_letters_act_at_once_on_a_desk_and_scans_stay_scans(shop: Shop, picker: 
     shows(app, "Order SUP-3")
     app.rest()
     app.terminal.write(b"b")
-    shows(app, "Orders: all that are active")
+    shows(app, "Marked: 1 order")

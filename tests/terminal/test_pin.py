@@ -11,7 +11,7 @@ import pytest
 
 from aisle.host.leader_lock import LeaderLock
 from aisle.host.store_folder import StoreFolder
-from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.demo.seed import SUPERVISOR_PIN
 from aisle.settings import EMBEDDED
 from tests.terminal.picker import Picker
 from tests.terminal.shop import STORE, Shop, on_this_host

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.demo.seed import SUPERVISOR_PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import STORE, Shop
 from tests.terminal.test_clearance import typed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.demo.seed import SUPERVISOR_PIN
 from tests.terminal.document_service import document_service
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop

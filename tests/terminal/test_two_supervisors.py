@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.demo.seed import SUPERVISOR_PIN
 from tests.run_length import tries
 from tests.terminal.picker import HANDS_S, KEY_S, READING_S, START_S, Picker, Seen
 from tests.terminal.shop import Shop, on_this_host

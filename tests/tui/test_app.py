@@ -186,6 +186,7 @@ def test_a_terminal_without_utf8_gets_plain_ascii(bench: Callable[..., Bench]) -
     assert app.terminal.raw.isascii()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("term", ["vt220", "linux", "xterm", "dumb"])
 def test_colours_are_the_sixteen_of_the_terminal(bench: Callable[..., Bench], term: str) -> None:
     app = bench(40, 20, term=term, COLORTERM="truecolor")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import pytest
 
 from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Opened, Query
-from aisle.jobs.view import Frame, LinkState, ListView, Msg, Row, raw
+from aisle.jobs.view import Chip, Frame, LinkState, ListView, Msg, Row, msg, raw
 from aisle.session.screen_size import ScreenSize
 from aisle.tui.layout.list_view import list_lines
 from aisle.tui.layout.screen import layout_screen, visible_row_count
@@ -129,3 +130,19 @@ def test_a_page_of_a_long_list_is_full(job: str, size: tuple[int, int]) -> None:
     shown = [line.partition("│")[0].strip() for line in plain_lines(layout_screen(frame, *size))]
     under = shown[shown.index(f"row {wanted - 1} of them") + 1 :]
     assert under.index(next(filter(None, under))) <= 1 + (job != "home" or size != (80, 24))
+
+
+@pytest.mark.parametrize("columns", [100, 120, 200])
+@pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
+def test_filters_above_a_list_are_whole_or_left_out(columns: int, language: str) -> None:
+    ids = ("state_active", "due_late", "claim_claimed", "view_oldest", "state_picked", "shorts_short", "state_rejected")
+    chips = tuple(Chip(msg(f"orders.{id_}"), 12_345, id_ == "due_late") for id_ in ids)
+    view = ListView("orders", raw("t"), raw("p"), (raw("h"),), (Row("1", (raw("1"),)),), 0, 1, chips=chips)
+    line = next(
+        line
+        for line in layout_screen(Frame(view, LinkState("live", 3.0), language=language), columns, 40).lines
+        if any(role.startswith("chip") for _, role in line)
+    )
+    shown = [text.strip() for text, role in line if role.startswith("chip")]
+    assert all(text.endswith(MessageWriter(language=language).format_number(Decimal(12_345))) for text in shown)
+    assert len(shown) >= 5

@@ -1,6 +1,11 @@
-"""The default run leaves out cases of a test marked `sampled(n)`, and keeps each value of an argument in some case."""
+"""The default run leaves out cases of a test marked `sampled(n)`, and keeps each value of an argument in some case.
+
+Of a longer table it draws about as many as `CASES` of `tests/conftest.py`.
+"""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
@@ -24,3 +29,14 @@ def test_every_value_is_in_some_case_of_the_default_run(request: pytest.FixtureR
     assert len(kept) <= len(cases) // 3
     for name, values in (("first", FIRST), ("second", SECOND), ("one", (0, 1, 2)), ("other", ("x", "y"))):
         assert {case[name] for case in kept} == {*values}
+
+
+@pytest.mark.parametrize("number", range(49))
+def test_case_of_a_long_table(number: int) -> None:
+    """One of many cases, of which a third runs by default."""
+
+
+def test_a_long_table_is_drawn(request: pytest.FixtureRequest) -> None:
+    name = test_case_of_a_long_table.__name__
+    drawn = sum(getattr(each, "originalname", "") == name for each in request.session.items)
+    assert drawn in (0, 49 if os.environ.get("AISLE_FULL") == "1" else 16, 17)

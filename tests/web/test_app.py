@@ -16,12 +16,12 @@ import pytest
 from aiohttp import ClientResponse, ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType, WSServerHandshakeError
 from yarl import URL
 
+from aisle.caller_keys import sender
 from aisle.server.connections import ConnectionLimits
 from aisle.server.http_server import listening
 from aisle.web import app, pages
 from aisle.web.app import ELSEWHERE, ENDED, Hooks, SignInError, WebApp, http_server
 from aisle.web.app_process import Start
-from aisle.web.client_address import sender
 from aisle.web.sign_ins import IDLE_S, LONGEST_S, TRIES, TRIES_S, FailedAttempts, Person, SignIns
 
 ANN = Person("ann", "Ann Bell")

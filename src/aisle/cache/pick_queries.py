@@ -263,7 +263,7 @@ def recent_reasons(context: QueryContext, _: Args) -> QueryResult[ShortReasonsRo
     return rows, len(rows)
 
 
-@declare_query("features", "", whole_topics())
+@declare_query("features", "", whole_topics("link"))
 def service_features(context: QueryContext, _: Args) -> QueryResult[FeaturesRow]:
     """Return one row with the announced `features`; none if the service was never reached."""
     words = announced_features(context.cache)

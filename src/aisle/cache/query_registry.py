@@ -44,6 +44,7 @@ _QUERIES_BY_MODULE = {
     ),
     "product_queries": ("next_deliveries", "store_product"),
     "product_search": ("product", "search", "surrounding"),
+    "record_search": ("records",),
     "store_queries": ("store", "store_page", "stores", "unread_lists"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
 }

@@ -15,7 +15,8 @@ from aisle.cli.options import FILE, SettingValues, setting_options, settings_fro
 from aisle.cli.service_client import service_client
 from aisle.client import Response
 from aisle.client.errors import Outcome, outcome_of, status_error
-from aisle.contract.wire import OPERATIONS, Operation, build_path, encode_headers, encode_query, get_operation
+from aisle.contract.operations import OPERATIONS, Operation
+from aisle.contract.wire import build_path, encode_headers, encode_query, get_operation
 from aisle.errors import ContractError, UsageError
 from aisle.outbox.operation_record import new_id
 from aisle.safe_text import clean

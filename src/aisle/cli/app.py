@@ -24,9 +24,9 @@ from aisle.tui.message_text import MessageWriter, length_count
 
 if TYPE_CHECKING:
     from aisle.cli.options import SettingValues
-    from aisle.jobs.view import Frame, Msg
+    from aisle.jobs.view import Msg
     from aisle.session.session import Session
-    from aisle.session.terminal_settings import OpenedStore, OpenStore
+    from aisle.session.terminal_settings import OpenedStore
 
 
 def run(setting_values: SettingValues, home: str | None = None) -> int:
@@ -63,10 +63,13 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     session = open_session(store_folder, loaded.settings, _courier_starter(loaded), loaded, person)
 
     if not view:
-        session.open_store = _store_opener(configured)
+        session.open_store = partial(_open_store, configured)
     session.terminal.message_text = _message_text
-    session.terminal.rows_in_view = partial(_visible_rows, plain=not (view or supports_utf8()))
-    session.terminal.fits_screen = partial(_fits_screen, plain=not (view or supports_utf8()))
+    plain = not (view or supports_utf8())
+    session.terminal.rows_in_view = lambda frame, columns, rows, size: visible_row_count(
+        frame, columns, rows, size, plain
+    )
+    session.terminal.fits_screen = lambda frame, columns, rows: fits_whole(frame, columns, rows, plain)
     session.terminal.has_themes = not colourless and (view is not None or has_256_colours(os.environ))
 
     size = view.size if view else None
@@ -105,16 +108,6 @@ def _message_text(message: Msg, language: str) -> str:
     return " ".join(writer.write(message, level) for level in range(length_count(message, language)))
 
 
-def _visible_rows(frame: Frame, columns: int, rows: int, size: int, *, plain: bool) -> int:
-    """Return the number of list rows that the terminal shows."""
-    return visible_row_count(frame, columns, rows, size, plain)
-
-
-def _fits_screen(frame: Frame, columns: int, rows: int, *, plain: bool) -> bool:
-    """Return True if the terminal shows a page completely."""
-    return fits_whole(frame, columns, rows, plain)
-
-
 def _app_settings(setting_values: SettingValues) -> LoadedSettings:
     """Return the settings in force; without options, their module and click are not loaded."""
     if not setting_values:
@@ -122,12 +115,6 @@ def _app_settings(setting_values: SettingValues) -> LoadedSettings:
     from aisle.cli.options import settings_from_options
 
     return settings_from_options(setting_values, print_problems=False)  # the app shows problems itself
-
-
-def _store_opener(configured: LoadedSettings) -> OpenStore:
-    """Return a function that opens another store on this terminal."""
-
-    return partial(_open_store, configured)
 
 
 def _open_store(configured: LoadedSettings, store: str) -> OpenedStore:

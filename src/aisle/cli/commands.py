@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
 from aisle import __version__
-from aisle.cli import start_app
+from aisle.cli import COMPLETE_VARIABLE, start_app
 from aisle.cli.options import FOLDER, SettingValues, app_options
 from aisle.safe_text import clean
 
@@ -35,7 +35,7 @@ COMMANDS = {
     "doctor": "doctor:doctor",
     "sheet": "barcode_sheet:print_barcodes",
     "web": "web:web",
-    "completion": "completion:completion",
+    "completion": "commands:completion",
 }
 """Commands, and where each is declared: a module of this package, and a function."""
 
@@ -118,3 +118,14 @@ def aisle_command(context: click.Context, setting_values: SettingValues, home: s
     if any(value is not None for value in (home, *setting_values.values())):
         raise click.UsageError("Options before a command belong to the app. Write those of the command after its name.")
     return None
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> int:
+    """Print a script by which SHELL completes commands, options, operations and files."""
+    root, shell_class = context.find_root(), get_completion_class(shell)
+    assert shell_class is not None
+    print(shell_class(root.command, {}, "aisle", COMPLETE_VARIABLE).source())
+    return 0

@@ -13,8 +13,7 @@ from aisle.cli.time_zones import service_zones
 from aisle.client.transport import Transport, asgi_transport
 from aisle.host.store_folder import StoreFolder
 from aisle.service.factory import Service, open_service
-from aisle.service.rate_limits import keys_kept
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions, keys_kept
 from aisle.settings import LoadedSettings
 
 

@@ -28,7 +28,7 @@ from aisle.outbox.archive import (
 from aisle.outbox.operation_queue import open_outbox
 from aisle.service.db import parse_database_url
 from aisle.service.factory import open_service
-from aisle.service.rate_limits import keys_kept
+from aisle.service.options import keys_kept
 from aisle.service.retention import PARTS, least_days, purge
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
 

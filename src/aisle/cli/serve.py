@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 
 import click
 
-from aisle.cli.listen_options import ListenOptions, listen_options
-from aisle.cli.options import FILE, database_option
+from aisle.cli.options import FILE, ListenOptions, database_option, listen_options
 from aisle.cli.time_zones import service_zones
 from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.safe_text import clean
 from aisle.service.auth.tokens import ALL_STORES, ROLES, TokenInfo, create_token, list_tokens, revoke_token
-from aisle.service.db import Database, parse_database_url
+from aisle.service.db import parse_database_url
+from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import TimeZones, format_timestamp
 from aisle.service.factory import open_service
 from aisle.service.http.json_logging import format_line, log_as_json
 from aisle.service.http.server import ServerOptions
 from aisle.service.http.server import run_server as run_server
 from aisle.service.operation_context import Role
-from aisle.service.rate_limits import RateLimits, keys_kept
+from aisle.service.options import RateLimits, keys_kept
 from aisle.settings import EMBEDDED, find_data_folder, load_settings
 from aisle.settings.time_zone import parse_zone
 
@@ -146,7 +146,7 @@ def _serve(options: ServeOptions) -> int:
         time_zones=_store_zones(options.time_zone),
         lenient=options.lenient,
         keys_days=keys_kept(load_settings({}, strict=False).settings.keep_answers_days),
-        proxies=[str(proxy) for proxy in listen.proxies],
+        proxies=listen.proxies,
         drain_seconds=options.drain_seconds,
         per_address=listen.connections_per_address,
     )

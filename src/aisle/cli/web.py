@@ -1,7 +1,7 @@
 """`aisle web`: serves the app to browsers, and checks sign-ins with the service.
 
-One client of the service is kept on its own thread. The embedded service runs in this process, and its work must not
-delay the loop that carries the screens.
+The service is asked on threads. The embedded service runs in this process, and its work must not delay the loop that
+carries the screens.
 """
 
 from __future__ import annotations
@@ -11,17 +11,25 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import click
 
+from aisle.caller_keys import is_loopback
 from aisle.cli import web_session
-from aisle.cli.listen_options import ListenOptions, listen_options
-from aisle.cli.options import SettingValues, language_option, setting_options, settings_from_options
+from aisle.cli.options import (
+    ListenOptions,
+    SettingValues,
+    language_option,
+    listen_options,
+    setting_options,
+    settings_from_options,
+)
 from aisle.cli.service_client import extension_rows, preload_client, service_client
 from aisle.client.errors import ClientError, InvalidResponse
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, sign_in
@@ -36,7 +44,6 @@ from aisle.settings import ENGLISH, effective_language
 from aisle.tui.message_text import MessageWriter
 from aisle.web.app import MIN_RETRY_S, Hooks, SignInError, WebApp, serve
 from aisle.web.app_process import Start
-from aisle.web.client_address import is_loopback
 from aisle.web.sign_ins import Person
 
 if TYPE_CHECKING:
@@ -50,7 +57,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ClientOpener = Callable[[], AbstractAsyncContextManager["Client"]]
 
-_CLOSE_S: Final = 5.0
 _FIELDS: Final = ("badge", "user", "name", "role")
 
 
@@ -63,60 +69,30 @@ class StorePerson(NamedTuple):
     role: str
 
 
-class SharedClient:
-    """Client that is closed when it has failed or is not needed, and nobody uses it."""
-
-    def __init__(self, opened: AbstractAsyncContextManager[Client], client: Client) -> None:
-        self.context = opened
-        self.client = client
-        self.users = 0
-
-
 class PeopleClient:
-    """People of the store as the service has them."""
+    """People of the store as the service has them. Each question has its own client and thread."""
 
     def __init__(self, loaded: LoadedSettings, open_client: ClientOpener | None = None) -> None:
         self._loaded = loaded
         self._open_client = open_client or (lambda: service_client(loaded))
-        self._shared_client: SharedClient | None = None
-        self._loop = asyncio.new_event_loop()
-        self._open_lock = asyncio.Lock()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-people", daemon=True)
-        self._thread.start()
 
     async def check_pin(self, who: str, pin: str) -> Person | SignInError:
         """Return the person if the service accepts the PIN and the person is a supervisor of the store."""
         try:
-            return await self._run_on_thread(self._check_pin(who, pin))
+            return await _run_on_thread(self._check_pin(who, pin))
         except AisleError:
             return SignInError("web.no_answer")
 
     async def supervisors(self) -> frozenset[str] | None:
         """Return the users of all supervisors of the store; None if the service does not answer or has no people."""
         try:
-            people = await self._run_on_thread(self._fetch_people())
+            people = await _run_on_thread(self._fetch_people())
         except AisleError:
             return None
         return frozenset(each.user for each in people if each.role in SUPERVISORS) if people else None
 
-    def close(self) -> None:
-        """Close the client and the thread."""
-        closing = asyncio.run_coroutine_threadsafe(self._release(self._shared_client), self._loop)
-        with suppress(TimeoutError, AisleError):
-            closing.result(_CLOSE_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_CLOSE_S)
-        if not self._thread.is_alive():
-            self._loop.close()
-
-    # On the thread
-
-    async def _run_on_thread(self, work: Coroutine[Any, Any, T]) -> T:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
-
     async def _check_pin(self, who: str, pin: str) -> Person | SignInError:
-
-        async with self._client() as client:
+        async with self._open_client() as client:
             try:
                 people = await fetch_people(client, self._loaded)
             except ClientError:
@@ -135,34 +111,23 @@ class PeopleClient:
         return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)
 
     async def _fetch_people(self) -> Sequence[StorePerson] | None:
-        async with self._client() as client:
+        async with self._open_client() as client:
             return await fetch_people(client, self._loaded)
 
-    @asynccontextmanager
-    async def _client(self) -> AsyncIterator[Client]:
-        """Open the shared client; after an error the next caller gets a new one."""
-        async with self._open_lock:
-            if self._shared_client is None:
-                context = self._open_client()
-                self._shared_client = SharedClient(context, await context.__aenter__())
-        shared = self._shared_client
-        shared.users += 1
-        try:
-            yield shared.client
-        except BaseException:
-            if self._shared_client is shared:
-                self._shared_client = None
-            raise
-        finally:
-            shared.users -= 1
-            if self._shared_client is not shared:
-                await self._release(shared)
 
-    async def _release(self, shared_client: SharedClient | None) -> None:
-        if self._shared_client is shared_client:
-            self._shared_client = None
-        if shared_client is not None and not shared_client.users:
-            await shared_client.context.__aexit__(None, None, None)
+async def _run_on_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on a thread of its own. The end of the process waits for none of them."""
+    result: Future[T] = Future()
+    result.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            result.set_result(asyncio.run(work))
+        except BaseException as problem:
+            result.set_exception(problem)
+
+    threading.Thread(target=run, name="aisle-people", daemon=True).start()
+    return await asyncio.wrap_future(result)
 
 
 async def fetch_people(client: Client, loaded: LoadedSettings) -> Sequence[StorePerson] | None:
@@ -220,11 +185,8 @@ def web(listen: ListenOptions, origin: str | None, language: str | None, setting
     app = WebApp(hooks, secure=is_secure, origin=address, proxies=listen.proxies)
     limits = connection_limits(listen.connections_per_address, listen.proxies)
     follow = partial(watch_parent_pipe, os.environ)
-    try:
-        with listening(listen.host, listen.port) as sock:
-            serve(app, sock, limits, _print_url, follow, listen.certificate, listen.private_key)
-    finally:
-        people.close()
+    with listening(listen.host, listen.port) as sock:
+        serve(app, sock, limits, _print_url, follow, listen.certificate, listen.private_key)
     return 0
 
 

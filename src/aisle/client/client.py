@@ -26,10 +26,9 @@ from aisle.client.errors import (
     status_error,
 )
 from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
-from aisle.client.response import MAX_JSON_MEMORY, Response, TooMuchMemory, check_shape, memory_needed
+from aisle.client.response import MAX_JSON_MEMORY, Response, TooMuchMemory, memory_needed
+from aisle.contract.operations import Operation, ParamLocation
 from aisle.contract.wire import (
-    Operation,
-    ParamLocation,
     QueryValue,
     build_path,
     encode_body,
@@ -42,8 +41,6 @@ from aisle.errors import ContractError, SettingsError
 from aisle.safe_text import clean
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
-
     from aisle.client.transport import Timeouts, Transport
 
 
@@ -107,7 +104,7 @@ EXTENSION_PREFIX = "/aisle/v1/"
 class Client:
     """Client of one service with one token.
 
-    `request` sends and returns bytes, `pages` and `rows` read lists, and `call` returns the contract's models.
+    `request` sends and returns bytes, `pages` and `rows` read lists, and `call` returns JSON.
     """
 
     def __init__(
@@ -280,12 +277,7 @@ class Client:
 
     def _parse_page(self, op: Operation, response: Response, room: _Room) -> tuple[list[Row], Envelope]:
         room.take(op, response.content)
-        try:
-            envelope = response.json()
-        except TooMuchMemory as error:
-            raise ResponseTooLong(f"The answer to {op.name} is too long: {error}.") from error
-        except (ValueError, RecursionError) as error:
-            raise InvalidResponse(f"The answer to {op.name} is not JSON: {clean(str(error))}.") from error
+        envelope = _parse_json(op, response)
         return rows_of(op, envelope), envelope
 
     async def _read_in_parts(
@@ -327,7 +319,7 @@ class Client:
     # --- Calls
 
     async def call(self, name: str, body: object = None, **values: QueryValue) -> Any:
-        """Send an operation, and return its result as the contract's model.
+        """Send an operation, and return the JSON of its result.
 
         `values` are its parameters, with the interface's names. A read is retried. `flush` is never sent: it deletes
         what the body does not name. Raise ContractError before anything is sent; ClientError after.
@@ -444,31 +436,26 @@ def _check_headers(op: Operation, headers: Mapping[str, str]) -> dict[str, str]:
     return {**headers, **encode_headers(op, named)}
 
 
-def _parse_result(op: Operation, response: Response) -> Any:
-    """Return the response as the operation's model. Raise UnsuccessfulResult for `success: false`."""
-    from pydantic import ValidationError
-
-    from aisle.contract.models import result_adapter
-
-    if op.success_required:
-        op = op._replace(result="StandardResult")
-    content = b"{}" if response.status == 204 else response.content
+def _parse_json(op: Operation, response: Response) -> Any:
+    """Return the body of a response. Raise InvalidResponse if it is no JSON, ResponseTooLong if it needs too much."""
     try:
-        check_shape(content)
-        result = result_adapter(op).validate_json(content)
-    except ValidationError as error:
-        raise InvalidResponse(f"The answer to {op.name} does not fit the interface: {_first_error(error)}.") from error
-    except ValueError as error:
-        raise InvalidResponse(f"The answer to {op.name} is too large: {error}.") from error
-    if getattr(result, "success", None) is False:
+        return response.json()
+    except TooMuchMemory as error:
+        raise ResponseTooLong(f"The answer to {op.name} is too long: {error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidResponse(f"The answer to {op.name} is not JSON: {clean(str(error))}.") from error
+
+
+def _parse_result(op: Operation, response: Response) -> Any:
+    """Return the body of a response. Raise UnsuccessfulResult for `success: false`, InvalidResponse if it is none."""
+    result = {} if response.status == 204 else _parse_json(op, response)
+    if isinstance(result, list) != op.result_array:
+        raise InvalidResponse(f"The answer to {op.name} does not fit the interface.")
+    if op.paging:
+        rows_of(op, result)
+    if isinstance(result, dict) and result.get("success") is False:
         raise UnsuccessfulResult(op.name, response)
     return result
-
-
-def _first_error(error: ValidationError) -> str:
-    first_error = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part) for part in first_error["loc"])
-    return clean(f"{field}: {first_error['msg']}" if field else first_error["msg"])
 
 
 def _query_text(value: QueryValue) -> str:

@@ -1,24 +1,5 @@
 """Errors between the client and the service.
 
-ClientError (AisleError)
-├── TransportError           no answer that could be used
-│   ├── NotSent              not one byte of the request reached the service
-│   └── OutcomeUnknown       it may have arrived and been carried out, and no answer tells
-│       └── ResponseTooSlow  its answer had begun, and did not end within `Timeouts.total`
-├── StatusError              the service answered with a status that is not 2xx
-│   ├── Unauthorized         401: the token is missing, wrong or no longer valid
-│   ├── Forbidden            403: the token may not do this, or not in this store
-│   ├── NotFound             404
-│   ├── Conflict             409, 412: the service's state is not what the request assumed
-│   ├── RateLimited          429: too many requests; `retry_after` is how long to wait
-│   ├── ServerError          5xx, 408 and any unexpected status: the request may have been carried out
-│   └── InvalidRequest       every other 4xx: the request is wrong
-├── UnsuccessfulResult       2xx with `success: false` in the standard result
-└── InvalidResponse          2xx with a body that does not fit the interface (also a ContractError)
-    ├── ResponseTooLong      it is longer than MAX_RESPONSE_BYTES
-    ├── TooManyRows          a list has more rows than are read
-    └── PagingLoop           the pages of a list do not end; `rows` are those of the last one
-
 `message` is the service's own text, raw; `str()` of every error is clean enough for a terminal.
 """
 
@@ -53,7 +34,7 @@ class OutcomeUnknown(TransportError):
 
 
 class ResponseTooSlow(OutcomeUnknown):
-    """Response that takes longer than a call may. Sending the same again takes as long."""
+    """Response that began, and did not end within `Timeouts.total`. Sending the same again takes as long."""
 
 
 class StatusError(ClientError):
@@ -81,7 +62,7 @@ class NotFound(StatusError):
 
 
 class Conflict(StatusError):
-    """Status 409 or 412. Read again before deciding."""
+    """Status 409 or 412: the service's state is not what the request assumed. Read again before deciding."""
 
 
 class RateLimited(StatusError):
@@ -111,7 +92,7 @@ class InvalidResponse(ClientError, ContractError):
 
 
 class ResponseTooLong(InvalidResponse):
-    """Response of which reading was stopped because it is too long."""
+    """Response longer than MAX_RESPONSE_BYTES, of which reading was stopped."""
 
 
 class TooManyRows(InvalidResponse):

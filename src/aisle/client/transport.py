@@ -14,12 +14,12 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from functools import lru_cache, partial
-from ipaddress import ip_address
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 import httpx
 
+from aisle.caller_keys import is_loopback
 from aisle.client.errors import NotSent, OutcomeUnknown, ResponseTooLong, ResponseTooSlow
 from aisle.client.response import Response
 from aisle.errors import SettingsError
@@ -317,20 +317,11 @@ def _check_base_url(base_url: str, allow_plain_http: bool) -> str:
         raise SettingsError(f"base_url {base_url!r} is no address: {error}.") from error
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or parts.username:
         raise SettingsError(f"base_url {base_url!r} has to look like https://service.example or https://host/prefix.")
-    if parts.scheme == "http" and not allow_plain_http and not _is_loopback(host):
+    if parts.scheme == "http" and not allow_plain_http and not (is_loopback(host) or host.endswith(".localhost")):
         raise SettingsError(
             f"base_url {base_url!r} would send the token unencrypted. Use https://, or set allow_plain_http = true."
         )
     return base_url.rstrip("/")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _load_ca_file(ca_file: str) -> ssl.SSLContext:

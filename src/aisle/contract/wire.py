@@ -7,41 +7,19 @@ ContractError for a value that cannot be sent; the message names the value and, 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
 from math import isfinite
 from urllib.parse import quote
 
-from aisle.contract.operations import BASE_PATH, OPERATIONS, Operation, Paging, Param, ParamLocation, WireType
+from aisle.contract.operations import OPERATIONS, Operation, Param, ParamLocation
 from aisle.errors import ContractError
-
-__all__ = [
-    "BASE_PATH",
-    "OPERATIONS",
-    "POOL_NUMBERS",
-    "JsonValue",
-    "Operation",
-    "Paging",
-    "Param",
-    "ParamLocation",
-    "QueryValue",
-    "WireType",
-    "build_path",
-    "encode_body",
-    "encode_headers",
-    "encode_json",
-    "encode_query",
-    "encode_segment",
-    "get_operation",
-    "pool_fields",
-]
 
 POOL_NUMBERS = range(1, 11)
 _MAX_MAGNITUDE = 60
 
 QueryValue = str | int | float | Decimal | bool | None
-JsonValue = Mapping[str, object] | Sequence[object]
 
 
 def pool_fields(prefix: str) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ class Features(NamedTuple):
     """Several orders can be read in one request, by their numbers."""
     known_keys: bool = False
     """The service lists the keys it does not know, so that operations lost in a restore can be found."""
+    demo_store: bool = False
+    """The service has the demo store, whose people the sign-in page names."""
 
     @property
     def header_value(self) -> str:

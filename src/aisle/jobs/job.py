@@ -326,7 +326,9 @@ class Context(NamedTuple):
     extra_rows: int = 0
     """Extra rows of a list whose commands are beside it on a wide screen."""
     has_pane: bool = False
-    """True if the screen has room for the details of a row beside its list."""
+    """True if the screen has room for the details of a row beside its list or below it."""
+    pane_rows: int = 0
+    """Rows that the details take below the list; 0 beside it."""
     is_desk: bool = False
     """True if the screen is that of a desk, not of a handheld."""
 

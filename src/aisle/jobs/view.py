@@ -242,6 +242,10 @@ class DetailView(NamedTuple):
     """Tiles and panels that a wide screen shows above the blocks."""
 
 
+PANE_ROWS = 12
+"""Rows of the details of a row where they stand below its list."""
+
+
 class ListView(NamedTuple):
     """Window on a list of any length."""
 
@@ -270,7 +274,7 @@ class ListView(NamedTuple):
     """True if each row takes two lines on a narrow screen, because its second cell says what the first does not. Fewer
     rows are then visible."""
     pane: DetailView | None = None
-    """Details of the row at the cursor, beside the list on a wide screen."""
+    """Details of the row at the cursor, beside the list on a wide screen, below it on a narrower desk."""
     chips: tuple[Chip, ...] = ()
     """Filters above the list on a wide screen."""
 

@@ -415,6 +415,11 @@ class Journal:
 
     # Resume
 
+    def terminal_of(self, session_id: str) -> str:
+        """Return the terminal of a session; empty if it is unknown."""
+        row = fetch_one(self._db, "SELECT terminal FROM session WHERE session_id = ?", session_id)
+        return "" if row is None else str(row[0])
+
     def open_jobs(self, store: str, user: str, session_id: str = "") -> list[OpenJob]:
         """Return the open jobs of a person, bottom first, without those that another running session works on."""
         sql = "SELECT * FROM job WHERE store = ? AND user = ? AND closed IS NULL ORDER BY opened_seq, opened"

@@ -11,7 +11,6 @@ import resource
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -20,13 +19,12 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from aisle.caller_keys import address_key
+from aisle.caller_keys import Network, address_key, is_in
 from aisle.server.fair_rounds import FairRounds
 from aisle.server.websocket_disconnect import LimitedWebSocket
 
 log = logging.getLogger("aisle.server")
 
-Network = IPv4Network | IPv6Network
 
 _MOST = 10_000
 LARGEST_BACKLOG = 2048
@@ -390,15 +388,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def _limited_address(self) -> str:
         """Return the address that the connection is counted for; '' if the limit of an address does not apply."""
-        try:
-            address = ip_address(self.client[0].partition("%")[0]) if self.client else None
-        except ValueError:
-            return ""
-        if address is None:
-            return ""
-        if isinstance(address, IPv6Address) and address.ipv4_mapped:
-            address = address.ipv4_mapped
-        return "" if any(address in network for network in self.limits.proxies) else address_key(str(address))
+        host = self.client[0] if self.client else ""
+        return "" if is_in(host, self.limits.proxies) else address_key(host)
 
     def _make_room(self, address: str | None) -> None:
         """Close the connection (of this address, or any) that waits longest; close this one if there is no other."""

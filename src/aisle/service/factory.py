@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError, UsageError
 from aisle.service.auth.tokens import authenticate, create_token
-from aisle.service.db import Busy, Database, Transaction, open_database
-from aisle.service.demo.seed import has_data, seed_demo
+from aisle.service.db import open_database
+from aisle.service.db.database import Busy, Database, Transaction
+from aisle.service.demo.seed import has_data, has_demo_store, seed_demo
 from aisle.service.domain.timestamps import Clock, format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.service_options import DEFAULT_OPTIONS, ServiceOptions
+from aisle.service.options import DEFAULT_OPTIONS, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.app import App
@@ -91,6 +92,7 @@ def open_service(
     try:
         if demo:
             _seed_demo(storage, options.clock)
+        options = options._replace(has_demo_store=storage.read_now(has_demo_store))
     except BaseException:
         storage.close()
         raise

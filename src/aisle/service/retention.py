@@ -16,7 +16,7 @@ from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from aisle.errors import UsageError
-from aisle.service.db import Database, Row, Transaction
+from aisle.service.db.database import Database, Row, Transaction
 from aisle.service.db.statements import retention as sql
 from aisle.service.db.statements.access import COUNTER_SET, COUNTER_VALUE
 from aisle.service.db.statements.logs import LOG_ADD, LOG_FIRST
@@ -29,7 +29,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN
-from aisle.service.rate_limits import KEYS_KEPT_DAYS
+from aisle.service.options import KEYS_KEPT_DAYS
 
 MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
 """Minimum age of purged rows.

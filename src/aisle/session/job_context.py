@@ -59,6 +59,7 @@ class SessionContext:
                 terminal=profile.terminal,
                 extra_rows=size.extra_list_rows,
                 has_pane=size.has_pane,
+                pane_rows=size.pane_rows,
                 is_desk=size.is_desk,
             )
         return self._cached

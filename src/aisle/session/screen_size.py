@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from aisle.jobs.view import Frame, ListView, Msg
+from aisle.jobs.view import PANE_ROWS, Frame, ListView, Msg
 
 _ROWS_BESIDE_LIST = ((22, 14), (17, 13), (11, 11), (0, 6))
 """(minimum screen rows, rows that a list page needs for everything but its list)."""
@@ -21,6 +21,9 @@ _MIN_DESK_COLUMNS, _MIN_DESK_ROWS = 100, 30
 
 _MIN_PANE_COLUMNS, _MIN_PANE_ROWS = 140, 30
 """Screen size from which the details of a row stand beside its list."""
+
+_MIN_ROWS_FOR_PANE_BELOW = 38
+"""Rows of a desk from which the details of a row stand below its list, if they have no room beside it."""
 
 MessageText = Callable[[Msg, str], str]
 """Returns the full text of a message in a language."""
@@ -49,8 +52,14 @@ class ScreenSize(NamedTuple):
 
     @property
     def has_pane(self) -> bool:
-        """Return whether the details of a row stand beside its list."""
-        return self.columns >= _MIN_PANE_COLUMNS and self.rows >= _MIN_PANE_ROWS
+        """Return whether the details of a row stand beside its list or below it."""
+        return (self.columns >= _MIN_PANE_COLUMNS and self.rows >= _MIN_PANE_ROWS) or self.pane_rows > 0
+
+    @property
+    def pane_rows(self) -> int:
+        """Return the number of rows that details take below a list; 0 beside it, or without room for them."""
+        is_below = self.is_desk and self.columns < _MIN_PANE_COLUMNS and self.rows >= _MIN_ROWS_FOR_PANE_BELOW
+        return PANE_ROWS if is_below else 0
 
 
 def list_height(rows: int) -> int:

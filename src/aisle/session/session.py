@@ -345,6 +345,18 @@ class SingleUserSession(Session):
         super().__init__(store_access, profile._replace(user=person.user), person=person, **options)
         self._person = person
 
+    def resize(self, columns: int, rows: int) -> Frame:
+        """Fit the pages to another size. The first page of a desk is Today, unless work goes on."""
+        is_first = not any(self.terminal.size)
+        frame = super().resize(columns, rows)
+        if not is_first or not self.tabs.are_shown or len(self.stack.jobs) > 1:
+            return frame
+        verdict = self.verdicts.current
+        self.tabs.open("today")
+        self.verdicts.current = verdict
+        self.event_runner.commit()
+        return self.frames.build()
+
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Accept the token of a PIN that was checked before the session began, and send it to the courier."""
         self.pin_check.accept_token(self._person.user, token, valid_until)

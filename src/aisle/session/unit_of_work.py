@@ -311,14 +311,22 @@ class UnitOfWork:
             if self._stack.replay(row):
                 self._events_since_snapshot[row.job.job_id] = len(row.events)
                 session_id = row.job.session_id
-                verdict = self._stack.question or Verdict(INFO, msg("session.resumed"))
-                self._track_question(row.job.job_id, verdict)
+                question = self._stack.question
+                verdict = self._resumed_verdict(question, self._journal.terminal_of(row.job.session_id))
+                self._track_question(row.job.job_id, question or verdict)
             else:
                 self._draft.closed.append(row.job.job_id)
                 text_id = "session.not_resumed" if is_readable(row.job) else "session.other_version"
                 verdict = Verdict(WRONG, msg(text_id, job=_job_title(row.job.name)))
         self.unanswered = self._find_unanswered(session_id) if session_id else None
         return verdict
+
+    def _resumed_verdict(self, question: Verdict | None, terminal: str) -> Verdict:
+        """Return the verdict on a resumed job; it names the terminal where the job was left if that is another one."""
+        if not terminal or terminal == self._journal.terminal_of(self._session_id):
+            return question or Verdict(INFO, msg("session.resumed"))
+        text = msg("session.resumed_from", terminal=terminal)
+        return question._replace(detail=question.detail or text) if question else Verdict(INFO, text)
 
     def _find_unanswered(self, session_id: str) -> Ambiguous | Multiplier | Scan | None:
         """Return the last question or multiplier of an ended session if its page is on the screen again."""

@@ -2,5 +2,5 @@
 
 It must not know the service, sessions or screens; it starts the app as a process and passes packets on. Start reading
 at `app` (requests and websockets), then `app_process` (one process per session). `sign_ins` knows who is signed in,
-`client_address` the client's address, and `pages` has the pages around the screen.
+and `pages` has the pages around the screen.
 """

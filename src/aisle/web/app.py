@@ -25,14 +25,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from aisle.allocator import return_freed_memory
-from aisle.caller_keys import address_key
+from aisle.caller_keys import Network, address_key, is_loopback, sender
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
 from aisle.server.websocket_disconnect import PING_INTERVAL_S, LimitedWebSocket
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
 from aisle.web.app_process import AppProcess, Start
-from aisle.web.client_address import Network, is_loopback, sender
 from aisle.web.sign_ins import TRIES_S, BrowserSession, CheckTurns, FailedAttempts, Person, SignIns
 
 GRACE_S: Final = 5

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from aisle.cli.doctor import host, service, settings, sizes, store
+from aisle.cli.doctor import host, service, settings, store
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
@@ -67,8 +67,8 @@ def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
         ("cache", store.check_cache),
         ("outbox", store.check_outbox),
         ("journal", store.check_journal),
-        ("sizes", sizes.sizes),
-        *((("sizes", lambda _: sizes.database(database)),) if database else ()),
+        ("sizes", host.sizes),
+        *((("sizes", lambda _: host.database(database)),) if database else ()),
         ("sessions", store.check_sessions),
         ("terminal", host.check_terminal),
         ("scanner", host.check_scanner),

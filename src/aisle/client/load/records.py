@@ -1,8 +1,12 @@
-"""Records of a load: an entry of a create body each, with the rows of the file it came from."""
+"""Records of a load: an entry of a create body each, with the rows of the file it came from.
+
+Stock rows without a location, of products that also have rows with one, are totals, or goods at no location.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,8 +28,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
-from aisle.client.load.placeless import PlacedRows, Placeless, Reading
-from aisle.client.load.report import BadRow, LoadError, not_read_reason
+from aisle.client.load.report import BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
     NUMBER_COLUMN,
@@ -37,6 +40,104 @@ from aisle.client.load.row_checks import (
     has_thousands,
     keys_in_column,
 )
+
+_NAMED = ("store_number", "product_number", "location_code")
+_FIRST_POOL = 1
+EMPTY_PLACE = "location_code is empty, while other rows have one, and the goods are counted at no place"
+
+
+class Placeless:
+    """Products of a file that have rows without a location, and other rows with one, whatever their order."""
+
+    def __init__(self, table: CsvTable) -> None:
+        """Read the file once, and once more if it has rows without a location."""
+        self._table = table
+        without: set[int] = set()
+        self.has_places = False
+        for _, store, product, place in _rows(table):
+            self.has_places = self.has_places or bool(place)
+            if not place:
+                without.add(hash((store, product)))
+        placed: set[int] = set()
+        lasts: dict[int, int] = {}
+        stores: dict[int, str] = {}
+        for line, store, product, place in _rows(table) if without else ():
+            name = hash((store, product))
+            if name in without:
+                lasts[name], stores[name] = line, store
+                if place:
+                    placed.add(name)
+        self._lasts = {name: line for name, line in lasts.items() if name in placed}
+        self.stores = {stores[name] for name in placed}
+        """Stores with such products."""
+
+    def warn_of_empty(self, row: TableRow) -> None:
+        """Add a warning for a row without a location, if others of the file have one: merged cells leave them so."""
+        if self.has_places and not row.values.get("location_code"):
+            self._table.notes.add_warning(
+                EMPTY_PLACE, f"{row.values['quantity']} of {row.values['product_number']}", row.line
+            )
+
+    def last(self, store: str, product: str) -> int:
+        """Return the last row of a product that has rows with and without a location; 0 for other products."""
+        return self._lasts.get(hash((store, product)), 0)
+
+
+class Reading(NamedTuple):
+    """Meaning of a row without a location, beside rows with one; `reason` is why it is refused."""
+
+    is_total: bool
+    reason: str
+    at_places: Decimal
+    """Quantity of the rows with locations that are loaded."""
+
+
+class PlacedRows:
+    """Rows of a product with a location."""
+
+    def __init__(self, rows: Iterable[TableRow], places: Collection[str]) -> None:
+        """Store the rows. `places` are the locations of the store; empty if unknown."""
+        self._rows = [row for row in rows if row.key[-1]]
+        self._places = places
+
+    def read(self, row: TableRow) -> Reading | None:
+        """Return the meaning of a row without a location; None if no row of its pool has a location.
+
+        A row is a total if it has the sum of the rows that are loaded. If it may be that of all, or if no row with a
+        location is loaded that shows what it is, it is refused.
+        """
+        pool, quantity = row.values.get("stock_pool"), row.values["quantity"]
+        beside = [one for one in self._rows if self._is_of_pool(one, pool)]
+        if row.key[-1] or not beside:
+            return None
+        refused = [one for one in beside if one.reason or (self._places and one.key[-1] not in self._places)]
+        lines = {one.line for one in refused}
+        loaded = sum((one.values["quantity"] for one in beside if one.line not in lines), Decimal(0))
+        is_total, reason = bool(quantity) and quantity == loaded, ""
+        are = "is" if len(lines) == 1 else "are"
+        if len(refused) == len(beside):
+            reason = (
+                f"quantity {quantity} without a place is held back: whether it is all of the product, or what is at no"
+                f" place, is shown by {format_rows(lines)}, which {are} not loaded; correct what is wrong there"
+            )
+        if refused and quantity and not is_total:
+            known = [one.values["quantity"] for one in refused if not one.reason]
+            if len(known) < len(refused) or quantity == loaded + sum(known):
+                reason = (
+                    f"quantity {quantity} without a place may be the total of the product's rows with places, of which"
+                    f" {format_rows(lines)} {are} not loaded; correct what is wrong there"
+                )
+        return Reading(is_total, reason, loaded)
+
+    @staticmethod
+    def _is_of_pool(row: TableRow, pool: int | None) -> bool:
+        its = row.values.get("stock_pool")
+        return not pool or its == pool or (its is None and (pool == _FIRST_POOL or bool(row.reason)))
+
+
+def _rows(table: CsvTable) -> Iterator[tuple[int, str, str, str]]:
+    for line, (store, product, place) in table.select_cells(_NAMED):
+        yield line, store, product, place
 
 
 class Record(NamedTuple):

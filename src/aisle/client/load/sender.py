@@ -37,9 +37,16 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
-from aisle.client.load.placeless import EMPTY_PLACE
 from aisle.client.load.record_differences import describe_differences
-from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
+from aisle.client.load.records import (
+    EMPTY_PLACE,
+    NO_FINDINGS,
+    BadRows,
+    Record,
+    open_tables,
+    read_records,
+    unknown_files,
+)
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import Confirmed, location_codes, lost_meanwhile, read_units

@@ -17,8 +17,7 @@ from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
 from aisle.client.load.code_meanings import check_meanings
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
 from aisle.client.load.csv_table import CsvTable, RecordKey
-from aisle.client.load.placeless import Placeless
-from aisle.client.load.records import ServiceFindings
+from aisle.client.load.records import Placeless, ServiceFindings
 from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,

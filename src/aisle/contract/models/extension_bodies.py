@@ -13,12 +13,14 @@ from aisle.contract.models import (
     RequestBody,
     StrictBool,
     body_adapter,
+    list_body,
 )
-from aisle.contract.models.deliveries import (
+from aisle.contract.models.orders import (
+    CustomerOrderLineUpdate,
+    CustomerOrderUpdate,
     MultiStoreDeliveryCreate,
     StoreDeliveryCreate,
 )
-from aisle.contract.models.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
 from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
@@ -36,10 +38,7 @@ class LocationWrite(RequestBody, total=False):
     carrier_code: OrNull[str]
 
 
-class LocationsRequest(RequestBody, total=False):
-    """Body that creates or updates locations."""
-
-    locations: Required[list[LocationWrite]]
+LocationsRequest = list_body("LocationsRequest", "locations", LocationWrite, required=True)
 
 
 class DeliveryMark(RequestBody, total=False):
@@ -50,10 +49,7 @@ class DeliveryMark(RequestBody, total=False):
     is_downloaded: OrNull[StrictBool]
 
 
-class DeliveryMarksRequest(RequestBody, total=False):
-    """Body that sets fields of deliveries."""
-
-    deliveries: Required[list[DeliveryMark]]
+DeliveryMarksRequest = list_body("DeliveryMarksRequest", "deliveries", DeliveryMark, required=True)
 
 
 class PersonWrite(RequestBody, total=False):
@@ -68,10 +64,7 @@ class PersonWrite(RequestBody, total=False):
     """False if the person no longer works here."""
 
 
-class PeopleRequest(RequestBody, total=False):
-    """Body that adds, changes or removes people."""
-
-    people: Required[list[PersonWrite]]
+PeopleRequest = list_body("PeopleRequest", "people", PersonWrite, required=True)
 
 
 class SignInRequest(RequestBody, total=False):
@@ -126,10 +119,7 @@ class RecountWrite(RequestBody, total=False):
     note: OrNull[str]
 
 
-class RecountsRequest(RequestBody, total=False):
-    """Body that orders counts, or withdraws them."""
-
-    recounts: Required[list[RecountWrite]]
+RecountsRequest = list_body("RecountsRequest", "recounts", RecountWrite, required=True)
 
 
 class LineRejection(RequestBody, total=False):
@@ -174,10 +164,7 @@ class ExtendedLogEntry(StoreProductLogCreate, total=False):
     line_number: OrNull[ExactNumber]
 
 
-class ExtendedLogsRequest(RequestBody, total=False):
-    """Body that writes log entries."""
-
-    storeproductlog: OrNull[list[ExtendedLogEntry]]
+ExtendedLogsRequest = list_body("ExtendedLogsRequest", "storeproductlog", ExtendedLogEntry)
 
 
 class ExtendedProduct(ProductWrite, total=False):
@@ -189,10 +176,7 @@ class ExtendedProduct(ProductWrite, total=False):
     parent_category_code: OrNull[str]
 
 
-class ExtendedProductsRequest(RequestBody, total=False):
-    """Body that creates or updates products."""
-
-    products: OrNull[list[ExtendedProduct]]
+ExtendedProductsRequest = list_body("ExtendedProductsRequest", "products", ExtendedProduct)
 
 
 class ExtendedStore(StoreCreate, total=False):
@@ -203,10 +187,7 @@ class ExtendedStore(StoreCreate, total=False):
     last_order_line_exported_on: OrNull[str]
 
 
-class ExtendedStoresRequest(RequestBody, total=False):
-    """Body that creates or updates stores."""
-
-    stores: OrNull[list[ExtendedStore]]
+ExtendedStoresRequest = list_body("ExtendedStoresRequest", "stores", ExtendedStore)
 
 
 class ExtendedDelivery(StoreDeliveryCreate, total=False):
@@ -215,10 +196,7 @@ class ExtendedDelivery(StoreDeliveryCreate, total=False):
     external_reference_number: OrNull[str]
 
 
-class ExtendedDeliveriesRequest(RequestBody, total=False):
-    """Body that announces deliveries to a store."""
-
-    orders: OrNull[list[ExtendedDelivery]]
+ExtendedDeliveriesRequest = list_body("ExtendedDeliveriesRequest", "orders", ExtendedDelivery)
 
 
 class ExtendedMultiStoreDelivery(MultiStoreDeliveryCreate, total=False):
@@ -227,10 +205,9 @@ class ExtendedMultiStoreDelivery(MultiStoreDeliveryCreate, total=False):
     external_reference_number: OrNull[str]
 
 
-class ExtendedMultiStoreDeliveriesRequest(RequestBody, total=False):
-    """Body that announces deliveries to several stores."""
-
-    orders: OrNull[list[ExtendedMultiStoreDelivery]]
+ExtendedMultiStoreDeliveriesRequest = list_body(
+    "ExtendedMultiStoreDeliveriesRequest", "orders", ExtendedMultiStoreDelivery
+)
 
 
 _EXTENDED_BODIES: dict[str, Any] = {

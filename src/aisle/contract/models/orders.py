@@ -1,126 +1,59 @@
-"""Customer orders, their creation and changes (interface: Customer order)."""
+"""Customer orders, their creation and changes; deliveries (interface: Customer order, Deliveries)."""
 
 from __future__ import annotations
 
 from typing import Required
 
-from pydantic import Field
-
 from aisle.contract.models.base import (
     ExactNumber,
-    MostLikelyPools,
-    Number,
     OrNull,
-    PageEnvelope,
     RequestBody,
-    ResponseModel,
     StrictBool,
+    list_body,
 )
 
 
-class CustomerOrderLineLocation(MostLikelyPools):
-    """Location of goods for an order line (interface: Line location)."""
-
-    location_order: Number
-    quantity: Number
-    customer_order_line_number: Number | None = None
-    customer_order_number: str | None = None
-    customer_order_shipment_line_number: Number | None = None
-    customer_order_shipment_number: str | None = None
-    default_stock_pool: str | None = None
-    location_code: str | None = None
-    tags: list[str] | None = None
-
-
-class CustomerOrderLine(ResponseModel):
-    """Line of an order, as listed (interface: Order line)."""
-
-    id: Number
-    explicit_order: bool
-    is_picked: bool
-    is_template: bool
-    line_number: Number
-    picked_quantity: Number
-    price: Number
-    quantity: Number
-    stock_pool: Number
-    store_walking_order: Number
-    barcode: str | None = None
-    delivery_date: str | None = None
-    delivery_qty: Number | None = None
-    description: str | None = None
-    moved_quantity: Number | None = None
-    next_ordering_datetime: str | None = None
-    picked_username: str | None = None
-    picking_stock_pool_array: list[str] | None = None
-    pickup_date: str | None = None
-    preferred_location_code: str | None = None
-    product_number: str | None = None
-    reference: str | None = None
-    stock_location: str | None = None
-    store_locations: list[CustomerOrderLineLocation] | None = None
-
-
-class CustomerOrder(ResponseModel):
-    """Customer order, with lines if they were requested (interface: Customer order)."""
-
-    is_active: bool
-    is_claimed: bool
-    is_picked: bool
-    is_rejected: bool
-    status_id: Number
-    total_lines: Number
-    total_quantity: Number
-    comment: str | None = None
-    customer_name: str | None = None
-    description: str | None = None
-    lines: list[CustomerOrderLine] | None = None
-    order_number: str | None = None
-    order_type_code: str | None = None
-    order_type_description: str | None = None
-    pickup_date: str | None = None
-    reference: str | None = None
-    rejection_reason_code: str | None = None
-    rejection_reason_code_description: str | None = None
-    sales_order_id: str | None = None
-    store_number: str | None = None
-    stores_allowed: str | None = None
-    total_delivery_quantity: Number | None = None
-
-
-class CustomerOrderList(PageEnvelope):
-    """Page of orders; its rows are optional and its counts required (interface: Paged list envelope)."""
-
-    rows: list[CustomerOrder] | None = Field(default=None, alias="list")
-    page_size: Number  # required here
-    page_start: Number  # required here
-    total_count: Number  # required here
-
-
-class CustomerOrderLineCreate(RequestBody, total=False):
-    """Line of an order to create in one store (interface: Create customer orders, one store)."""
+class _LineWrite(RequestBody, total=False):
+    """Fields of a line in every request."""
 
     line_number: Required[ExactNumber]
     product_number: Required[str]
-    quantity: Required[ExactNumber]
     barcode: OrNull[str]
     delivery_date: OrNull[str]
     description: OrNull[str]
-    full_fillment_status: OrNull[str]
     is_picked: OrNull[StrictBool]
     is_picked_from_warehouse: OrNull[StrictBool]
     ordering_datetime: OrNull[str]
     picked_quantity: OrNull[ExactNumber]
-    picking_stock_pool_array: OrNull[list[str]]
     pickup_date: OrNull[str]
-    preferred_location_code: OrNull[str]
     price: OrNull[ExactNumber]
-    reference: OrNull[str]
     stock_pool: OrNull[ExactNumber]
 
 
-class CustomerOrderCreate(RequestBody, total=False):
-    """Order to create in one store (interface: Create customer orders, one store)."""
+class MultiStoreCustomerOrderLineCreate(_LineWrite, total=False):
+    """Line of an order to create in any store (interface: Create customer orders, several stores)."""
+
+    quantity: Required[ExactNumber]
+
+
+class CustomerOrderLineCreate(MultiStoreCustomerOrderLineCreate, total=False):
+    """Line of an order to create in one store (interface: Create customer orders, one store)."""
+
+    full_fillment_status: OrNull[str]
+    picking_stock_pool_array: OrNull[list[str]]
+    preferred_location_code: OrNull[str]
+    reference: OrNull[str]
+
+
+class CustomerOrderLineUpdate(_LineWrite, total=False):
+    """New values of a line; omitted fields are not sent (interface: Update customer order)."""
+
+    preferred_location_code: OrNull[str]
+    quantity: OrNull[ExactNumber]
+
+
+class _OrderCreate(RequestBody, total=False):
+    """Fields of an order to create, in one store or several."""
 
     order_number: Required[str]
     customer_city: OrNull[str]
@@ -136,94 +69,35 @@ class CustomerOrderCreate(RequestBody, total=False):
     delivery_street: OrNull[str]
     delivery_zipcode: OrNull[str]
     description: OrNull[str]
-    file_name: OrNull[str]
-    is_active: OrNull[StrictBool]
     is_picked: OrNull[StrictBool]
-    is_rejected: OrNull[StrictBool]
     order_comment: OrNull[str]
-    order_lines: OrNull[list[CustomerOrderLineCreate]]
-    order_type: OrNull[str]
     order_type_code: OrNull[str]
     order_type_description: OrNull[str]
     reference: OrNull[str]
+
+
+class CustomerOrderCreate(_OrderCreate, total=False):
+    """Order to create in one store (interface: Create customer orders, one store)."""
+
+    file_name: OrNull[str]
+    is_active: OrNull[StrictBool]
+    is_rejected: OrNull[StrictBool]
+    order_lines: OrNull[list[CustomerOrderLineCreate]]
+    order_type: OrNull[str]
     sales_order_id: OrNull[str]
     status_id: OrNull[ExactNumber]
 
 
-class CustomerOrdersRequest(RequestBody, total=False):
-    """Body that creates orders in one store."""
-
-    orders: OrNull[list[CustomerOrderCreate]]
-
-
-class MultiStoreCustomerOrderLineCreate(RequestBody, total=False):
-    """Line of an order to create in any store (interface: Create customer orders, several stores)."""
-
-    line_number: Required[ExactNumber]
-    product_number: Required[str]
-    quantity: Required[ExactNumber]
-    barcode: OrNull[str]
-    delivery_date: OrNull[str]
-    description: OrNull[str]
-    is_picked: OrNull[StrictBool]
-    is_picked_from_warehouse: OrNull[StrictBool]
-    ordering_datetime: OrNull[str]
-    pickup_date: OrNull[str]
-    picked_quantity: OrNull[ExactNumber]
-    price: OrNull[ExactNumber]
-    stock_pool: OrNull[ExactNumber]
-
-
-class MultiStoreCustomerOrderCreate(RequestBody, total=False):
+class MultiStoreCustomerOrderCreate(_OrderCreate, total=False):
     """Order that names its own store (interface: Create customer orders, several stores)."""
 
-    order_number: Required[str]
-    customer_city: OrNull[str]
-    customer_country: OrNull[str]
-    customer_email: OrNull[str]
-    customer_name: OrNull[str]
-    customer_number: OrNull[str]
-    customer_phone: OrNull[str]
-    customer_street: OrNull[str]
-    customer_zipcode: OrNull[str]
-    delivery_city: OrNull[str]
-    delivery_country: OrNull[str]
-    delivery_street: OrNull[str]
-    delivery_zipcode: OrNull[str]
-    description: OrNull[str]
-    is_picked: OrNull[StrictBool]
-    order_comment: OrNull[str]
     order_lines: OrNull[list[MultiStoreCustomerOrderLineCreate]]
-    order_type_code: OrNull[str]
-    order_type_description: OrNull[str]
-    reference: OrNull[str]
     store_number: OrNull[str]
     stores_allowed: OrNull[list[str]]
 
 
-class MultiStoreCustomerOrdersRequest(RequestBody, total=False):
-    """Body that creates orders in several stores."""
-
-    orders: OrNull[list[MultiStoreCustomerOrderCreate]]
-
-
-class CustomerOrderLineUpdate(RequestBody, total=False):
-    """New values of a line; omitted fields are not sent (interface: Update customer order)."""
-
-    line_number: Required[ExactNumber]
-    product_number: Required[str]
-    barcode: OrNull[str]
-    delivery_date: OrNull[str]
-    description: OrNull[str]
-    is_picked: OrNull[StrictBool]
-    is_picked_from_warehouse: OrNull[StrictBool]
-    ordering_datetime: OrNull[str]
-    picked_quantity: OrNull[ExactNumber]
-    pickup_date: OrNull[str]
-    preferred_location_code: OrNull[str]
-    price: OrNull[ExactNumber]
-    quantity: OrNull[ExactNumber]
-    stock_pool: OrNull[ExactNumber]
+CustomerOrdersRequest = list_body("CustomerOrdersRequest", "orders", CustomerOrderCreate)
+MultiStoreCustomerOrdersRequest = list_body("MultiStoreCustomerOrdersRequest", "orders", MultiStoreCustomerOrderCreate)
 
 
 class CustomerOrderUpdate(RequestBody, total=False):
@@ -251,3 +125,67 @@ class ClearanceRequest(RequestBody, total=False):
     """
 
     category_codes: OrNull[list[str]]
+
+
+class _DeliveryLineCreate(RequestBody, total=False):
+    """Fields of a line of a delivery to create, for one store or several."""
+
+    quantity: Required[ExactNumber]
+    barcode: OrNull[str]
+    container_barcode: OrNull[str]
+    customer_order_line_number: OrNull[ExactNumber]
+    customer_order_number: OrNull[str]
+    customer_order_shipment_number: OrNull[str]
+    customer_order_shipment_number_line_number: OrNull[ExactNumber]
+    description: OrNull[str]
+    line_number: OrNull[ExactNumber]
+    secondary_order_line_number: OrNull[ExactNumber]
+    secondary_order_number: OrNull[str]
+    target_stock_pool: OrNull[ExactNumber]
+
+
+class StoreDeliveryLineCreate(_DeliveryLineCreate, total=False):
+    """Line of a delivery to create for one store (interface: Create store deliveries)."""
+
+    product_number: Required[str]
+    purchase_price: OrNull[ExactNumber]
+
+
+class MultiStoreDeliveryLineCreate(_DeliveryLineCreate, total=False):
+    """Line of a delivery to create for any store (interface: Create multi store deliveries)."""
+
+    product_number: OrNull[str]
+
+
+class _DeliveryCreate(RequestBody, total=False):
+    """Fields of a delivery to create, for one store or several."""
+
+    no_of_containers: Required[ExactNumber]
+    order_number: Required[str]
+    datetime_created: OrNull[str]
+    datetime_expected: OrNull[str]
+    description: OrNull[str]
+    order_type: OrNull[ExactNumber]
+    reason_code: OrNull[ExactNumber]
+    supplier_code: OrNull[str]
+    tracing_url: OrNull[str]
+
+
+class StoreDeliveryCreate(_DeliveryCreate, total=False):
+    """Delivery to create for one store (interface: Create store deliveries)."""
+
+    order_lines: OrNull[list[StoreDeliveryLineCreate]]
+    store_origin: OrNull[ExactNumber]
+    supplier_name: OrNull[str]
+
+
+class MultiStoreDeliveryCreate(_DeliveryCreate, total=False):
+    """Delivery that names its own store (interface: Create multi store deliveries)."""
+
+    store_number: Required[str]
+    supplier_name: Required[str]
+    order_lines: OrNull[list[MultiStoreDeliveryLineCreate]]
+
+
+StoreDeliveriesRequest = list_body("StoreDeliveriesRequest", "orders", StoreDeliveryCreate)
+MultiStoreDeliveriesRequest = list_body("MultiStoreDeliveriesRequest", "orders", MultiStoreDeliveryCreate)

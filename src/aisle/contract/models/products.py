@@ -5,139 +5,12 @@ from __future__ import annotations
 from typing import Required
 
 from aisle.contract.models.base import (
-    DateTime,
-    Double,
     ExactNumber,
-    Int32,
-    Int64,
     OrNull,
     RequestBody,
-    ResponseModel,
     StrictBool,
+    list_body,
 )
-
-
-class ProductFreeField(ResponseModel):
-    """Free key and value of a product."""
-
-    sort_order: Int32
-    key: str | None = None
-    value: str | None = None
-
-
-class SetProduct(ResponseModel):
-    """Component of a set."""
-
-    set_item_quantity: str | None = None
-    set_product_number: str | None = None
-
-
-class ProductUnit(ResponseModel):
-    """Handling unit of a product."""
-
-    unit_quantity: Double
-    unit_barcode: str | None = None
-    unit_name: str | None = None
-
-
-class Product(ResponseModel):
-    """Product of the catalogue (interface: Product)."""
-
-    barcode: str
-    carrier_item_quantity: Double
-    edit_min_max_percentage: Int32
-    price_compare_multiplier: Double
-    product_name: str
-    product_number: str
-    shelf_label_quantity: Int32
-    allow_decimal: bool | None = None
-    attention_code: str | None = None
-    average_weight: Double | None = None
-    barcodes_array: str | None = None
-    base_unit_name: str | None = None
-    brand_code: str | None = None
-    brand_description: str | None = None
-    category_code: str | None = None
-    color: str | None = None
-    color_code: str | None = None
-    size: str | None = None
-    size_code: str | None = None
-    variant_code: str | None = None
-    variant_family: str | None = None
-    variant_factor: Double | None = None
-    countries_allowed: list[str] | None = None
-    countries_not_allowed: list[str] | None = None
-    country_code: str | None = None
-    deprecation_date: DateTime | None = None
-    expiration_min_range: Int32 | None = None
-    free_fields: list[ProductFreeField] | None = None
-    general_ledger: str | None = None
-    image_url: str | None = None
-    product_url: str | None = None
-    is_active: bool | None = None
-    is_counted: bool | None = None
-    is_edit_min_max: bool | None = None
-    is_edit_replenishment: bool | None = None
-    is_expiration: bool | None = None
-    is_order_manually: bool | None = None
-    is_promotion: bool | None = None
-    is_set: bool | None = None
-    is_stock: bool | None = None
-    is_store_product: bool | None = None
-    is_template: bool | None = None
-    margin_category: str | None = None
-    moq: Double | None = None
-    old_price: Double | None = None
-    price: Double | None = None
-    special_price: Double | None = None
-    promotion_price: Double | None = None
-    purchase_price: Double | None = None
-    price_compare_unit: str | None = None
-    price_lines: str | None = None
-    product_details: str | None = None
-    product_type: str | None = None
-    promo_stores_allowed: list[str] | None = None
-    promo_stores_not_allowed: list[str] | None = None
-    promotion: str | None = None
-    promotion_week: str | None = None
-    purchase_unit_barcode: str | None = None
-    purchase_unit_name: str | None = None
-    purchase_unit_product_number: str | None = None
-    purchase_unit_quantity: Double | None = None
-    referral_product_id: str | None = None
-    reset_store_stock: bool | None = None
-    set_product: list[SetProduct] | None = None
-    shelf_label: bool | None = None
-    shelf_label_barcode: bool | None = None
-    shelf_label_price: bool | None = None
-    shelf_label_layout: Int32 | None = None
-    smallest_product_number: str | None = None
-    smallest_quantity: Double | None = None
-    stores_allowed: list[str] | None = None
-    stores_not_allowed: list[str] | None = None
-    supplier_id: str | None = None
-    supplier_name: str | None = None
-    supplier_product_number: str | None = None
-    units: list[ProductUnit] | None = None
-    volume: str | None = None
-
-
-class ProductList(ResponseModel):
-    """Page of the catalogue, in its own envelope (interface: Product)."""
-
-    page_number: Int64
-    page_size: Int32
-    total_record_count: Int64
-    records: list[Product] | None = None
-
-
-class AttributeResult(ResponseModel):
-    """Response to a product attribute update (interface: Product)."""
-
-    data: bool
-    code: Int32 | None = None
-    message: str | None = None
-    status: str | None = None
 
 
 class ProductFreeFieldCreate(RequestBody, total=False):
@@ -163,100 +36,6 @@ class ProductUnitCreate(RequestBody, total=False):
     unit_name: OrNull[str]
 
 
-class ProductWrite(RequestBody, total=False):
-    """Product to create or update, with the catalogue's fields; an update needs only the number."""
-
-    product_number: Required[str]
-    barcode: OrNull[str]
-    carrier_item_quantity: OrNull[ExactNumber]
-    edit_min_max_percentage: OrNull[ExactNumber]
-    price_compare_multiplier: OrNull[ExactNumber]
-    product_name: OrNull[str]
-    shelf_label_quantity: OrNull[ExactNumber]
-    allow_decimal: OrNull[StrictBool]
-    attention_code: OrNull[str]
-    average_weight: OrNull[ExactNumber]
-    barcodes_array: OrNull[str]
-    base_unit_name: OrNull[str]
-    brand_code: OrNull[str]
-    brand_description: OrNull[str]
-    category_code: OrNull[str]
-    color: OrNull[str]
-    color_code: OrNull[str]
-    size: OrNull[str]
-    size_code: OrNull[str]
-    variant_code: OrNull[str]
-    variant_family: OrNull[str]
-    variant_factor: OrNull[ExactNumber]
-    countries_allowed: OrNull[list[str]]
-    countries_not_allowed: OrNull[list[str]]
-    country_code: OrNull[str]
-    deprecation_date: OrNull[str]
-    expiration_min_range: OrNull[ExactNumber]
-    free_fields: OrNull[list[ProductFreeFieldCreate]]
-    general_ledger: OrNull[str]
-    image_url: OrNull[str]
-    product_url: OrNull[str]
-    is_active: OrNull[StrictBool]
-    is_counted: OrNull[StrictBool]
-    is_edit_min_max: OrNull[StrictBool]
-    is_edit_replenishment: OrNull[StrictBool]
-    is_expiration: OrNull[StrictBool]
-    is_order_manually: OrNull[StrictBool]
-    is_promotion: OrNull[StrictBool]
-    is_set: OrNull[StrictBool]
-    is_stock: OrNull[StrictBool]
-    is_store_product: OrNull[StrictBool]
-    is_template: OrNull[StrictBool]
-    margin_category: OrNull[str]
-    moq: OrNull[ExactNumber]
-    old_price: OrNull[ExactNumber]
-    price: OrNull[ExactNumber]
-    special_price: OrNull[ExactNumber]
-    promotion_price: OrNull[ExactNumber]
-    purchase_price: OrNull[ExactNumber]
-    price_compare_unit: OrNull[str]
-    price_lines: OrNull[str]
-    product_details: OrNull[str]
-    product_type: OrNull[str]
-    promo_stores_allowed: OrNull[list[str]]
-    promo_stores_not_allowed: OrNull[list[str]]
-    promotion: OrNull[str]
-    promotion_week: OrNull[str]
-    purchase_unit_barcode: OrNull[str]
-    purchase_unit_name: OrNull[str]
-    purchase_unit_product_number: OrNull[str]
-    purchase_unit_quantity: OrNull[ExactNumber]
-    referral_product_id: OrNull[str]
-    reset_store_stock: OrNull[StrictBool]
-    set_product: OrNull[list[SetProductCreate]]
-    shelf_label: OrNull[StrictBool]
-    shelf_label_barcode: OrNull[StrictBool]
-    shelf_label_price: OrNull[StrictBool]
-    shelf_label_layout: OrNull[ExactNumber]
-    smallest_product_number: OrNull[str]
-    smallest_quantity: OrNull[ExactNumber]
-    stores_allowed: OrNull[list[str]]
-    stores_not_allowed: OrNull[list[str]]
-    supplier_id: OrNull[str]
-    supplier_name: OrNull[str]
-    supplier_product_number: OrNull[str]
-    units: OrNull[list[ProductUnitCreate]]
-    volume: OrNull[str]
-
-
-class ProductsRequest(RequestBody, total=False):
-    """Body that creates or updates products."""
-
-    products: OrNull[list[ProductWrite]]
-
-
-class DeleteProductsRequest(RequestBody, total=False):
-    """Body that names the products to delete."""
-
-    product_numbers: Required[list[str]]
-
-
 class ProductAttributes(RequestBody, total=False):
     """Descriptive fields of a product, as the catalogue names them."""
 
@@ -280,10 +59,80 @@ class ProductAttributes(RequestBody, total=False):
     volume: OrNull[str]
 
 
-class ProductAttributesRequest(RequestBody, total=False):
-    """Body that updates attributes of products."""
+class ProductWrite(ProductAttributes, total=False):
+    """Product to create or update, with the catalogue's fields; an update needs only the number."""
 
-    products: OrNull[list[ProductAttributes]]
+    barcode: OrNull[str]
+    carrier_item_quantity: OrNull[ExactNumber]
+    edit_min_max_percentage: OrNull[ExactNumber]
+    price_compare_multiplier: OrNull[ExactNumber]
+    product_name: OrNull[str]
+    shelf_label_quantity: OrNull[ExactNumber]
+    allow_decimal: OrNull[StrictBool]
+    barcodes_array: OrNull[str]
+    base_unit_name: OrNull[str]
+    countries_allowed: OrNull[list[str]]
+    countries_not_allowed: OrNull[list[str]]
+    deprecation_date: OrNull[str]
+    expiration_min_range: OrNull[ExactNumber]
+    free_fields: OrNull[list[ProductFreeFieldCreate]]
+    general_ledger: OrNull[str]
+    image_url: OrNull[str]
+    product_url: OrNull[str]
+    is_active: OrNull[StrictBool]
+    is_counted: OrNull[StrictBool]
+    is_edit_min_max: OrNull[StrictBool]
+    is_edit_replenishment: OrNull[StrictBool]
+    is_expiration: OrNull[StrictBool]
+    is_order_manually: OrNull[StrictBool]
+    is_promotion: OrNull[StrictBool]
+    is_set: OrNull[StrictBool]
+    is_stock: OrNull[StrictBool]
+    is_store_product: OrNull[StrictBool]
+    is_template: OrNull[StrictBool]
+    moq: OrNull[ExactNumber]
+    old_price: OrNull[ExactNumber]
+    price: OrNull[ExactNumber]
+    special_price: OrNull[ExactNumber]
+    promotion_price: OrNull[ExactNumber]
+    purchase_price: OrNull[ExactNumber]
+    price_compare_unit: OrNull[str]
+    price_lines: OrNull[str]
+    promo_stores_allowed: OrNull[list[str]]
+    promo_stores_not_allowed: OrNull[list[str]]
+    promotion: OrNull[str]
+    promotion_week: OrNull[str]
+    purchase_unit_barcode: OrNull[str]
+    purchase_unit_name: OrNull[str]
+    purchase_unit_product_number: OrNull[str]
+    purchase_unit_quantity: OrNull[ExactNumber]
+    referral_product_id: OrNull[str]
+    reset_store_stock: OrNull[StrictBool]
+    set_product: OrNull[list[SetProductCreate]]
+    shelf_label: OrNull[StrictBool]
+    shelf_label_barcode: OrNull[StrictBool]
+    shelf_label_price: OrNull[StrictBool]
+    shelf_label_layout: OrNull[ExactNumber]
+    smallest_product_number: OrNull[str]
+    smallest_quantity: OrNull[ExactNumber]
+    stores_allowed: OrNull[list[str]]
+    stores_not_allowed: OrNull[list[str]]
+    supplier_id: OrNull[str]
+    supplier_name: OrNull[str]
+    supplier_product_number: OrNull[str]
+    units: OrNull[list[ProductUnitCreate]]
+
+
+ProductsRequest = list_body("ProductsRequest", "products", ProductWrite)
+
+
+class DeleteProductsRequest(RequestBody, total=False):
+    """Body that names the products to delete."""
+
+    product_numbers: Required[list[str]]
+
+
+ProductAttributesRequest = list_body("ProductAttributesRequest", "products", ProductAttributes)
 
 
 class ProductPrice(RequestBody, total=False):
@@ -299,10 +148,7 @@ class ProductPrice(RequestBody, total=False):
     price_compare_multiplier: OrNull[ExactNumber]
 
 
-class PricesRequest(RequestBody, total=False):
-    """Body that sets prices."""
-
-    products: OrNull[list[ProductPrice]]
+PricesRequest = list_body("PricesRequest", "products", ProductPrice)
 
 
 class ProductDiscountPrice(RequestBody, total=False):
@@ -316,10 +162,7 @@ class ProductDiscountPrice(RequestBody, total=False):
     is_promotion: OrNull[StrictBool]
 
 
-class DiscountPricesRequest(RequestBody, total=False):
-    """Body that sets discount prices."""
-
-    products: OrNull[list[ProductDiscountPrice]]
+DiscountPricesRequest = list_body("DiscountPricesRequest", "products", ProductDiscountPrice)
 
 
 class ProductFreeFields(RequestBody, total=False):
@@ -329,7 +172,4 @@ class ProductFreeFields(RequestBody, total=False):
     free_fields: Required[list[ProductFreeFieldCreate]]
 
 
-class ProductFreeFieldsRequest(RequestBody, total=False):
-    """Body that sets free fields."""
-
-    products: OrNull[list[ProductFreeFields]]
+ProductFreeFieldsRequest = list_body("ProductFreeFieldsRequest", "products", ProductFreeFields)

@@ -4,42 +4,14 @@ from __future__ import annotations
 
 from typing import Required
 
-from pydantic import ConfigDict, Field
-from pydantic.alias_generators import to_camel
-
 from aisle.contract.models.base import (
     ExactNumber,
-    Number,
     OrNull,
-    PageEnvelope,
-    PoolNames,
     PoolNamesRequest,
     RequestBody,
     StrictBool,
+    list_body,
 )
-
-
-class Store(PoolNames):
-    """Store, as listed, in camelCase; `isWarhouse` is the interface's spelling (interface: Store)."""
-
-    model_config = ConfigDict(alias_generator=to_camel)
-
-    store_name: str
-    store_no: str
-    id: Number | None = None
-    area_description: str | None = None
-    area_id: str | None = None
-    country_code: str | None = None
-    invent_location: str | None = None
-    legal_entity: str | None = None
-    is_warehouse: bool | None = Field(default=None, alias="isWarhouse")
-    last_order_line_exported_on: str | None = None
-
-
-class StoreList(PageEnvelope):
-    """Page of stores."""
-
-    rows: list[Store] = Field(alias="list")
 
 
 class StoreFreeField(RequestBody, total=False):
@@ -107,7 +79,4 @@ class StoreCreate(PoolNamesRequest, total=False):
     store_type_description: OrNull[str]
 
 
-class StoresRequest(RequestBody, total=False):
-    """Body that creates or updates stores."""
-
-    stores: OrNull[list[StoreCreate]]
+StoresRequest = list_body("StoresRequest", "stores", StoreCreate)

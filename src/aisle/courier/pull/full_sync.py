@@ -24,7 +24,8 @@ from aisle.client.errors import (
 )
 from aisle.client.paging import Envelope, Row, check_page_count, check_row_count, page_digest
 from aisle.client.response import to_int64
-from aisle.contract.wire import OPERATIONS, QueryValue
+from aisle.contract.operations import OPERATIONS
+from aisle.contract.wire import QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.maintenance import pause_gc
 from aisle.courier.operator_log import OperatorLog

@@ -25,11 +25,16 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
+from aisle.jobs.row_types.search import RecordRow
 from aisle.jobs.shell import sign_in
 from aisle.jobs.shell.home import MENU_JOBS as MENU_JOBS
 from aisle.jobs.shell.home import MENU_TEXTS, MORE_MENU, STORE_MENU
 from aisle.jobs.view import INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import (
+    DELIVERY,
+    LOCATION,
+    ORDER,
+    PRODUCT,
     Accepts,
     Back,
     Choice,
@@ -49,8 +54,20 @@ LANGUAGE_NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "F
 
 THEME_NAMES = {"": "theme.terminal", "light": "theme.light", "dark": "theme.dark", "contrast": "theme.contrast"}
 
-LETTER, NUMBER, PAGE, PREFERENCE = "letter", "number", "page", "tune"
-"""Kinds of commands: a letter or a numbered choice of the page below, a page of home, a preference of the terminal."""
+LETTER, NUMBER, PAGE, PREFERENCE, RECORD = "letter", "number", "page", "tune", "record"
+"""Kinds of commands: a letter or a numbered choice of the page below, a page of home, a preference of the terminal, a
+record to open."""
+
+RECORD_TEXTS = {
+    ORDER: "palette.order",
+    PRODUCT: "palette.product",
+    LOCATION: "palette.location",
+    DELIVERY: "palette.delivery",
+}
+"""Texts of the records that are found, by their kind."""
+
+MIN_RECORD_LETTERS = 3
+"""Characters of a search from which records are searched."""
 
 MAX_NUMBER_DIGITS = 3
 """Maximum number of digits of a command's number; more are a code."""
@@ -81,6 +98,8 @@ class PaletteState(NamedTuple):
     cursor: int = -1
     rows: tuple[PaletteEntry, ...] = ()
     total: int = 0
+    records: tuple[PaletteEntry, ...] = ()
+    """Records of the store that match the search."""
     is_sign_out_warned: bool = False
     """True if the open work was reported; the next sign-out is executed."""
 
@@ -144,9 +163,14 @@ class PaletteJob(Job[PaletteState]):
                 )
             case TypedText(text):
                 listed = pages.with_typed_search(state, text, ".")
-                return Turn(state if listed is None else _with_window(listed, size))
+                return Turn(state) if listed is None else _search_records(_with_window(listed, size), context)
+            case Rows("records", rows):
+                return Turn(_with_window(state._replace(records=tuple(map(_record_entry, rows))), size))
+            case Rows("records_to_open", rows):
+                listed = _with_window(state._replace(records=tuple(map(_record_entry, rows))), size)
+                return _run_only_match(listed, size, context)
             case Text(text) | UnknownCode(text):
-                return _handle_search(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
+                return _handle_text(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
             case Choice() | CursorKey("enter"):
                 entry = pages.chosen_row(state, event)
                 return _run_entry(state, entry, context) if entry else Turn(state)
@@ -228,14 +252,44 @@ def _matching_entries(entries: Iterable[PaletteEntry], names: tuple[str, ...], t
 
 def _with_window(state: PaletteState, size: int) -> PaletteState:
     text = state.typed or state.search
-    matching = _matching_entries(state.entries, state.names, text) if text else state.entries
+    matching = (*_matching_entries(state.entries, state.names, text), *state.records) if text else state.entries
     first = state.first if state.first < len(matching) else 0
     return state._replace(rows=matching[first : first + max(1, size)], total=len(matching), first=first)
 
 
-def _handle_search(state: PaletteState, size: int, context: Context) -> Result:
-    """Handle text ended with Enter: run the command if exactly one matches."""
-    after = _with_window(state, size)
+def _search_records(state: PaletteState, context: Context) -> Result:
+    """Search records while a person types, once there are enough letters."""
+    if len(state.typed) < MIN_RECORD_LETTERS or not context.user:
+        return Turn(state._replace(records=()))
+    query = Query("records", "records", {"search": state.typed, "now": context.now}, is_live=True)
+    return Turn(state._replace(records=()), (query,))
+
+
+def _handle_text(state: PaletteState, size: int, context: Context) -> Result:
+    """Handle text ended with Enter: whoever is signed in may mean a record, which is searched first."""
+    if not context.user:
+        return _run_only_match(_with_window(state, size), size, context)
+    args = {"search": state.search, "now": context.now}
+    return Turn(state, (Query("records_to_open", "records", args, is_live=True),))
+
+
+def _record_entry(row: RecordRow) -> PaletteEntry:
+    key = {} if row["kind"] == PRODUCT else {"key": row["key"]}
+    name = msg(RECORD_TEXTS[row["kind"]], **key, name=row["label"])
+    return PaletteEntry(name, RECORD, f"{row['kind']}/{row['key']}", row["key"] if row["kind"] == PRODUCT else "")
+
+
+def _record_effect(entry: PaletteEntry) -> Start:
+    """Return what opens a record."""
+    kind, _, key = entry.key.partition("/")
+    if kind == DELIVERY:
+        return Start("deliveries", {"order_number": key})
+    return pages.open_record(kind, key, "") or Start("order", {"order_number": key})
+
+
+def _run_only_match(after: PaletteState, size: int, context: Context) -> Result:
+    """Handle text ended with Enter: run the command or open the record if exactly one matches."""
+    state = after
     if not after.total:
         verdict = Verdict(WRONG, msg("palette.no_match", text=state.search))
         return Turn(_with_window(state._replace(search=""), size), (), verdict)
@@ -255,6 +309,8 @@ def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Re
             return Turn(state, (Close(event_for_below=Command(entry.key)),))
         case "number":
             return Turn(state, (Close(event_for_below=Choice(int(entry.key))),))
+        case "record":
+            return Turn(state, (Close(start=_record_effect(entry)),))
         case "page":
             effect = home_pages()[int(entry.key)][1]
             if isinstance(effect, SignOut) and not state.is_sign_out_warned:

@@ -39,6 +39,11 @@ MAX_NAME_LENGTH = 60
 _OTHER_MATCH_QUERY = "thing"
 """Id of the query for people whose name is the code of another record."""
 
+DEMO_FEATURE = "demo-store"
+"""Feature that a service with the demo store announces."""
+
+_FEATURES_QUERY = Query("features", "features", {}, is_live=True)
+
 _EARLIER_PREFIX = "earlier/"
 """Prefix of the ids of queries for earlier names; the name follows."""
 
@@ -65,6 +70,8 @@ class SignInState(NamedTuple):
     """True if the typed name is a number at the pace of a scanner, or another code: nobody goes on under it."""
     other_match: Match | None = None
     """Record that has the typed code and is no person; people with that name are looked up."""
+    is_demo: bool = False
+    """True if the service has the demo store, whose people the page names."""
 
 
 Result = Turn[SignInState]
@@ -93,6 +100,13 @@ class SignInJob(Job[SignInState]):
 
     def handle(self, state: SignInState, event: Event, context: Context) -> Result:
         """Handle an event: a badge signs in, a name is looked up first."""
+        if isinstance(event, Rows) and event.id == _FEATURES_QUERY.id:
+            return Turn(state._replace(is_demo=any(DEMO_FEATURE in row["features"] for row in event.rows)))
+        turn = self._handle(state, event, context)
+        asked = (_FEATURES_QUERY,) if isinstance(event, Opened | Changed) and not state.is_demo else ()
+        return turn._replace(state=turn.state._replace(is_demo=state.is_demo), effects=(*asked, *turn.effects))
+
+    def _handle(self, state: SignInState, event: Event, context: Context) -> Result:
         match event:
             case Scan(matches) if matches[0].kind == PERSON:
                 return _sign_in(Person(matches[0].key, matches[0].label or matches[0].key))
@@ -177,11 +191,16 @@ class SignInJob(Job[SignInState]):
             name=self.name,
             title=msg("sign_in.title"),
             prompt=msg("sign_in.choose") if state.people else msg("sign_in.prompt"),
-            lines=() if state.people else (Line("note", msg("sign_in.note")),),
+            lines=() if state.people else _notes(state),
             choices=choices,
             key_hints=(KeyHint("q", msg("hint.quit")),),
             choice_total=state.match_count,
         )
+
+
+def _notes(state: SignInState) -> tuple[Line, ...]:
+    demo = (Line("note", msg("sign_in.demo")),) if state.is_demo else ()
+    return (Line("note", msg("sign_in.note")), *demo)
 
 
 def _is_no_name(text: str) -> bool:

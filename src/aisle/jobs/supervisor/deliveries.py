@@ -244,6 +244,8 @@ class DeliveriesJob(PageJob[DeliveriesState]):
         return PAGE if state.delivery_number else LIST
 
     def handle_opened(self, state: DeliveriesState, args: Args, context: Context) -> Result:
+        if args.get("order_number"):
+            return _open_delivery(state, str(args["order_number"]))
         return Turn(state, (*self.queries(state, context), Refresh("deliveries")))
 
     def queries(self, state: DeliveriesState, context: Context) -> tuple[Effect, ...]:

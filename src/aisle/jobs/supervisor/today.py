@@ -170,7 +170,7 @@ def _dashboard(state: TodayState) -> Dashboard:
     """Return the tiles, the picks of each hour, the people at work and the map of the picks."""
     hours, map_ = HOURS.picks_chart(state), MAP.view(state._replace(map_kind="pick"))
     map_ = map_._replace(title=msg("today.map_of_picks"), lines=(), choices=(), key_hints=())
-    last = {row["user"]: row["last"] for row in state.rows}
+    last = {row["user"]: row["last"] for row in state.rows if row["last"]}
     people = tuple(
         (
             raw(person["name"] or person["user"]),

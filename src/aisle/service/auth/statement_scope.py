@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from typing import NamedTuple
 
-from aisle.service.db import Row, Statement, Transaction, tables_of
+from aisle.service.db.database import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.statements import access
 from aisle.service.errors import forbidden
@@ -106,11 +106,11 @@ class StoreScopedTransaction:
             self._check(sql, row)
         await self._tx.run_many(sql, known)
 
-    async def prefetch(self, statements: Iterable[Statement]) -> None:
-        await self._tx.prefetch(self._checked(statements))  # An embedded engine ignores them.
-
     async def run_batch(self, statements: Iterable[Statement]) -> None:
-        await self._tx.run_batch(list(self._checked(statements)))
+        known = list(statements)
+        for sql, row in known:
+            self._check(sql, row)
+        await self._tx.run_batch(known)
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._tx.savepoint()
@@ -121,14 +121,6 @@ class StoreScopedTransaction:
         rows = await self._tx.all(sql, store_numbers, token_id)
         self._authorized_stores.update(row[0] for row in rows)
         return rows
-
-    def _checked(self, statements: Iterable[Statement]) -> Iterable[Statement]:
-        return statements if self._principal.all_stores else self._each_checked(statements)
-
-    def _each_checked(self, statements: Iterable[Statement]) -> Iterator[Statement]:
-        for sql, row in statements:
-            self._check(sql, row)
-            yield sql, row
 
     def _check(self, sql: str, args: Sequence[object]) -> None:
         if self._principal.all_stores:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import NamedTuple, TypeVar, get_args
 
 from aisle.errors import UsageError
-from aisle.service.db import Database, Row, Statement, Transaction
+from aisle.service.db.database import Database, Row, Statement, Transaction
 from aisle.service.db.statements import access, stores
 from aisle.service.domain.audit import AuditChange, record_command
 from aisle.service.errors import Refusal, forbidden

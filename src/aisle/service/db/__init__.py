@@ -11,43 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from aisle.errors import UsageError
-from aisle.service.db.database import (
-    Busy,
-    ConstraintViolated,
-    Database,
-    DatabaseFailed,
-    DatabaseUnreachable,
-    ResultTooLong,
-    Row,
-    Statement,
-    TooManyWaiting,
-    Transaction,
-    ValueTooLong,
-    Work,
-    tables_of,
-)
-from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase
-
-__all__ = [
-    "MIN_SQLITE_VERSION",
-    "Busy",
-    "ConstraintViolated",
-    "Database",
-    "DatabaseFailed",
-    "DatabaseUnreachable",
-    "ResultTooLong",
-    "Row",
-    "SqliteDatabase",
-    "Statement",
-    "TooManyWaiting",
-    "Transaction",
-    "ValueTooLong",
-    "Work",
-    "open_database",
-    "parse_database_url",
-    "tables_of",
-]
-
+from aisle.service.db.database import Database
+from aisle.service.db.sqlite import SqliteDatabase
 
 _POSTGRES_SCHEMES = ("postgresql", "postgres")
 

@@ -15,9 +15,8 @@ from typing import NamedTuple
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.db.schema import MIGRATIONS
+from aisle.service.db.schema import MIGRATIONS, migrate
 from aisle.service.db.sqlite_connection import open_connection
-from aisle.service.db.sqlite_migrations import migrate
 
 _BUSY_MS = 5000
 _TIMEOUT_S = 60.0

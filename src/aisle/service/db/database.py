@@ -1,16 +1,19 @@
-"""Interface of databases: transactions, errors, and the monitor of availability and waiting times."""
+"""Interface of databases: transactions, errors, turns of readers, and the monitor of availability and waiting times."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import re
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from threading import Lock
 from time import monotonic
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from aisle.errors import StorageError
 
@@ -98,8 +101,6 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[object]]
 """Statement and its parameters."""
-CacheKey = tuple[str, tuple[object, ...]]
-"""Query and its parameters, with lists as tuples."""
 
 
 GROWING_TABLES = (
@@ -123,11 +124,6 @@ _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 def tables_of(sql: str) -> frozenset[str]:
     """Return the tables that a statement of `db.statements` reads or changes. Aliases may be among them."""
     return frozenset(_TABLE.findall(sql))
-
-
-def cache_key(sql: str, args: Sequence[object]) -> CacheKey:
-    """Return the key under which the answer of a query is cached."""
-    return sql, tuple([tuple(arg) if isinstance(arg, list) else arg for arg in args])
 
 
 def group_by_statement(statements: Iterable[Statement]) -> dict[str, list[Sequence[object]]]:
@@ -195,16 +191,8 @@ class Transaction(Protocol):
         """Run a statement for each row of parameters."""
         ...
 
-    async def prefetch(self, statements: Iterable[Statement]) -> None:
-        """Run queries that `all` and `one` will ask next, in one round trip on a remote database.
-
-        A later query with the same text and parameters is answered from memory. An answer is dropped when one of its
-        tables is written. No query may return a decimal (`SUM` without a cast).
-        """
-        ...
-
     async def run_batch(self, statements: Iterable[Statement]) -> None:
-        """Run statements without results, in one round trip on a remote database.
+        """Run statements without results, those with the same text together.
 
         Each changes rows that no other one changes or reads; their order is undefined.
         """
@@ -252,3 +240,71 @@ class Database(Protocol):
     def close(self) -> None:
         """Finish the running transactions, then close the database."""
         ...
+
+
+MOST_WAITING: Final = 64
+"""Maximum number of waiting long reads of one caller."""
+CALLER: ContextVar[str] = ContextVar("aisle-caller", default="")
+"""Key of the caller; '' for the service itself."""
+
+
+class FairTurns:
+    """Limited number of simultaneous turns, granted to callers in rotation; threads may share it."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._lock = Lock()
+
+    @asynccontextmanager
+    async def turn(self, seconds: float) -> AsyncIterator[bool]:
+        """Wait at most this many seconds for a turn. Yield True if it was necessary to wait.
+
+        Raise Busy after the time, TooManyWaiting if this caller has too many waiting reads.
+        """
+        waiting = self._take_or_wait()
+        if waiting is not None:
+            try:
+                async with asyncio.timeout(seconds):
+                    await waiting
+            except BaseException as problem:
+                if waiting.done() and not waiting.cancelled():
+                    self._give_back()
+                if isinstance(problem, TimeoutError):
+                    raise Busy("The database has been busy with other reads for too long.") from problem
+                raise
+        try:
+            yield waiting is not None
+        finally:
+            self._give_back()
+
+    def _take_or_wait(self) -> asyncio.Future[None] | None:
+        caller = CALLER.get()
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return None
+            waiting = self._waiting.get(caller, deque())
+            if len(waiting) >= MOST_WAITING:
+                raise TooManyWaiting(f"{MOST_WAITING} long reads of this caller wait already.")
+            self._waiting[caller] = waiting
+            future = asyncio.get_running_loop().create_future()
+            waiting.append(future)
+            return future
+
+    def _give_back(self) -> None:
+        with self._lock:
+            if not self._waiting:
+                self._free += 1
+                return
+            caller, waiting = self._waiting.popitem(last=False)
+            future = waiting.popleft()
+            if waiting:
+                self._waiting[caller] = waiting
+        future.get_loop().call_soon_threadsafe(self._hand_on, future)
+
+    def _hand_on(self, future: asyncio.Future[None]) -> None:
+        if future.done():  # The caller gave up.
+            self._give_back()
+        else:
+            future.set_result(None)

@@ -26,8 +26,15 @@ import asyncpg
 
 from aisle.errors import StorageError
 from aisle.service.db import text_search
-from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseMonitor, DatabaseUnreachable, Work
-from aisle.service.db.fair_reads import FairTurns
+from aisle.service.db.database import (
+    GROWING_TABLES,
+    Busy,
+    DatabaseFailed,
+    DatabaseMonitor,
+    DatabaseUnreachable,
+    FairTurns,
+    Work,
+)
 from aisle.service.db.postgres_transaction import (
     REFUSED,
     SERVER_ERRORS,
@@ -66,7 +73,6 @@ _SIZE_STATEMENTS = (
     "SELECT '*', coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
     " WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
 )
-_HAS_CITUS = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')"
 # A server sharded by store (Citus) needs this to change tables of the chain after reading those of stores.
 _WRITER_SETTINGS = {"citus.multi_shard_modify_mode": "sequential"}
 
@@ -94,7 +100,6 @@ class PostgresDatabase:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._turns = FairTurns(readers)
-        self._is_sharded = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-postgres", daemon=True)
         self._thread.start()
@@ -147,7 +152,6 @@ class PostgresDatabase:
         connection = await asyncpg.connect(self._dsn, server_settings=settings, timeout=_CONNECT_SECONDS)
         try:
             await migrate(connection)
-            self._is_sharded = bool(await connection.fetchval(_HAS_CITUS))
         finally:
             await connection.close(timeout=self._timeout_s)
         return await self._pool(readers, settings), await self._pool(
@@ -243,7 +247,7 @@ class PostgresDatabase:
                     if not is_running:
                         return
                     await self._begin_transaction(connection, begin, None if deliver else queued)
-                    result = await _run_transaction(connection, work, deliver, is_sharded=self._is_sharded)
+                    result = await _run_transaction(connection, work, deliver)
                 finally:
                     await _release(pool, connection)
             except Exception as problem:
@@ -319,15 +323,13 @@ async def _run_job(job: Coroutine[Any, Any, None], future: Future[Any]) -> None:
             raise
 
 
-async def _run_transaction(
-    connection: Any, work: Work[T], deliver: Callable[[T], None] | None, *, is_sharded: bool
-) -> T:
+async def _run_transaction(connection: Any, work: Work[T], deliver: Callable[[T], None] | None) -> T:
     """Run `work` and commit. Raise DatabaseFailed if the outcome of the commit is unknown.
 
     A reader gets its result before the end of the transaction, on which the result does not depend.
     """
     try:
-        result = await work(PostgresTransaction(connection, is_sharded=is_sharded))
+        result = await work(PostgresTransaction(connection))
     except Exception as problem:
         await _roll_back_failed(connection, problem)
         raise

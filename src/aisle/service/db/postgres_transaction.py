@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from functools import lru_cache, partial
 
 import asyncpg
 
 from aisle.service.db.database import (
     Busy,
-    CacheKey,
     ConstraintViolated,
     Row,
     Statement,
     ValueTooLong,
-    cache_key,
     database_failure,
     group_by_statement,
-    tables_of,
 )
 
-# Larger batches run statement by statement. Few combinations of few parts occur, and they stay prepared.
-_MAX_BATCH = 32
-_ROW_OF_ARRAYS, _ARRAY_OF_ROWS = "VALUES ({})", "ARRAY(SELECT q FROM ({}) q)"
-_PARAMETER = re.compile(r"\$(\d+)")
 # The server is gone or shuts down. What was not committed has not happened.
 _CONNECTION_ERRORS = (
     OSError,
@@ -84,52 +75,16 @@ def public_error(error: BaseException) -> BaseException:
     return error
 
 
-@lru_cache(maxsize=1000)
-def batch_writes(texts: tuple[str, ...]) -> str:
-    """Combine statements into one with consecutive parameters, which the server runs at once.
-
-    The result has no text but that of `db.statements`; values stay parameters.
-    """
-    parts = [f"w{n} AS ({text})" for n, text in enumerate(_renumber_parameters(texts))]
-    return f"WITH {', '.join(parts)} SELECT 1"
-
-
-@lru_cache(maxsize=1000)
-def batch_reads(texts: tuple[str, ...]) -> str:
-    """Combine queries into one, whose only row has the rows of each query as an array."""
-    return _ROW_OF_ARRAYS.format(", ".join(map(_ARRAY_OF_ROWS.format, _renumber_parameters(texts))))
-
-
-def _renumber_parameters(texts: Iterable[str]) -> Iterator[str]:
-    """Yield each text with its parameters numbered after those of the texts before it."""
-    before = 0
-    for text in texts:
-        yield _PARAMETER.sub(partial(_shift_parameter, before), text)
-        before += max((int(number) for number in _PARAMETER.findall(text)), default=0)
-
-
-def _shift_parameter(by: int, match: re.Match[str]) -> str:
-    return f"${int(match[1]) + by}"
-
-
 class PostgresTransaction:
     """`Transaction` over one connection, for one task."""
 
-    def __init__(self, connection: asyncpg.Connection, *, is_sharded: bool = False) -> None:
-        """Wrap a connection. A sharded database (Citus) takes each statement separately."""
+    def __init__(self, connection: asyncpg.Connection) -> None:
         self.connection = connection
-        self._is_sharded = is_sharded
         self._depth = 0
         self._has_written = False
-        self._prefetched: dict[CacheKey, list[Row]] = {}
 
     async def all(self, sql: str, *args: object) -> list[Row]:
-        if self._prefetched and (known := self._prefetched.get(cache_key(sql, args))) is not None:
-            return list(known)
-        self._invalidate_cache(sql)
-        return await self._fetch(sql, args)
-
-    async def _fetch(self, sql: str, args: Sequence[object]) -> list[Row]:
+        self._has_written = self._has_written or not sql.lstrip().startswith("SELECT")
         try:
             return [tuple(record) for record in await self.connection.fetch(sql, *args)]
         except asyncpg.PostgresError as problem:
@@ -143,40 +98,15 @@ class PostgresTransaction:
         await self.all(sql, *args)
 
     async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        self._invalidate_cache(sql)
+        self._has_written = True
         try:
             await self.connection.executemany(sql, rows)
         except asyncpg.PostgresError as problem:
             raise _known_error(problem) from problem
 
-    async def prefetch(self, statements: Iterable[Statement]) -> None:
-        if self._is_sharded:
-            return
-        parts = list(dict.fromkeys(cache_key(*one) for one in statements))
-        for part in (parts[n : n + _MAX_BATCH] for n in range(0, len(parts), _MAX_BATCH)):
-            [found] = await self._fetch(*_combine(batch_reads, part))
-            self._prefetched |= {one: [tuple(row) for row in rows] for one, rows in zip(part, found, strict=True)}
-
     async def run_batch(self, statements: Iterable[Statement]) -> None:
-        parts = list(statements)
-        if 1 < len(parts) <= _MAX_BATCH and not self._is_sharded:
-            parts.sort(key=_sql_of)  # The same statements form the same text, in whatever order they came.
-            sql, args = _combine(batch_writes, parts)
-            await self.run(sql, *args)
-            return
-        for sql, rows in group_by_statement(parts).items():
+        for sql, rows in group_by_statement(statements).items():
             await self.run_many(sql, rows)
-
-    def _invalidate_cache(self, sql: str) -> None:
-        """Drop prefetched answers from the tables that a statement writes."""
-        if sql.lstrip().startswith("SELECT"):
-            return
-        self._has_written = True
-        if self._prefetched:
-            written = tables_of(sql)
-            self._prefetched = {
-                one: rows for one, rows in self._prefetched.items() if written.isdisjoint(tables_of(one[0]))
-            }
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
@@ -194,15 +124,6 @@ class PostgresTransaction:
             raise
         finally:
             self._depth -= 1
-
-
-def _sql_of(statement: Statement) -> str:
-    return statement[0]
-
-
-def _combine(combine: Callable[[tuple[str, ...]], str], parts: Iterable[Statement]) -> Statement:
-    texts, rows = zip(*parts, strict=True)
-    return combine(texts), [value for row in rows for value in row]
 
 
 def _known_error(error: Exception) -> Exception:

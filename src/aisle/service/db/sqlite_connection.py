@@ -23,10 +23,8 @@ from aisle.service.db.database import (
     ResultTooLong,
     Row,
     Statement,
-    cache_key,
     database_failure,
     group_by_statement,
-    tables_of,
 )
 from aisle.service.db.text_search import (
     INDEX_WAITING_PRODUCTS,
@@ -37,9 +35,6 @@ from aisle.service.db.text_search import (
 )
 
 T = TypeVar("T")
-
-# Tables that every request reads and that are rarely written. Their answers are cached within a transaction.
-_STABLE_TABLES = frozenset({"store", "token", "token_store"})
 
 MAX_RESULT_BYTES = 32 << 20
 """Maximum memory of the rows of one statement, as much as clients read of an answer."""
@@ -150,21 +145,6 @@ def _json_list(values: list[object]) -> str:
     return f"[{','.join(map(encode_basestring_ascii, texts))}]" if len(texts) == len(values) else json.dumps(values)
 
 
-@lru_cache(maxsize=2000)
-def _reads_stable_tables(sql: str) -> bool:
-    """Return True if a query reads only tables that are rarely written."""
-    return _is_select(sql) and tables_of(sql) <= _STABLE_TABLES
-
-
-@lru_cache(maxsize=2000)
-def _writes_stable_tables(sql: str) -> bool:
-    return not (_is_select(sql) or tables_of(sql).isdisjoint(_STABLE_TABLES))
-
-
-def _is_select(sql: str) -> bool:
-    return sql.lstrip().startswith("SELECT")
-
-
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that never waits to its end. Raise RuntimeError if it does wait."""
     try:
@@ -191,22 +171,19 @@ class SqliteTransaction:
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         self._depth = 0
-        self._cached_rows: dict[tuple[object, ...], list[Row]] = {}
-        """Answers of this transaction, valid until one of their tables is written."""
 
     async def all(self, sql: str, *args: object) -> list[Row]:
         return self._execute(sql, args)
 
     async def one(self, sql: str, *args: object) -> Row | None:
         # All rows are fetched: a statement that writes and returns rows must run to its end.
-        rows = self._query_cached(sql, args) if _reads_stable_tables(sql) else self._execute(sql, args)
+        rows = self._execute(sql, args)
         return rows[0] if rows else None
 
     async def run(self, sql: str, *args: object) -> None:
         self._execute(sql, args)
 
     async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        self._invalidate_cache(sql)
         try:
             self.connection.executemany(_to_sqlite(sql), cast("Iterable[Sequence[apsw.SQLiteValue]]", rows))
             if PRODUCT_INSERT in sql:
@@ -214,27 +191,11 @@ class SqliteTransaction:
         except apsw.ConstraintError as problem:
             raise ConstraintViolated(str(problem)) from problem
 
-    async def prefetch(self, statements: Iterable[Statement]) -> None:
-        """Do nothing. The database is in this process."""
-
     async def run_batch(self, statements: Iterable[Statement]) -> None:
         for sql, rows in group_by_statement(statements).items():
             await self.run_many(sql, rows)
 
-    def _query_cached(self, sql: str, args: Sequence[object]) -> list[Row]:
-        """Return the rows of a query that many requests of one transaction repeat."""
-        key = cache_key(sql, args)
-        if (rows := self._cached_rows.get(key)) is None:
-            rows = self._cached_rows[key] = self._execute(sql, args)
-        return rows
-
-    def _invalidate_cache(self, sql: str) -> None:
-        """Drop the cached answers if a statement writes one of their tables."""
-        if self._cached_rows and _writes_stable_tables(sql):
-            self._cached_rows.clear()
-
     def _execute(self, sql: str, args: Sequence[object]) -> list[Row]:
-        self._invalidate_cache(sql)
         try:
             return self._query(*_to_sqlite_statement(sql, args))
         except apsw.ConstraintError as problem:
@@ -258,7 +219,6 @@ class SqliteTransaction:
         try:
             yield
         except BaseException:
-            self._cached_rows.clear()
             self._end_savepoint(f"ROLLBACK TO {name}", f"RELEASE {name}")
             raise
         else:
@@ -273,7 +233,6 @@ class SqliteTransaction:
     def begin(self, statement: str) -> None:
         """Start a transaction."""
         self._depth = 0
-        self._cached_rows.clear()
         self.connection.execute(statement)
 
     def end(self, statement: str) -> None:

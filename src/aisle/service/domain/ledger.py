@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from aisle.service.db import Statement
+from aisle.service.db.database import Statement
 from aisle.service.db.statements import products
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT

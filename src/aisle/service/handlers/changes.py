@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from typing import Literal, TypedDict
 
-from aisle.service.db import Statement
 from aisle.service.db.statements import access
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import parse_json_object
@@ -47,7 +45,6 @@ async def list_changes(ctx: Context, call: OperationCall) -> bytes:
     if (since or 0) < 0 or not 1 <= limit <= _MAX_CHANGES:
         raise bad_request(f"since is 0 or a cursor, limit 1 to {_MAX_CHANGES}.", "since")
     known = _parse_keys(call, "known", MAX_KNOWN_KEYS)
-    await ctx.tx.prefetch(_prefetch_poll(ctx, since, known))
     last = (await ctx.last_number(ctx.current_store.number, "change"), await ctx.last_number(CHAIN, "change"))
     read = last if since is None else _decode_cursor(since)
     unknown = await unknown_keys(ctx, ctx.current_store.number, known) if known else []
@@ -75,16 +72,6 @@ async def _is_forgotten(ctx: Context, read: tuple[int, int], last: tuple[int, in
         if number < reached and number < await ctx.last_number(scope, CHANGES_FORGOTTEN):
             return True
     return False
-
-
-def _prefetch_poll(ctx: Context, since: int | None, keys: list[str]) -> Iterator[Statement]:
-    """Yield the queries of a poll without changes, so that a remote database gets them at once."""
-    scopes = (ctx.current_store.number, CHAIN)
-    yield from ((access.COUNTER_VALUE, (scope, name)) for scope in scopes for name in ("change", CHANGES_FORGOTTEN))
-    read = _decode_cursor(since) if since else (0, 0)
-    yield from ((access.WRITE_AT_CHANGE, args) for args in zip(scopes, read, strict=True) if args[1])
-    if keys:
-        yield access.KNOWN_KEYS, (ctx.current_store.number, keys)
 
 
 async def _changes_since(

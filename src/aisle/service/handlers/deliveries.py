@@ -8,10 +8,10 @@ from itertools import count as count_from
 from typing import Final, NamedTuple
 
 from aisle.contract.models import ExactNumber
-from aisle.contract.models.deliveries import MultiStoreDeliveryLineCreate
 from aisle.contract.models.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
+from aisle.contract.models.orders import MultiStoreDeliveryLineCreate
 from aisle.service.auth.tokens import authorize_named_stores, authorize_store
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.text_search import search_key
@@ -45,18 +45,18 @@ from aisle.service.domain.timestamps import (
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_response import (
+    MultiStoreList,
     Page,
     count_and_read,
     list_envelope,
+    page_key_query,
     parse_page,
     parse_scroll_page,
     reduced_envelope,
 )
-from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_code
-from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
-from aisle.service.query_values import QueryValues
-from aisle.service.rate_limits import check_code
+from aisle.service.http.validation import check_code
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 PURCHASE_ORDER_TYPE = 1

@@ -5,9 +5,8 @@ They are declared like operations of the contract, so that routes, validation an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -22,7 +21,7 @@ from aisle.contract.models.extension_bodies import (
     TokenRequest,
     TokenRevokeRequest,
 )
-from aisle.contract.operations import Param, parse_param, path_params
+from aisle.contract.operations import parse_param, path_params
 from aisle.service.handlers import people, tokens
 from aisle.service.handlers.changes import list_audit, list_chain_audit, list_changes, list_unknown_keys
 from aisle.service.handlers.deliveries import mark_deliveries
@@ -32,26 +31,8 @@ from aisle.service.handlers.movements import list_assignments, list_put_backs
 from aisle.service.handlers.order_list import list_orders_by_number
 from aisle.service.handlers.order_update import reject_lines
 from aisle.service.handlers.recounts import list_recounts, write_recounts
-from aisle.service.handlers.registry import BULK_BODY_LIMIT, Handler
-from aisle.service.http.large_body_turns import MIB
-
-
-class Extension(NamedTuple):
-    """Operation that extends the interface."""
-
-    name: str
-    method: str
-    path: str
-    handler: Handler
-    params: tuple[Param, ...] = ()
-    body: type | None = None
-    reads_one_row: bool = False
-    """True if it reads one row, which may be missing (404)."""
-
-    @property
-    def body_adapter(self) -> Callable[[], TypeAdapter[Any]] | None:
-        """Function that returns the validator of the body, which is built on first use."""
-        return partial(_body_adapter, self.body) if self.body else None
+from aisle.service.handlers.registry import BULK_BODY_LIMIT, Handler, ServedOperation
+from aisle.service.operation_context import Role
 
 
 @cache
@@ -69,94 +50,64 @@ def _extension(
     query: str = "",
     header: str = "",
     reads_one_row: bool = False,
-) -> Extension:
+) -> ServedOperation:
     """Declare an extension, with the parameters of its path, and others in the form of the contract's table."""
     params = path_params(path)
     params += [parse_param(spec, "query") for spec in query.split()]
     params += [parse_param(spec, "header") for spec in header.split()]
-    return Extension(name, method, path, handler, tuple(params), body, reads_one_row)
+    adapter = partial(_body_adapter, body) if body else None
+    return ServedOperation(name, method, path, handler, tuple(params), adapter, reads_one_row)
 
 
 _STORE_PATH = "/aisle/v1/stores/{store_number}"
 _AUDIT_QUERY = "after:n limit:n last_modified_date subject"
-_ADMIN_HANDLER = Handler(tokens.list_tokens, frozenset({"admin"}), needs_all_stores=True)
-_WRITE_HANDLER = Handler(write_locations, frozenset({"supervisor", "integration", "admin"}), BULK_BODY_LIMIT)
-_SMALL_WRITE_HANDLER = _WRITE_HANDLER._replace(body_limit=MIB)
-_AUDIT_HANDLER = Handler(list_audit, frozenset({"supervisor", "admin"}))
-_PEOPLE_HANDLER = _WRITE_HANDLER._replace(
-    run=people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True
-)
-_SIGN_IN_HANDLER = Handler(
+_SUPERVISORS = frozenset[Role]({"supervisor", "integration", "admin"})
+_small_write = partial(Handler, roles=_SUPERVISORS)
+_bulk_write = partial(_small_write, body_limit=BULK_BODY_LIMIT)
+_admin = partial(Handler, roles=frozenset[Role]({"admin"}), needs_all_stores=True)
+_LIST_AUDIT = Handler(list_audit, frozenset[Role]({"supervisor", "admin"}))
+_WRITE_PEOPLE = _bulk_write(people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True)
+_SIGN_IN = Handler(
     people.sign_in, before_transaction=people.hash_pin_of_sign_in, has_secrets=True, limits_attempts=True
 )
 
 EXTENSIONS = (
     _extension("retrieve-store", "GET", _STORE_PATH, Handler(retrieve_store)),
+    _extension("review-logs", "POST", _STORE_PATH + "/reviews", _bulk_write(review_logs), ReviewsRequest),
+    _extension("write-locations", "POST", "/aisle/v1/locations", _bulk_write(write_locations), LocationsRequest),
+    _extension("list-people", "GET", _STORE_PATH + "/people", Handler(people.list_people)),
+    _extension("write-people", "POST", _STORE_PATH + "/people", _WRITE_PEOPLE, PeopleRequest),
     _extension(
-        "review-logs", "POST", f"{_STORE_PATH}/reviews", _WRITE_HANDLER._replace(run=review_logs), ReviewsRequest
-    ),
-    _extension("write-locations", "POST", "/aisle/v1/locations", _WRITE_HANDLER, LocationsRequest),
-    _extension("list-people", "GET", f"{_STORE_PATH}/people", Handler(people.list_people)),
-    _extension("write-people", "POST", f"{_STORE_PATH}/people", _PEOPLE_HANDLER, PeopleRequest),
-    _extension(
-        "sign-in", "POST", "/aisle/v1/sign-in", _SIGN_IN_HANDLER, SignInRequest, header=people.SIGN_IN_CHANNEL_HEADER
+        "sign-in", "POST", "/aisle/v1/sign-in", _SIGN_IN, SignInRequest, header=people.SIGN_IN_CHANNEL_HEADER,
     ),
     _extension(
-        "list-recounts", "GET", f"{_STORE_PATH}/recounts", Handler(list_recounts), query="state after:n limit:n"
+        "list-recounts", "GET", _STORE_PATH + "/recounts", Handler(list_recounts), query="state after:n limit:n",
+    ),
+    _extension("write-recounts", "POST", _STORE_PATH + "/recounts", _small_write(write_recounts), RecountsRequest),
+    _extension(
+        "reject-lines", "POST", _STORE_PATH + "/line-rejections", _small_write(reject_lines), LineRejectionsRequest,
     ),
     _extension(
-        "write-recounts",
-        "POST",
-        f"{_STORE_PATH}/recounts",
-        _SMALL_WRITE_HANDLER._replace(run=write_recounts),
-        RecountsRequest,
+        "list-changes", "GET", _STORE_PATH + "/changes", Handler(list_changes), query="since:n limit:n mark known",
+    ),
+    _extension("list-unknown-keys", "GET", _STORE_PATH + "/keys", Handler(list_unknown_keys), query="keys"),
+    _extension("list-named-orders", "GET", _STORE_PATH + "/orders", Handler(list_orders_by_number), query="numbers"),
+    _extension(
+        "retrieve-log-entry", "GET", _STORE_PATH + "/logs", Handler(retrieve_log_entry),
+        query="id:n!", reads_one_row=True,
     ),
     _extension(
-        "reject-lines",
-        "POST",
-        f"{_STORE_PATH}/line-rejections",
-        _SMALL_WRITE_HANDLER._replace(run=reject_lines),
-        LineRejectionsRequest,
+        "mark-deliveries", "POST", _STORE_PATH + "/deliveries", _small_write(mark_deliveries), DeliveryMarksRequest,
+    ),
+    _extension("list-put-backs", "GET", _STORE_PATH + "/put-backs", Handler(list_put_backs)),
+    _extension("list-assignments", "GET", _STORE_PATH + "/assignments", Handler(list_assignments)),
+    _extension("list-tokens", "GET", "/aisle/v1/tokens", _admin(tokens.list_tokens)),
+    _extension(
+        "create-token", "POST", "/aisle/v1/tokens", _admin(tokens.create_token, has_secrets=True), TokenRequest,
     ),
     _extension(
-        "list-changes", "GET", f"{_STORE_PATH}/changes", Handler(list_changes), query="since:n limit:n mark known"
+        "revoke-token", "POST", "/aisle/v1/token-revocations", _admin(tokens.revoke_token), TokenRevokeRequest,
     ),
-    _extension("list-unknown-keys", "GET", f"{_STORE_PATH}/keys", Handler(list_unknown_keys), query="keys"),
-    _extension("list-named-orders", "GET", f"{_STORE_PATH}/orders", Handler(list_orders_by_number), query="numbers"),
-    _extension(
-        "retrieve-log-entry",
-        "GET",
-        f"{_STORE_PATH}/logs",
-        Handler(retrieve_log_entry),
-        query="id:n!",
-        reads_one_row=True,
-    ),
-    _extension(
-        "mark-deliveries",
-        "POST",
-        f"{_STORE_PATH}/deliveries",
-        _SMALL_WRITE_HANDLER._replace(run=mark_deliveries),
-        DeliveryMarksRequest,
-    ),
-    _extension("list-put-backs", "GET", f"{_STORE_PATH}/put-backs", Handler(list_put_backs)),
-    _extension("list-assignments", "GET", f"{_STORE_PATH}/assignments", Handler(list_assignments)),
-    _extension("list-tokens", "GET", "/aisle/v1/tokens", _ADMIN_HANDLER),
-    _extension(
-        "create-token",
-        "POST",
-        "/aisle/v1/tokens",
-        _ADMIN_HANDLER._replace(run=tokens.create_token, has_secrets=True),
-        TokenRequest,
-    ),
-    _extension(
-        "revoke-token",
-        "POST",
-        "/aisle/v1/token-revocations",
-        _ADMIN_HANDLER._replace(run=tokens.revoke_token),
-        TokenRevokeRequest,
-    ),
-    _extension("list-audit", "GET", f"{_STORE_PATH}/audit", _AUDIT_HANDLER, query=_AUDIT_QUERY),
-    _extension(
-        "list-chain-audit", "GET", "/aisle/v1/audit", _ADMIN_HANDLER._replace(run=list_chain_audit), query=_AUDIT_QUERY
-    ),
-)
+    _extension("list-audit", "GET", _STORE_PATH + "/audit", _LIST_AUDIT, query=_AUDIT_QUERY),
+    _extension("list-chain-audit", "GET", "/aisle/v1/audit", _admin(list_chain_audit), query=_AUDIT_QUERY),
+)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Final
 
 from aisle.contract.models.extension_bodies import LocationWrite
 from aisle.service.auth.tokens import authorize_named_stores
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.statements import stores as sql
 from aisle.service.db.text_search import natural_sort_key, search_key
@@ -28,9 +28,8 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
-from aisle.service.operation_context import Context, OperationCall, Store
-from aisle.service.query_values import QueryValues
-from aisle.service.rate_limits import check_code
+from aisle.service.http.validation import check_code
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7

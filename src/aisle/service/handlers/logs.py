@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from aisle.contract.models.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
@@ -25,7 +25,7 @@ from aisle.service.domain.counts_and_adjustments import (
 )
 from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, pick_members, quoted
 from aisle.service.domain.ledger import Ledger
-from aisle.service.domain.log_entries import LogEntry, LogWriter
+from aisle.service.domain.log_entries import LogEntry, LogWriter, close_recounts, find_fulfilled_recounts
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool
@@ -37,17 +37,21 @@ from aisle.service.domain.quantities import (
     to_json_number,
 )
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
-from aisle.service.domain.recounts import close_recounts, find_fulfilled_recounts
 from aisle.service.domain.states import NOTHING_TO_REVIEW, REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.store_catalogue import Location, Product, StoreCatalogue
 from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
 from aisle.service.handlers import store_products
-from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.handlers.list_response import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_scroll_page,
+)
 from aisle.service.http.request_parsing import clamp_occurred_on
-from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id, wire_id
-from aisle.service.query_values import QueryValues
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id, wire_id
 
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.
 HISTORIC_DAYS = 90

@@ -13,7 +13,7 @@ from typing import Final
 from aisle.contract.models.stock import MovementEnd as EndFields
 from aisle.contract.models.stock import MovementItem
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.statements import orders as order_sql
 from aisle.service.db.statements import stock as stock_sql

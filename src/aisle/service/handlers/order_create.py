@@ -24,8 +24,8 @@ from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
 from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, conflict, unprocessable
+from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, Store
-from aisle.service.rate_limits import check_code
 
 
 async def create_orders_in_store(ctx: Context, call: OperationCall) -> bytes:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from aisle.service.db import Row, Statement
-from aisle.service.db.queries import Query, filter_query, page_query, search_filter
+from aisle.service.db.database import Row
+from aisle.service.db.queries import filter_query, page_query, search_filter
 from aisle.service.db.statements import orders as sql
-from aisle.service.db.statements.stores import LOCATION_EXISTS
 from aisle.service.domain.json_fragments import (
     join_members,
     json_boolean,
@@ -26,8 +25,7 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import to_json_bytes, unprocessable
 from aisle.service.handlers.list_response import MAX_PAGE_BYTES, list_envelope, page_too_long, parse_scroll_page
-from aisle.service.operation_context import Context, OperationCall, Store
-from aisle.service.query_values import QueryValues
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
 
 MAX_ORDER_NUMBERS = 100
 """Maximum number of orders in a list by numbers."""
@@ -59,7 +57,6 @@ async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
     every = filter_query(sql.ORDER_COUNT, sql.ORDER_FILTERS, filters)
     found = filter_query(sql.ORDER_LIST, sql.ORDER_FILTERS, page.add_to_filters(filters), sql.ORDER_SORT)
     found = page_query(found, page.limit, page.offset)
-    await ctx.tx.prefetch(_prefetch_one_order(ctx, query, every, found))
     total = await every.fetch_count(ctx.tx)
     rows, more = page.split_rows(await found.all(ctx.tx))
     if "order_number" in query and len(rows) == 1:
@@ -97,15 +94,6 @@ def _parse_order_numbers(text: str) -> list[str]:
     if len(numbers) > MAX_ORDER_NUMBERS:
         raise unprocessable(f"At most {MAX_ORDER_NUMBERS} orders are listed in one request.", "numbers")
     return numbers
-
-
-def _prefetch_one_order(ctx: Context, query: QueryValues, *queries: Query) -> Iterator[Statement]:
-    """Yield the queries for one order. Queries of longer lists are planned separately."""
-    if "order_number" in query:
-        yield from (each.statement for each in queries)
-        if query.get("show_lines"):
-            yield sql.LINES_OF_ORDERS, (ctx.current_store.number, [query["order_number"]])
-            yield LOCATION_EXISTS, (ctx.current_store.number,)
 
 
 def _parse_filters(ctx: Context, query: QueryValues) -> dict[str, object]:
@@ -146,11 +134,6 @@ async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) 
     preferred: dict[str, int] = {}
     if kept:
         goods, codes = sorted({row[3] for row in rows}), sorted({row[11] for row in rows if row[11]})
-        if len(orders) == 1:
-            store_number = ctx.current_store.number
-            await ctx.tx.prefetch(
-                [(sql.LOCATIONS_OF_PRODUCTS, (store_number, goods)), (sql.LOCATION_ORDERS, (store_number, codes))]
-            )
         goods_by_product, preferred = await _load_goods(ctx, goods), await _load_location_orders(ctx, codes)
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:

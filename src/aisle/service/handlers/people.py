@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, TypedDict
 from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import ROLES, TokenPerson, add_token, authorize_store
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.statements import access
 from aisle.service.domain import audit
 from aisle.service.domain.timestamps import format_timestamp

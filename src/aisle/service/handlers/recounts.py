@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from aisle.contract.models.extension_bodies import RecountWrite
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.queries import filter_query, page_query
 from aisle.service.db.statements import logs as log_sql
 from aisle.service.db.statements import stock as sql

@@ -141,14 +141,22 @@ HANDLERS: dict[str, Handler] = {
 
 
 class ServedOperation(NamedTuple):
-    """Operation of the contract or an extension, as `http.endpoint` uses it."""
+    """Operation of the contract or an extension, as the service answers it."""
 
     name: str
-    params: Sequence[Param]
-    body_adapter: Callable[[], TypeAdapter[Any]] | None
-    """Function that returns the validator of the body, which is built on first use."""
-    is_write: bool
+    method: str
+    path: str
     handler: Handler
+    params: Sequence[Param] = ()
+    body_adapter: Callable[[], TypeAdapter[Any]] | None = None
+    """Function that returns the validator of the body, which is built on first use."""
+    reads_one_row: bool = False
+    """True if it reads one row, which may be missing (404)."""
+
+    @property
+    def is_write(self) -> bool:
+        """True if it may change something."""
+        return self.method != "GET"
 
 
 class ParsedRequest(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from aisle.contract.models.extension_bodies import ExtendedStore
 from aisle.service.auth.tokens import authorize_store, authorize_stores
-from aisle.service.db import Row
+from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
@@ -29,11 +29,16 @@ from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, UpcomingDate
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
-from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.handlers.list_response import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_scroll_page,
+)
 from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
-from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id, wire_id
-from aisle.service.query_values import QueryValues
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id, wire_id
 
 _EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.

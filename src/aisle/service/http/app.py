@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from starlette.routing import BaseRoute, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from aisle.service.db import Database
-from aisle.service.http.docs_pages import docs_routes
+from aisle.service.db.database import Database
 from aisle.service.http.endpoint import OperationEndpoint
-from aisle.service.http.health_pages import health_routes, metrics_route
 from aisle.service.http.middleware import RequestMiddleware
+from aisle.service.http.pages import docs_routes, health_routes, metrics_route
 from aisle.service.http.routes import operation_routes, respond_not_found
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

@@ -1,7 +1,7 @@
 """Execution of an operation: authorization, one transaction, one answer (README: Answers).
 
-A read is authorized and answered in one transaction. A write is authorized before its body is read, unless that
-happened within the last minute, and again in its own transaction.
+A read is authorized and answered in one transaction. A write is authorized before its body is read, and again in its
+own transaction.
 
 With an `Idempotency-Key` the key, all effects and the answer are committed together. A repetition finds either nothing
 or the answer, also after a crash. Keys belong to a store and not to a token, so that a replaced token does not make a
@@ -13,10 +13,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
@@ -24,33 +24,29 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from aisle.caller_keys import address_key
-from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
 from aisle.service.auth.statement_scope import StoreScopedTransaction
-from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
-from aisle.service.db import (
+from aisle.service.auth.tokens import authorize, hash_secret, store_refusal
+from aisle.service.db.database import (
+    CALLER,
     Busy,
     Database,
     DatabaseFailed,
     ResultTooLong,
-    Statement,
     TooManyWaiting,
     Transaction,
     ValueTooLong,
 )
-from aisle.service.db.fair_reads import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
-from aisle.service.handlers.write_prefetch import prefetch_statements
 from aisle.service.http import request_parsing
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.operation_context import Context, OperationCall, Principal
-from aisle.service.rate_limits import RateLimiter
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import RateLimiter, ServiceOptions
 
 log = logging.getLogger("aisle.service")
 
@@ -97,7 +93,6 @@ class OperationEndpoint:
         self._sign_in_limiter = RateLimiter(limits.sign_in)
         self._turns = Turns()
         self._unread = HeldBytes("Answers")
-        self._authorization_cache = AuthorizationCache()
 
     async def handle(self, operation: ServedOperation, request: Request) -> Response:
         """Return the response to a request, for every outcome."""
@@ -202,17 +197,13 @@ class OperationEndpoint:
 
     async def _write_in_turn(self, exchange: _Exchange, turn: Turn) -> tuple[Principal, OperationResult]:
         operation, request, asked = exchange.operation, exchange.request, exchange.parsed
-        authorization_key = AuthorizationKey(
-            hash_secret(asked.secret), operation.name, asked.call.path.get("store_number")
-        )
-        raw, body = await self._read_authorized_body(exchange, authorization_key, turn)
+        raw, body = await self._read_authorized_body(exchange, turn)
         where = (request.method, request.scope["path"], request.scope["query_string"])
         fingerprint = request_parsing.fingerprint(*where, raw, exchange.headers) if asked.idempotency_key else ""
         call = await self._run_before_transaction(exchange, asked.call._replace(body=body))
         full_request = asked._replace(call=call, fingerprint=fingerprint)
 
         async def work(tx: Transaction) -> tuple[Principal, OperationResult | Refusal]:
-            await tx.prefetch(_prefetch_statements(operation, authorization_key, full_request))
             ctx = await self._authorize(tx, exchange)
             exchange.notes["user"] = ctx.app_user
             try:
@@ -222,49 +213,28 @@ class OperationEndpoint:
                     raise
                 return ctx.principal, refusal
 
-        try:
-            principal, answer = await self.database.write(work, stores=locked_stores(operation.name, call))
-        except Refusal as refusal:
-            if refusal.status in (401, 403):
-                self._authorization_cache.remove(authorization_key)
-            raise
+        principal, answer = await self.database.write(work, stores=locked_stores(operation.name, call))
         if isinstance(answer, Refusal):
             raise answer
         return principal, answer
 
-    async def _read_authorized_body(
-        self, exchange: _Exchange, authorization_key: AuthorizationKey, turn: Turn
-    ) -> tuple[bytes, Any]:
+    async def _read_authorized_body(self, exchange: _Exchange, turn: Turn) -> tuple[bytes, Any]:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
         operation, call = exchange.operation, exchange.parsed.call
         assert operation.body_adapter is not None
-        cached = None if exchange.parsed.refusal else self._authorization_cache.get(authorization_key)
-        try:
-            if cached is None:
-                ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
-                store_number = ctx.store.number if ctx.store else None
-                authorization = CachedAuthorization(ctx.principal.token_id, ctx.principal.role, store_number)
-                self._authorization_cache.add(authorization_key, authorization)
-            else:
-                authorization = cached
-                exchange.notes.update(cached.log_fields())
-                self._count_request(operation, cached.token_id, call)
-            self._bytes.check(authorization.token_id)
-            handler, took = operation.handler, partial(self._bytes.charge, authorization.token_id)
-            begin = partial(turn.begin, authorization.token_id)
-            limit = handler.limit_of(authorization.role)
-            raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, limit, took, begin)
-            await turn.carry_out()
-            # An empty body must not delete everything that a lost one would have named.
-            needed = call.query.get("flush", False)
-            most = handler.max_items(authorization.role)
-            return raw, await request_parsing.parsed_body(raw, operation.body_adapter(), most, needed=needed)
-        except Refusal:
-            if cached is not None:
-                # Check the cached authorization before telling what is wrong, and remove it for further bodies.
-                self._authorization_cache.remove(authorization_key)
-                await self.database.read(partial(self._authorize, exchange=exchange))
-            raise
+        ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
+        token_id, role = ctx.principal.token_id, ctx.principal.role
+        self._bytes.check(token_id)
+        handler, took = operation.handler, partial(self._bytes.charge, token_id)
+        begin = partial(turn.begin, token_id)
+        limit = handler.limit_of(role)
+        raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, limit, took, begin)
+        await turn.carry_out()
+        # An empty body must not delete everything that a lost one would have named.
+        needed = call.query.get("flush", False)
+        return raw, await request_parsing.parsed_body(
+            raw, operation.body_adapter(), handler.max_items(role), needed=needed
+        )
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
         """Raise Refusal (429) if a token sends too many requests."""
@@ -436,31 +406,6 @@ def _headers(request: Request) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}
 
 
-def _prefetch_statements(
-    operation: ServedOperation, authorization_key: AuthorizationKey, parsed_request: ParsedRequest
-) -> Iterator[Statement]:
-    """Yield the queries of the request before its authorization. An unauthorized caller gets none of the answers."""
-    handler, store_number, now = (
-        operation.handler,
-        authorization_key.store_number,
-        format_timestamp(parsed_request.received_at),
-    )
-    if store_number is not None:
-        yield authorization_statement(
-            authorization_key.token_hash,
-            handler.roles,
-            needs_all_stores=handler.needs_all_stores,
-            store_number=store_number,
-        )
-        if parsed_request.idempotency_key is not None:
-            yield access.RESPONSE_OF_KEY, (store_number, parsed_request.idempotency_key)
-            if parsed_request.confirmed_keys:
-                yield access.KNOWN_KEYS, (store_number, list(parsed_request.confirmed_keys))
-        yield from prefetch_statements(
-            operation.name, store_number, parsed_request.call, parsed_request.occurred_on, now
-        )
-
-
 def refusal_response(refusal: Refusal) -> Response:
     """Return the HTTP response of a refusal."""
     headers = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}
@@ -477,11 +422,3 @@ def result_response(result: OperationResult) -> Response:
     if result.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Response(result.body, result.status, headers, JSON_TYPE if result.status == 200 else PROBLEM_TYPE)
-
-
-class OperationRoute(NamedTuple):
-    """Operation with its method and path (`/stores/{store_number}`)."""
-
-    operation: ServedOperation
-    method: str
-    path: str

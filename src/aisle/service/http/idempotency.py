@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aisle.service.auth.tokens import authorize_store
-from aisle.service.db import ConstraintViolated
+from aisle.service.db.database import ConstraintViolated
 from aisle.service.db.statements import access
 from aisle.service.errors import Refusal, conflict, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, named_stores

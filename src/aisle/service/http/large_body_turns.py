@@ -61,36 +61,25 @@ class Turns:
     """Large bodies in progress in this process."""
 
     def __init__(self) -> None:
-        self._of_tokens: Counter[str] = Counter()
-        self._bytes = HeldBytes("Bodies")
-        self._middle = asyncio.Semaphore(_CARRIED_OUT)
-        self._large = asyncio.Semaphore(1)
+        self.of_tokens: Counter[str] = Counter()
+        self.bytes = HeldBytes("Bodies")
+        self.middle = asyncio.Semaphore(_CARRIED_OUT)
+        self.large = asyncio.Semaphore(1)
 
     @asynccontextmanager
     async def turn(self, address: str) -> AsyncIterator[Turn]:
         """Open the turn of one request from an address."""
         async with AsyncExitStack() as held:
-            yield Turn(self._of_tokens, self._bytes, address, self._middle, self._large, held)
+            yield Turn(self, address, held)
 
 
 class Turn:
     """Turn of one request, until it has run."""
 
-    def __init__(
-        self,
-        of_tokens: Counter[str],
-        held_bytes: HeldBytes,
-        address: str,
-        middle: asyncio.Semaphore,
-        large: asyncio.Semaphore,
-        held: AsyncExitStack,
-    ) -> None:
-        self._bytes = held_bytes
+    def __init__(self, turns: Turns, address: str, held: AsyncExitStack) -> None:
+        self._turns = turns
         self._address = address
         self._size = 0
-        self._of_tokens = of_tokens
-        self._middle = middle
-        self._large = large
         self._held = held
         self._is_counted = self._is_large = False
 
@@ -103,30 +92,30 @@ class Turn:
         if size > SMALL and not self._is_counted:
             self._count(token_id)
         if size > MIB and not self._is_large:
-            await self._held.enter_async_context(self._large)
+            await self._held.enter_async_context(self._turns.large)
             self._is_large = True
 
     async def carry_out(self) -> None:
         """Wait until few other bodies run, if the complete body is not small."""
         if self._is_counted and not self._is_large:
-            await self._held.enter_async_context(self._middle)
+            await self._held.enter_async_context(self._turns.middle)
 
     def _hold(self, token_id: str, size: int) -> None:
         if size > self._size:
             size = max(size, min(2 * self._size, MIB))  # In large steps, however small the parts are.
-            self._bytes.add(token_id, self._address, size - self._size)
-            self._held.callback(self._bytes.remove, token_id, self._address, size - self._size)
+            self._turns.bytes.add(token_id, self._address, size - self._size)
+            self._held.callback(self._turns.bytes.remove, token_id, self._address, size - self._size)
             self._size = size
 
     def _count(self, token_id: str) -> None:
-        if self._of_tokens[token_id] >= MOST_OF_TOKEN:
+        if self._turns.of_tokens[token_id] >= MOST_OF_TOKEN:
             message = f"{MOST_OF_TOKEN} bodies over {SMALL >> 10} KiB of this token are being carried out already."
             raise Refusal(429, message, retry_after=1)
-        self._of_tokens[token_id] += 1
+        self._turns.of_tokens[token_id] += 1
         self._held.callback(self._uncount, token_id)
         self._is_counted = True
 
     def _uncount(self, token_id: str) -> None:
-        self._of_tokens[token_id] -= 1
-        if not self._of_tokens[token_id]:
-            del self._of_tokens[token_id]
+        self._turns.of_tokens[token_id] -= 1
+        if not self._turns.of_tokens[token_id]:
+            del self._turns.of_tokens[token_id]

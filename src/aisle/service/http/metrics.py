@@ -7,7 +7,6 @@ tokens or customers.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,9 +32,10 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 
 from aisle import __version__
-from aisle.contract.wire import OPERATIONS
+from aisle.caller_keys import is_loopback
+from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
-from aisle.service.db import Database, Transaction
+from aisle.service.db.database import Database, Transaction
 from aisle.service.db.statements import access
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.json_logging import RequestRecord
@@ -219,10 +219,7 @@ def is_local(request: Request) -> bool:
     """Return True if a request comes from this machine, and not through a proxy on it."""
     if request.client is None or any(name in request.headers for name in _PROXY_HEADERS):
         return False
-    try:
-        return ipaddress.ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(request.client.host)
 
 
 REFRESH_SECONDS = 900.0

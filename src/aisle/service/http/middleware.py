@@ -16,8 +16,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import PROBLEM_TYPE, Refusal, bad_request
 from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes, RequestRecord
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, is_valid_code
-from aisle.service.service_options import ServiceOptions
+from aisle.service.http.validation import is_valid_code
+from aisle.service.options import (
+    KEYS_KEPT_DAYS,
+    MAX_HEADER_BYTES,
+    MAX_HEADERS,
+    MAX_QUERY_BYTES,
+    ServiceOptions,
+)
 
 _FEATURES = (
     "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
@@ -26,9 +32,9 @@ _FEATURES = (
 )
 
 
-def features(keys_days: int) -> str:
+def features(keys_days: int, *, has_demo_store: bool = False) -> str:
     """Return the value of `Aisle-Features`: the extensions, and the days that answers are stored under keys."""
-    return f"idempotency={keys_days}d, {_FEATURES}"
+    return f"idempotency={keys_days}d, {_FEATURES}" + ", demo-store" * has_demo_store
 
 
 FEATURES = features(KEYS_KEPT_DAYS)
@@ -65,7 +71,10 @@ class RequestMiddleware:
 
     def __init__(self, app: ASGIApp, options: ServiceOptions) -> None:
         self.app = app
-        self._announced = (b"aisle-features", features(options.keys_days).encode())
+        self._announced = (
+            b"aisle-features",
+            features(options.keys_days, has_demo_store=options.has_demo_store).encode(),
+        )
         self._record_request = options.record_request
         self._metrics = options.metrics
         self._clock = options.clock

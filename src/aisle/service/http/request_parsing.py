@@ -33,8 +33,7 @@ from aisle.service.http.validation import (
     unknown_parameter_refusal,
     validation_errors,
 )
-from aisle.service.operation_context import Replay
-from aisle.service.query_values import HeaderValues, QueryValues
+from aisle.service.operation_context import HeaderValues, QueryValues, Replay
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""

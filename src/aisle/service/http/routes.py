@@ -11,13 +11,13 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from aisle.contract.models.extension_bodies import request_body_adapter
-from aisle.contract.wire import OPERATIONS
+from aisle.contract.operations import OPERATIONS
 from aisle.errors import StorageError
 from aisle.service.errors import Refusal
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS, OperationResult, ServedOperation
-from aisle.service.http.endpoint import OperationEndpoint, OperationRoute, refusal_response, result_response
+from aisle.service.http.endpoint import OperationEndpoint, refusal_response, result_response
 from aisle.service.http.request_parsing import query_values
 
 RequestHandler = Callable[[Request], Awaitable[Response]]
@@ -69,27 +69,16 @@ async def respond_not_found(scope: Scope, receive: Receive, send: Send) -> None:
 def operation_routes(endpoint: OperationEndpoint) -> list[BaseRoute]:
     """Return the routes of all operations, one for each path."""
     by_path: dict[str, dict[str, RequestHandler]] = {}
-    for route in list_operations():
-        by_path.setdefault(route.path, {})[route.method] = _operation_handler(endpoint, route.operation)
+    for operation in list_operations():
+        by_path.setdefault(operation.path, {})[operation.method] = partial(endpoint.handle, operation)
     return [Route(path, PathEndpoint(handlers)) for path, handlers in by_path.items()]
 
 
-def _operation_handler(endpoint: OperationEndpoint, operation: ServedOperation) -> RequestHandler:
-    async def handle(request: Request) -> Response:
-        return await endpoint.handle(operation, request)
-
-    return handle
-
-
-def list_operations() -> Iterable[OperationRoute]:
+def list_operations() -> Iterable[ServedOperation]:
     """Yield the operations of the contract, then the extensions."""
     for name, handler in HANDLERS.items():
         row = OPERATIONS[name]
         adapter = partial(request_body_adapter, row) if row.body else None
         params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
-        operation = ServedOperation(name, params, adapter, row.write, handler)
-        yield OperationRoute(operation, row.method, row.path)
-    for extension in EXTENSIONS:
-        writes = extension.method != "GET"
-        operation = ServedOperation(extension.name, extension.params, extension.body_adapter, writes, extension.handler)
-        yield OperationRoute(operation, extension.method, extension.path)
+        yield ServedOperation(name, row.method, row.path, handler, params, adapter)
+    yield from EXTENSIONS

@@ -5,7 +5,6 @@ The loss of the database and its return are logged once each.
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import os
 import random
@@ -21,12 +20,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import uvicorn
 
 from aisle.allocator import return_freed_memory
+from aisle.caller_keys import Network, is_loopback
 from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.certificates import CertificateFiles, tls_context
 from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
-from aisle.service.db import Busy, Database, DatabaseUnreachable, open_database, parse_database_url
+from aisle.service.db import open_database, parse_database_url
+from aisle.service.db.database import Busy, Database, DatabaseUnreachable
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.factory import Service, open_service
 from aisle.service.http.json_logging import AccessLog, log_as_json
@@ -38,8 +39,7 @@ from aisle.service.http.worker_processes import (
     Commands,
     run_workers,
 )
-from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
-from aisle.service.service_options import ServiceOptions
+from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
@@ -103,7 +103,7 @@ def run_server(
     """
     return_freed_memory()
     database_address = options.database_address
-    if not options.certificate and not allow_plain_http and not _is_loopback(options.host):
+    if not options.certificate and not allow_plain_http and not is_loopback(options.host):
         raise UsageError(
             f"On {options.host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of"
             " your own."
@@ -154,8 +154,8 @@ class ServerOptions(NamedTuple):
     """True if unknown query parameters are ignored."""
     keys_days: int = KEYS_KEPT_DAYS
     """Days that answers are stored under keys."""
-    proxies: Sequence[str] = ()
-    """Addresses and networks whose X-Forwarded-For is trusted."""
+    proxies: Sequence[Network] = ()
+    """Networks whose X-Forwarded-For is trusted."""
     drain_seconds: float = 0.0
     per_address: int | None = None
     """Maximum number of connections of one address except the proxies; 0 is no limit, None a share of all."""
@@ -213,10 +213,9 @@ class ServerOptions(NamedTuple):
 
     def config(self, service: Service) -> uvicorn.Config:
         """Return uvicorn's configuration."""
-        networks = [ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies]
         return server_config(
             service.app,
-            connection_limits(self.per_address, networks),
+            connection_limits(self.per_address, self.proxies),
             longest_head=MAX_HEADER_BYTES + MAX_QUERY_BYTES,
             certificate=self.certificate,
             private_key=self.private_key,
@@ -224,7 +223,7 @@ class ServerOptions(NamedTuple):
             host=self.host,
             port=self.port,
             proxy_headers=bool(self.proxies),
-            forwarded_allow_ips=list(self.proxies),
+            forwarded_allow_ips=list(map(str, self.proxies)),
         )
 
 
@@ -315,10 +314,3 @@ def _worker(
         except Exception:
             log.critical("a worker ended by a failure", exc_info=True)
             raise SystemExit(1) from None
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import ErrorDetails
 
 from aisle.contract.operations import Param
@@ -44,6 +43,23 @@ _NOT_NEGATIVE = dict.fromkeys(PRICE_FIELDS, "A price is not below zero.") | dict
     COUNT_FIELDS, "There is no less than none."
 )
 _FREE_NUMBER_FIELDS = ID_FIELDS | COMPUTED_FIELDS
+
+
+MAX_CODE_LENGTH = 1000
+"""Maximum number of characters of a code, and so of a part of a path."""
+_INVALID_CODES = ("", ".", "..")
+
+
+def is_valid_code(text: str) -> bool:
+    """Return True if a path can contain this number or code."""
+    return text not in _INVALID_CODES and len(text) <= MAX_CODE_LENGTH
+
+
+def check_code(text: str, subject: str, field: str) -> None:
+    """Raise Refusal (422) if no path can contain the code. `subject` is such as "the number of a product"."""
+    if not is_valid_code(text):
+        reason = "." if text in _INVALID_CODES else f": it has at most {MAX_CODE_LENGTH} characters."
+        raise unprocessable(f"This cannot be {subject}{reason}", field)
 
 
 def check_values(value: Any) -> int:
@@ -178,7 +194,7 @@ _MAX_NAME_LENGTH = 80
 _MIN_PREFIX_LENGTH = 3
 _MAX_NAMED = 50
 _CACHED_SCHEMAS = 64
-"""Maximum number of cached schemas; there are fewer bodies."""
+"""Maximum number of cached lists of names; there are fewer bodies."""
 _UNKNOWN_FIELD = "There is no such field here."
 _UNKNOWN_PARAMETER = "There is no such parameter here."
 _OTHER_POSITIONS = {"header": "It is a header of this operation.", "path": "It stands in the path of this operation."}
@@ -236,7 +252,7 @@ def _describe_unknown_parameter(name: str, params: Sequence[Param]) -> str:
 
 def describe_unknown_field(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> str:
     """Describe an unknown field of a body."""
-    close = nearest_name(str(path[-1]), _fields_at(adapter, path[:-1])) if path else None
+    close = nearest_name(str(path[-1]), _field_names(adapter)) if path else None
     return (
         f"{_UNKNOWN_FIELD} The nearest is {close}."
         if close
@@ -244,35 +260,9 @@ def describe_unknown_field(adapter: TypeAdapter[Any], path: Sequence[int | str])
     )
 
 
-def _fields_at(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> list[str]:
-    """Return the fields that the object at this path may have."""
-    schema = _cached_schema(adapter)
-    found: list[JsonSchemaValue] = [schema]
-    for part in path:
-        resolved = (one for each in found for one in _resolve_references(each, schema))
-        found = [
-            each["items"] if isinstance(part, int) else each["properties"][part]
-            for each in resolved
-            if _has_part(each, part)
-        ]
-    return [name for each in found for one in _resolve_references(each, schema) for name in one.get("properties", ())]
-
-
-def _has_part(schema: JsonSchemaValue, part: int | str) -> bool:
-    return "items" in schema if isinstance(part, int) else part in schema.get("properties", ())
-
-
-def _resolve_references(schema: JsonSchemaValue, root: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
-    """Yield a schema without references, and each of its alternatives."""
-    if "$ref" in schema:
-        yield from _resolve_references(root["$defs"][str(schema["$ref"]).rpartition("/")[2]], root)
-    elif "anyOf" in schema:
-        for choice in schema["anyOf"]:
-            yield from _resolve_references(choice, root)
-    else:
-        yield schema
-
-
 @lru_cache(maxsize=_CACHED_SCHEMAS)
-def _cached_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
-    return adapter.json_schema()
+def _field_names(adapter: TypeAdapter[Any]) -> list[str]:
+    """Return the names of all fields of a body, at any depth."""
+    schema = adapter.json_schema()
+    objects = [schema, *schema.get("$defs", {}).values()]
+    return [name for one in objects for name in one.get("properties", ())]

@@ -30,11 +30,11 @@ MAX_LABEL_CELLS = 14
 """Maximum cells of an aisle's name."""
 
 
-def heat_map_lines(view: Chart, box: LayoutBox) -> list[StyledLine]:
-    """Return the lines of all aisles."""
+def heat_map_lines(view: Chart, box: LayoutBox, min_map_cells: int = MIN_MAP_CELLS) -> list[StyledLine]:
+    """Return the lines of all aisles: a sign for each location from `min_map_cells` on, otherwise a bar."""
     label = min(MAX_LABEL_CELLS, max((width(box.writer.write(one.label, 0)) for one in view.series), default=1))
     figure = max((width(_aisle_figure(one, box)) for one in view.series), default=1)
-    if box.cells < MIN_MAP_CELLS:
+    if box.cells < min_map_cells:
         top = max((one.total or Decimal(0) for one in view.series), default=Decimal(0))
         return [_aisle_bar_line(one, top, label, figure, box) for one in view.series]
     top = max((value for one in view.series for value in one.values), default=Decimal(0))

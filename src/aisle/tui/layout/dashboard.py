@@ -44,7 +44,8 @@ def dashboard_lines(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> l
     ]
     top = [*_tile_lines(tiles, box), [], *_panel_lines(dashboard, box)]
     space = box.rows - len(top) - len(footer) - 2
-    rest = view._replace(lines=(), choices=(), key_hints=(), page=0, blocks=(*dashboard.blocks_below, *view.blocks))
+    blocks = (block._replace(is_compact=False) for block in (*dashboard.blocks_below, *view.blocks))
+    rest = view._replace(lines=(), choices=(), key_hints=(), page=0, blocks=tuple(blocks))
     below = detail_lines(rest, box._replace(rows=space))[0] if space > 2 else []
     lines = [*top, [], *below][: box.rows - len(footer)]
     filler: list[StyledLine] = [[] for _ in range(box.rows - len(lines) - len(footer))]
@@ -95,7 +96,7 @@ def _one_panel(panel: Chart | Block, box: LayoutBox) -> list[StyledLine]:
     if not panel.is_heat_map:
         return chart_lines(panel, box)[0]
     title: StyledLine = [(box.writer.fit_line(panel.title, box.cells), "block")]
-    return [title, *heat_map_lines(panel, box)][: box.rows]
+    return [title, *heat_map_lines(panel, box, MIN_PANEL_CELLS)][: box.rows]
 
 
 def _join_columns(columns: Iterable[list[StyledLine]], cells: int) -> list[StyledLine]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.view import PAGE_HINTS, Chip, DetailView, ListView, Msg, Row, msg, raw
+from aisle.jobs.view import PAGE_HINTS, PANE_ROWS, Chip, DetailView, ListView, Msg, Row, msg, raw
 from aisle.safe_text import width, wrap
 from aisle.tui.layout import detail_view
 from aisle.tui.layout.commands import (
@@ -19,7 +19,7 @@ from aisle.tui.layout.commands import (
     progress_bar,
 )
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, clip_line, pad_line, side_by_side
+from aisle.tui.layout.styled_lines import StyledLine, line_width, pad_line, side_by_side
 from aisle.tui.layout.table import (
     NUMBER_PATTERN,
     column_widths,
@@ -29,7 +29,7 @@ from aisle.tui.layout.table import (
     with_distinct_names,
 )
 from aisle.tui.layout.tones import tone_of
-from aisle.tui.message_text import MessageWriter, length_count
+from aisle.tui.message_text import MAX_LENGTH, MessageWriter, length_count
 
 MIN_SIDE_COMMAND_CELLS = 100
 """Width from which the commands are beside the list."""
@@ -37,7 +37,7 @@ MIN_SIDE_COMMAND_CELLS = 100
 SIDE_COMMAND_WIDTH = 30
 """Width of the column with the commands."""
 
-MIN_PANE_CELLS, MAX_PANE_CELLS = 130, 72
+MIN_PANE_CELLS, MAX_PANE_CELLS = 138, 72
 """Width from which the details of a row stand beside the list, and their greatest width."""
 
 MIN_CHIP_CELLS, MIN_CHIP_ROWS = 98, 20
@@ -102,6 +102,8 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
         return listed._replace(lines=[chips, [], *listed.lines])
     if view.pane is not None and box.cells >= MIN_PANE_CELLS:
         return _with_pane(view._replace(pane=None), view.pane, box)
+    if view.pane is not None and box.cells >= MIN_CHIP_CELLS and box.rows >= MIN_HEADED_ROWS + PANE_ROWS:
+        return _with_pane_below(view._replace(pane=None), view.pane, box)
     shown_texts = {box.writer.write(choice) for choice in view.choices}
     if _fits_whole(view, box):
         shown_texts |= {box.writer.write(hint.text) for hint in PAGE_HINTS}
@@ -117,14 +119,21 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
 
 
 def _chip_line(chips: Sequence[Chip], box: LayoutBox) -> StyledLine:
-    """Return the filters side by side, each with the number of its rows; the last ones are left out if need be."""
-    line: StyledLine = []
-    for chip in chips:
-        text = box.writer.write(chip.text)
-        role = "chip-on" if chip.is_active else "chip-empty" if chip.total == 0 else "chip"
-        count = "" if chip.total is None else f" {box.writer.format_number(Decimal(chip.total))}"
-        line += [(f" {text}{count} ", role), (" ", "")]
-    return clip_line(line, box.cells)
+    """Return the filters side by side, each with the number of its rows. Texts are short if need be, then the last
+    filters are left out."""
+    for level in (MAX_LENGTH, 0):
+        line = [span for chip in chips for span in _chip_spans(chip, level, box.writer)]
+        if line_width(line) <= box.cells:
+            break
+    while line_width(line) > box.cells:
+        line = line[:-2]
+    return line
+
+
+def _chip_spans(chip: Chip, level: int, writer: MessageWriter) -> StyledLine:
+    role = "chip-on" if chip.is_active else "chip-empty" if chip.total == 0 else "chip"
+    count = "" if chip.total is None else f" {writer.format_number(Decimal(chip.total))}"
+    return [(f" {writer.write(chip.text, level)}{count} ", role), (" ", "")]
 
 
 def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
@@ -136,6 +145,18 @@ def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
     missing: list[StyledLine] = [[] for _ in range(box.rows - len(right))]
     rule = "|" if box.writer.is_ascii else "│"
     return listed._replace(lines=side_by_side(listed.lines, [*right, *missing], left, [(rule, "rule"), ("  ", "")]))
+
+
+def _with_pane_below(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
+    """Return the list with the details of a row between its rows and its commands."""
+    list_box = box._replace(rows=box.rows - PANE_ROWS)
+    listed = list_lines(view, list_box)
+    footer = len(_footer(view, list_box))
+    rule: StyledLine = [(("-" if box.writer.is_ascii else "─") * box.cells, "rule")]
+    details = detail_view.detail_lines(pane, box._replace(rows=PANE_ROWS - 1))[0]
+    missing: list[StyledLine] = [[] for _ in range(PANE_ROWS - 1 - len(details))]
+    above, below = listed.lines[: len(listed.lines) - footer], listed.lines[len(listed.lines) - footer :]
+    return listed._replace(lines=[*above, rule, *details, *missing, *below])
 
 
 def _has_two_line_rows(view: ListView, box: LayoutBox) -> bool:

@@ -1,38 +1,174 @@
 """OpenAPI document: operations, bodies, results and refusals (README: Answers).
 
 Descriptions of extensions are the docstrings of their handlers.
+
+`parameters.json`: text, example and perhaps schema of each parameter, or the name of a schema here. `examples.json`:
+bodies that the demo store accepts in this order. `links.json`: links by the operation that returns the answer.
+`results.json`: shapes of the extensions' results (`contract.answers`). `problem.json`: the schema of a refusal.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 from pydantic.json_schema import JsonSchemaValue as Schema
 
-from aisle.contract.models import result_adapter
+from aisle.contract.answers import answer_schemas, shape_schema
 from aisle.contract.models.extension_bodies import is_optional_body, request_body_adapter
+from aisle.contract.operations import OPERATIONS, Param
 from aisle.contract.operations import Operation as Row
-from aisle.contract.operations import Param
-from aisle.contract.wire import OPERATIONS, pool_fields
+from aisle.contract.wire import pool_fields
 from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
-from aisle.service.handlers.extensions import EXTENSIONS, Extension
+from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import MAX_COUNTED, SCROLL_PARAM
-from aisle.service.http.openapi.texts import (
-    EXAMPLES,
-    LINKS,
-    PROBLEM_SCHEMA,
-    RESULT_SCHEMAS,
-    TIME_SCHEMA,
-    UPDATE_HEADERS,
-    WRITE_HEADERS,
-    parameter_objects,
+from aisle.service.handlers.registry import ServedOperation
+from aisle.service.http.request_parsing import (
+    CLOCK_SKEW_PATTERN,
+    CONFIRMED_KEYS_PATTERN,
+    KEY_PATTERN,
+    MAX_PAGE_NUMBER,
+    REPLAY_PATTERN,
+    VERSIONS_PATTERN,
 )
-from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
+from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, MAX_CODE_LENGTH, PRICE_FIELDS
+from aisle.service.operation_context import QueryValues
+
+TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}
+"""Schema of a time, or of a date, which means the start of the day."""
+_TEXT_SCHEMA: Schema = {"type": "string"}
+_INTEGER_SCHEMA: Schema = {"type": "integer", "minimum": -INT64_LIMIT, "maximum": INT64_LIMIT}
+_PAGE_TEXT_SCHEMA: Schema = {"type": "string", "pattern": "^([1-9][0-9]{0,9})?$"}
+_PATH_SEGMENT_SCHEMA: Schema = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": MAX_CODE_LENGTH,
+    "not": {"enum": [".", ".."]},
+}
+_SCHEMA_OF_TYPE = {"string": _TEXT_SCHEMA, "number": _INTEGER_SCHEMA, "boolean": {"type": "boolean"}}
+_NAMED_SCHEMAS: dict[str, Schema] = {
+    "cursor": _INTEGER_SCHEMA | {"minimum": 0},
+    "optional_time": {"anyOf": [*TIME_SCHEMA["anyOf"], {"type": "string", "maxLength": 0}]},
+    "page_number": {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_NUMBER},
+    "page_size": {"type": "integer", "minimum": 1, "maximum": INT64_LIMIT},
+}
+
+
+class ParameterText(NamedTuple):
+    """Description of a parameter, beside its name and type."""
+
+    text: str
+    example: Any = None
+    schema: Schema | str | None = None
+
+
+class Example(NamedTuple):
+    """Example body with its query."""
+
+    name: str
+    body: Any
+    query: QueryValues = QueryValues()
+
+
+def _read(name: str) -> Any:
+    return json.loads(Path(__file__).with_name(f"{name}.json").read_text("utf-8"))
+
+
+PARAMETER_TEXTS = {name: ParameterText(**fields) for name, fields in _read("parameters").items()}
+EXAMPLES = {name: [Example(**fields) for fields in rows] for name, rows in _read("examples").items()}
+LINKS: dict[str, dict[str, Schema]] = _read("links")
+PROBLEM_SCHEMA: Schema = _read("problem")
+
+
+RESULT_SCHEMAS = {name: shape_schema(shape) for name, shape in _read("results").items()}
+"""Results of extensions that are not the standard result."""
+
+
+def _header(name: str, text: str, schema: Schema, example: str | None = None) -> Schema:
+    header = {
+        "name": name,
+        "in": "header",
+        "description": f"Extension of this service; need not be sent. {text}",
+        "schema": schema,
+    }
+    return header | ({} if example is None else {"example": example})
+
+
+def _matching(pattern: str) -> Schema:
+    return {"type": "string", "pattern": f"^{pattern}$"}
+
+
+WRITE_HEADERS = (
+    _header(
+        "Idempotency-Key",
+        "The same request under the same key is carried out once (for as many days as `Aisle-Features` says).",
+        _matching(KEY_PATTERN),
+    ),
+    _header("Aisle-Occurred-At", "When it happened; held between a week ago and now.", TIME_SCHEMA),
+    _header(
+        "Aisle-Clock-Ahead",
+        "Seconds that the clock is ahead of the service's by which that, and the moments of log entries, are said.",
+        _matching(CLOCK_SKEW_PATTERN),
+        "-20.5",
+    ),
+    _header(
+        "Aisle-Follows",
+        "Keys that were confirmed before; 425 where the service has lost one of them.",
+        _matching(CONFIRMED_KEYS_PATTERN),
+    ),
+    _header(
+        "Aisle-Replay",
+        "It was confirmed before the service was put back from an earlier copy: `all`, or what of its picks found no"
+        " room then, by line.",
+        _matching(f"({REPLAY_PATTERN})"),
+        "all",
+    ),
+    _header("Aisle-App-User", "Who did it, where the interface has no field for it.", _TEXT_SCHEMA),
+)
+"""Headers of every write, beside the document's parameters."""
+UPDATE_HEADERS = (
+    _header(
+        "If-Match", "The version that the order has to be at (its ETag), else 412.", _matching(VERSIONS_PATTERN), '"1"'
+    ),
+    _header("Aisle-Terminal", "At which terminal an order is claimed.", _TEXT_SCHEMA),
+)
+"""Further headers of an order's update."""
+
+
+def parameter_objects(params: Iterable[Param], assumed: str = "") -> list[Schema]:
+    """Return the parameters of an operation. `assumed` is the note on those that the document does not have."""
+    return [_parameter_object(param, assumed) for param in params]
+
+
+def _parameter_object(param: Param, assumed: str) -> Schema:
+    note = PARAMETER_TEXTS.get(param.name, ParameterText(""))
+    entry: Schema = {
+        "name": param.name,
+        "in": param.where,
+        "required": param.required,
+        "description": f"{note.text} {assumed}".strip() if param.assumed else note.text,
+        "schema": _parameter_schema(param, note),
+    }
+    if note.example is not None:
+        entry["example"] = str(note.example) if entry["schema"].get("type") == "string" else note.example
+    return entry | ({"x-assumed": True} if param.assumed else {})
+
+
+def _parameter_schema(param: Param, note: ParameterText) -> Schema:
+    limit = {"maxLength": param.max_length} if param.max_length else {}
+    if param.where == "path":
+        return _PATH_SEGMENT_SCHEMA | limit
+    if param.type == "string" and param.name in ("page_size", "page_start"):
+        return _PAGE_TEXT_SCHEMA | limit
+    named = _NAMED_SCHEMAS[note.schema] if isinstance(note.schema, str) else note.schema
+    return (named or _SCHEMA_OF_TYPE[param.type]) | limit
+
 
 _COMMON_STATUSES = (400, 401, 403, 413, 414, 429, 431, 500, 503)
 _OF_CONNECTION = 408
@@ -91,9 +227,9 @@ def _refusal_response(status: int) -> Schema:
 _STANDARD_RESULT: Schema = {"$ref": "#/components/schemas/StandardResult"}
 
 
-def result_schema(extension: Extension) -> Schema:
+def result_schema(extension: ServedOperation) -> Schema:
     """Return the result of an extension: its own, or the standard result of a write."""
-    return RESULT_SCHEMAS.get(extension.name) or (_STANDARD_RESULT if extension.method != "GET" else {"type": "object"})
+    return RESULT_SCHEMAS.get(extension.name) or (_STANDARD_RESULT if extension.is_write else {"type": "object"})
 
 
 HEALTH_PATH = "/aisle/v1/health"
@@ -147,11 +283,11 @@ _DATE_FIELD = "deprecation_date"
 @cache
 def build_document() -> Schema:
     """Return the document, built once."""
-    adapters = _body_and_result_adapters()
+    adapters = _body_adapters()
     keys: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [(key, "validation", adapters[key]) for key in adapters]
     made, definitions = TypeAdapter.json_schemas(keys, ref_template=_MODEL_REFERENCE)
     schemas = {key: schema for (key, _), schema in made.items()}
-    components = {name: _clean_schema(schema) for name, schema in definitions["$defs"].items()}
+    components = {name: _clean_schema(schema) for name, schema in (answer_schemas() | definitions["$defs"]).items()}
     paths: dict[str, dict[str, Schema]] = {}
     for row in OPERATIONS.values():
         paths.setdefault(row.path, {})[row.method.lower()] = _interface_operation(row, schemas)
@@ -185,11 +321,10 @@ def build_document() -> Schema:
     }
 
 
-def _body_and_result_adapters() -> dict[str, TypeAdapter[Any]]:
-    """Return the validators of bodies and results, under `name body` and `name result`."""
-    found = {f"{row.name} result": result_adapter(row) for row in OPERATIONS.values()}
-    found |= {f"{row.name} body": request_body_adapter(row) for row in OPERATIONS.values() if row.body}
-    found |= {f"{one.name} body": one.body_adapter() for one in EXTENSIONS if one.body_adapter}
+def _body_adapters() -> dict[str, TypeAdapter[Any]]:
+    """Return the validators of bodies by operation."""
+    found = {row.name: request_body_adapter(row) for row in OPERATIONS.values() if row.body}
+    found |= {one.name: one.body_adapter() for one in EXTENSIONS if one.body_adapter}
     for adapter in found.values():
         adapter.rebuild()
     return found
@@ -203,10 +338,10 @@ def _interface_operation(row: Row, schemas: dict[str, Schema]) -> Schema:
     page = _operation_object(row.name, row.area, " ".join([text, *notes, *(_ASSUMED[part] for part in row.assumed)]))
     page["parameters"] = _parameter_list(row.name, params, write=row.write)
     if row.body:
-        schema = schemas[f"{row.name} body"]
+        schema = schemas[row.name]
         page["requestBody"] = _request_body(row.name, schema, request_body_adapter(row), assumed="body" in row.assumed)
     versions = row.name == "update-customer-order"
-    result = _clean_schema(schemas[f"{row.name} result"])
+    result = shape_schema([row.result] if row.result_array else row.result)
     page["responses"] = responses(result, write=row.write, names_resource=path, checks_version=versions)
     if row.name in LINKS:
         page["responses"]["200"]["links"] = LINKS[row.name]
@@ -222,15 +357,16 @@ def _is_multi_store_list(row: Row) -> bool:
     )
 
 
-def _extension_operation(extension: Extension, schemas: dict[str, Schema]) -> Schema:
-    write = extension.method != "GET"
+def _extension_operation(extension: ServedOperation, schemas: dict[str, Schema]) -> Schema:
     description = " ".join((extension.handler.run.__doc__ or "").split())
     page = _operation_object(extension.name, "aisle", f"Extension of this service. {description}".strip())
-    page["parameters"] = _parameter_list(extension.name, extension.params, write=write)
+    page["parameters"] = _parameter_list(extension.name, extension.params, write=extension.is_write)
     if extension.body_adapter:
-        schema = schemas[f"{extension.name} body"]
+        schema = schemas[extension.name]
         page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter(), assumed=False)
-    page["responses"] = responses(result_schema(extension), write=write, names_resource=extension.reads_one_row)
+    page["responses"] = responses(
+        result_schema(extension), write=extension.is_write, names_resource=extension.reads_one_row
+    )
     return page
 
 

@@ -1,4 +1,4 @@
-"""Limits of requests: sizes of headers and codes, and token buckets that fill at a steady rate."""
+"""Options of the service, and its limits of requests, headers and codes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections import OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
 from threading import Lock
-from time import monotonic
-from typing import NamedTuple
+from time import monotonic, time
+from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.service.errors import Refusal, unprocessable
+from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
+from aisle.service.errors import Refusal
+from aisle.service.http.json_logging import RequestRecorder
+
+if TYPE_CHECKING:
+    from aisle.service.http.metrics import Metrics
 
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 32 << 10
 MAX_QUERY_BYTES = 16 << 10
-MAX_CODE_LENGTH = 1000
-"""Maximum number of characters of a code, and so of a part of a path."""
 KEYS_KEPT_DAYS = 30
 """Minimum days that answers are stored under their keys. Hosts rely on it."""
 _FOR_EVER_DAYS = 36_500
-_INVALID_CODES = ("", ".", "..")
 
 # Maximum number of buckets. The least recently used one is full again anyway.
 _MAX_KEYS = 10_000
@@ -30,18 +32,6 @@ _BURST_SECONDS = 10
 def keys_kept(days: Decimal) -> int:
     """Return the days that answers are stored under keys for a setting of `days`; 0 is for ever."""
     return max(KEYS_KEPT_DAYS, math.ceil(days)) if days else _FOR_EVER_DAYS
-
-
-def is_valid_code(text: str) -> bool:
-    """Return True if a path can contain this number or code."""
-    return text not in _INVALID_CODES and len(text) <= MAX_CODE_LENGTH
-
-
-def check_code(text: str, subject: str, field: str) -> None:
-    """Raise Refusal (422) if no path can contain the code. `subject` is such as "the number of a product"."""
-    if not is_valid_code(text):
-        reason = "." if text in _INVALID_CODES else f": it has at most {MAX_CODE_LENGTH} characters."
-        raise unprocessable(f"This cannot be {subject}{reason}", field)
 
 
 class RateLimits(NamedTuple):
@@ -94,3 +84,25 @@ class RateLimiter:
             if len(self._levels) > _MAX_KEYS:
                 self._levels.popitem(last=False)
         return level
+
+
+class ServiceOptions(NamedTuple):
+    """Options of the service."""
+
+    clock: Clock = time
+    rate_limits: RateLimits = RateLimits()
+    record_request: RequestRecorder | None = None
+    """Callback that receives a record of each request."""
+    metrics: Metrics | None = None
+    """Metrics that count requests and are served at `/metrics`."""
+    time_zones: TimeZones = HOST_TIME_ZONE
+    """Time zones by which dates and times without a zone are read."""
+    lenient: bool = False
+    """True if unknown query parameters are ignored."""
+    keys_days: int = KEYS_KEPT_DAYS
+    """Days that answers are stored under keys."""
+    has_demo_store: bool = False
+    """True if the database has the demo store, which the service announces."""
+
+
+DEFAULT_OPTIONS = ServiceOptions()

@@ -1,0 +1,354 @@
+"""Order board: the list of the orders that a filter and a search leave, with marks, and the order in focus beside it.
+
+The list is live, but rows do not jump: the order under the cursor, else the first one, keeps its row on the screen.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+from aisle.jobs import claims, pages
+from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn
+from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.page_job import Action, refuse
+from aisle.jobs.quantities import not_an_order
+from aisle.jobs.supervisor.order import OrderState, order_pane
+from aisle.jobs.supervisor.order_actions import ACTION_NAMES
+from aisle.jobs.supervisor.order_filter import (
+    BUILT_IN_VIEWS,
+    OrderFilter,
+    query_arguments,
+)
+from aisle.jobs.supervisor.order_filter_texts import VIEW_NAMES, describe_filter
+from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
+from aisle.jobs.view import (
+    ASK,
+    GOOD,
+    Chip,
+    DetailView,
+    Msg,
+    Row,
+    Verdict,
+    msg,
+)
+from aisle.scan.inputs import CHIP_KEY
+from aisle.scan.meaning import (
+    ORDER,
+    REFERENCE,
+    Accepts,
+    CursorKey,
+    Match,
+    Scan,
+    TypedText,
+    UnknownCode,
+)
+
+ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
+"""Actions on orders that have a letter of their own."""
+
+MAX_MARKED = 200
+"""Most orders for one action."""
+
+
+class SavedView(NamedTuple):
+    """Filter that a person has saved under a name."""
+
+    name: str
+    filter: OrderFilter
+
+
+class OrdersState(NamedTuple):
+    """State of the window and of its marks."""
+
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[BoardOrder, ...] = ()
+    total: int = 0
+    filter: OrderFilter = OrderFilter()
+    page: str = ""
+    """Empty for the list; `filter`, `field`, `views`, `name`."""
+    field: str = ""
+    first_choice: int = 0
+    """Index of the first choice on the screen."""
+    size: int = 12
+    """Number of choices on the screen."""
+    is_marking: bool = False
+    """True if numbers mark rows instead of opening them."""
+    marked: tuple[str, ...] = ()
+    views: tuple[SavedView, ...] = ()
+    view_name: str = ""
+    """Own view that was chosen last."""
+    is_window_loading: bool = False
+    """True while the rows of a window that followed the cursor have not come yet."""
+    is_loaded: bool = False
+    claims_for_others: tuple[claims.ClaimForOther, ...] = ()
+    """Assignments to others made from this page."""
+    new_above: int = 0
+    """Orders that came above the window since it was at the beginning."""
+    is_desk: bool = False
+    """True if the screen is that of a desk, where letters and a blank act at once."""
+    pane: OrderState | None = None
+    """Details of the order in focus, on a wide screen."""
+    counts: tuple[int | None, ...] = ()
+    """Number of orders of each built-in view, None where it is unknown."""
+
+
+Result = Turn[OrdersState]
+Actions = tuple[Action[OrdersState], ...]
+
+
+class OrderBoard(ListPage[OrdersState, BoardOrder]):
+    """List of the orders that the filter and the search leave."""
+
+    name = "orders"
+    query_name = "order_board"
+    columns = BOARD_COLUMNS
+    follows_typing = True
+    has_progress_bars = True
+
+    def title(self, state: OrdersState) -> Msg:
+        """Return the filter, the search and the number of marked orders, and of new ones above the window."""
+        title = self._plain_title(state)
+        return msg("orders.title_new_above", title=title, count=state.new_above) if state.new_above else title
+
+    def _plain_title(self, state: OrdersState) -> Msg:
+        text = state.typed or state.search
+        if state.is_marking or state.marked:
+            count = len(state.marked)
+            return msg("orders.title_marked_searched" if text else "orders.title_marked", count=count, text=text)
+        return msg("orders.title_searched" if text else "orders.title", what=describe_filter(state.filter), text=text)
+
+    def prompt(self, state: OrdersState) -> Msg:
+        if state.is_desk:
+            return msg("orders.prompt_desk")
+        return msg("orders.prompt_marking" if state.is_marking else "orders.prompt")
+
+    def empty_text(self, state: OrdersState) -> Msg:
+        if not state.is_loaded:
+            return msg("orders.loading")
+        if text := state.typed or state.search:
+            return msg("orders.no_match", text=text)
+        return msg("orders.none_finished" if state.filter.state == "finished" else "orders.none")
+
+    def key(self, row: BoardOrder) -> str:
+        return row.number
+
+    def page_size(self, context: Context) -> int:
+        """Return the number of rows to query, without those that the pane takes below the list."""
+        return max(1, super().page_size(context._replace(window_rows=context.window_rows - context.pane_rows)))
+
+    def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
+        """Return the columns in this state, without those that the pane has."""
+        shown = super().visible_columns(state)
+        return tuple(column for column in shown if column not in DETAIL_COLUMNS) if state.pane else shown
+
+    def row(self, state: OrdersState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
+        return Row(row.number, cells, row.progress, row.number in state.marked)
+
+    def arguments(self, state: OrdersState, context: Context) -> Args:
+        args = {**query_arguments(state.filter), "now": context.now}
+        if state.rows:
+            args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
+        return args
+
+    def query_with_cursor(self, state: OrdersState, context: Context, *, fill_page: bool = False) -> Query:
+        """Return the query after which the order in focus keeps its row. `fill_page`: the screen size has changed."""
+        query = self.query(state, context)
+        if not state.rows:
+            return query
+        at = state.cursor - state.first if pages.row_at_cursor(state) else 0
+        args = {name: value for name, value in query.args.items() if name != "near"}
+        return query._replace(args={**args, "anchor": state.rows[at].number, "row": at, "fills": fill_page})
+
+    def parse_rows(self, answer: Rows, context: Context) -> tuple[BoardOrder, ...]:
+        return tuple(parse_order_row(row, context) for row in answer.rows)
+
+    def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
+        """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
+        rows, before = self.parse_rows(answer, context), pages.row_at_cursor(state)
+        first = rows[0].position if rows else state.first
+        fresh = pages.with_rows(state._replace(first=first), rows, answer.total)
+        at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
+        if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
+            fresh = fresh._replace(cursor=first + at)
+        is_same = bool(state.rows and rows) and rows[0].number == state.rows[0].number and not state.is_window_loading
+        came = rows[0].position - state.rows[0].position if is_same else 0
+        new_above = max(0, state.new_above + came) if first else 0
+        fresh = fresh._replace(is_window_loading=False, is_loaded=True, new_above=new_above)
+        return Turn(fresh, (self.query(fresh, context),) if pages.is_past_end(state, answer) else ())
+
+    def restart(self, state: OrdersState, context: Context, verdict: Msg | None = None) -> Result:
+        return super().restart(state._replace(rows=()), context, verdict)
+
+    def actions(self, state: OrdersState) -> Actions:
+        is_marking = state.is_marking or bool(state.marked)
+        mark = msg("orders.mark_end" if state.is_marking else "orders.mark")
+        return (
+            Action(msg("orders.filter"), partial(open_page, "filter"), "f", not is_marking),
+            Action(msg("orders.views"), partial(open_page, "views"), "v", not is_marking),
+            Action(mark, lambda state, _: pages.toggle_marking(state), "m"),
+            Action(msg("orders.mark_all"), _query_all, "a", is_marking),
+            Action(msg("orders.actions"), partial(_start_action, ""), "d"),
+            *(_DESK_ACTIONS if state.is_desk else ()),
+        )
+
+    def accepts(self, state: OrdersState) -> Accepts:
+        return super().accepts(state)._replace(search=True)
+
+    def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
+        match event:
+            case CursorKey(key) if key.startswith(CHIP_KEY):
+                _, filter_ = BUILT_IN_VIEWS[int(key.removeprefix(CHIP_KEY))]
+                return apply_view(SavedView("", filter_), state, context)
+            case CursorKey(key) if key in pages.MARK_KEYS:
+                marked = pages.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
+                return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
+            case CursorKey(key) if key != "enter":
+                return self._move_cursor(state, key, context)
+            case Scan(matches):
+                return self._handle_scan(state, matches, context)
+            case UnknownCode(code):
+                return self._handle_unknown_code(state, code, context)
+            case TypedText(text):
+                searched = "" if self._is_row_number(state, text) else text
+                typed = pages.with_typed_search(state, searched, self.letters(state))
+                return Turn(state) if typed is None else Turn(typed, (self.query(typed._replace(rows=()), context),))
+        return super().handle_other_input(state, event, context)
+
+    def _move_cursor(self, state: OrdersState, key: str, context: Context) -> Result:
+        if not state.total:
+            return Turn(state)
+        moved = pages.move_cursor(state, key, self.page_size(context))
+        if moved.first == state.first:
+            return Turn(moved)
+        return Turn(moved._replace(is_window_loading=True), (self.query(moved, context),))
+
+    def open_row(self, state: OrdersState, row: BoardOrder, context: Context) -> Result:
+        """Open the row, or mark it while marking is on."""
+        if state.is_marking:
+            return Turn(_toggle_mark(state, row.number))
+        return Turn(state._replace(typed=""), (_start_order(row.number),))
+
+    def _handle_scan(self, state: OrdersState, matches: tuple[Match, ...], context: Context) -> Result:
+        """Open or mark a scanned order. List the orders of a shared reference; look up a product or location."""
+        numbers, first = (
+            tuple(dict.fromkeys(each.key for each in matches if each.kind in (ORDER, REFERENCE))),
+            matches[0],
+        )
+        if len(numbers) > 1:
+            filter_ = state.filter._replace(reference=first.code or first.key)
+            return self.restart(state._replace(filter=filter_, search=""), context)
+        if numbers and state.is_marking:
+            marked = _toggle_mark(state, numbers[0])
+            text = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
+            return self._show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, text))
+        if numbers:
+            return Turn(state, (_start_order(numbers[0]),))
+        if start := pages.open_record(first.kind, first.key, first.label):
+            return Turn(state, (start,))
+        return refuse(state, not_an_order(first))
+
+    def _show_order(self, state: OrdersState, order: str, context: Context) -> Result:
+        """Move the window to a marked order, if the filter includes it. The search is cleared."""
+        if any(row.number == order for row in state.rows):
+            return Turn(state)
+        state = state._replace(search="", typed="", cursor=-1)
+        query = self.query(state, context)
+        return Turn(state, (query._replace(args={**query.args, "anchor": order, "row": 0, "fills": True}),))
+
+    def _is_row_number(self, state: OrdersState, text: str) -> bool:
+        """Return True if digits are meant as a row number, on the page or not. Longer numbers are a search."""
+        return bool(state.rows) and text.isdigit() and len(text) <= len(str(pages.MAX_NUMBERED))
+
+    def _handle_unknown_code(self, state: OrdersState, code: str, context: Context) -> Result:
+        """Open an order that this host does not know, since it may be finished long ago. A single letter is none."""
+        if self._is_row_number(state, code):
+            return refuse(state, msg("orders.no_row", row=code))
+        if not state.total and (len(code) > 1 or code.isdigit()):
+            return Turn(state._replace(typed=""), (_start_order(code),))
+        return self.restart(state._replace(search=code), context)
+
+    def chips(self, state: OrdersState) -> tuple[Chip, ...]:
+        return tuple(
+            Chip(VIEW_NAMES[name], count, state.filter == filter_)
+            for (name, filter_), count in zip(BUILT_IN_VIEWS, state.counts, strict=False)
+        )
+
+    def pane(self, state: OrdersState) -> DetailView | None:
+        return order_pane(state.pane) if state.pane else None
+
+    def go_back(self, state: OrdersState, context: Context) -> Result:
+        """Leave marking, then the search, then the job."""
+        return pages.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
+
+
+MAX_PANE_HISTORY = 12
+"""Most events of the order in the pane."""
+
+
+def with_pane(turn: Result, context: Context, *, is_changed: bool) -> Result:
+    """Return the turn with the pane on the order in focus. Query its details if it is another one or has changed."""
+    state = turn.state
+    order = pages.row_in_focus(state) if context.has_pane and not state.page else None
+    if order is None:
+        return turn._replace(state=state._replace(pane=None)) if state.pane else turn
+    pane = state.pane or OrderState()
+    if pane.number == order.number and not is_changed:
+        return turn
+    pane = pane._replace(order=order) if pane.number == order.number else OrderState(order.number, order)
+    args = {"order_number": order.number}
+    queries = (
+        Query("pane", "order", args, is_live=True),
+        Query("pane_history", "order_history", {**args, "size": MAX_PANE_HISTORY}, is_live=True),
+    )
+    return turn._replace(state=state._replace(pane=pane), effects=(*turn.effects, *queries))
+
+
+def _start_order(number: str) -> Start:
+    return Start("order", {"order_number": number})
+
+
+def _toggle_mark(state: OrdersState, number: str) -> OrdersState:
+    full = number not in state.marked and len(state.marked) >= MAX_MARKED
+    return state if full else state._replace(marked=pages.toggle_mark(state.marked, number))
+
+
+def _query_all(state: OrdersState, context: Context) -> Result:
+    args = {**query_arguments(state.filter), "search": state.search, "now": context.now, "size": MAX_MARKED}
+    return Turn(state, (Query("all", "order_board", args, is_live=True),))
+
+
+def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) -> Result:
+    """Mark all orders of the list; remove all marks if all are marked already."""
+    text = msg("orders.all_marked", count=len(numbers))
+    if total > len(numbers):
+        text = msg("orders.first_marked", count=len(numbers), total=total)
+    return pages.mark_all(state, numbers, text)
+
+
+def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
+    """Start an action on all marked orders, else on the one under the cursor. An empty `kind` asks for it."""
+    row = pages.row_at_cursor(state)
+    orders = state.marked or ((row.number,) if row else ())
+    if not orders:
+        return Turn(state._replace(is_marking=True), (), Verdict(ASK, msg("orders.mark_first")))
+    return Turn(state, (Start("order_actions", {"orders": list(orders), **({"kind": kind} if kind else {})}),))
+
+
+_DESK_ACTIONS: Actions = tuple(
+    Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind), letter) for letter, kind in ACTION_LETTERS.items()
+)
+
+
+def apply_view(view: SavedView, state: OrdersState, context: Context) -> Result:
+    return BOARD.restart(state._replace(page="", filter=view.filter, search="", view_name=view.name), context)
+
+
+def open_page(page: str, state: OrdersState, context: Context, field: str = "") -> Result:
+    return Turn(state._replace(page=page, field=field, first_choice=0, size=BOARD.page_size(context)))
+
+
+BOARD = OrderBoard()
