@@ -37,7 +37,7 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
-from aisle.client.load.record_differences import describe_differences, with_differences
+from aisle.client.load.record_differences import Difference, describe_differences, with_differences
 from aisle.client.load.records import (
     EMPTY_PLACE,
     NO_FINDINGS,
@@ -323,7 +323,7 @@ class FileLoad:
                 if other := near.get(bare_code(code)):
                     self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
 
-    async def _differences(self, record: Record) -> list[str] | None:
+    async def _differences(self, record: Record) -> list[Difference] | None:
         """Return what the record of that number in the service has otherwise; None if it cannot be read.
 
         Only what the file names is compared: an empty cell keeps the value.
