@@ -6,7 +6,7 @@ Both sides use it, so that they find the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from unicodedata import combining, normalize
 
@@ -15,6 +15,9 @@ _LETTERS = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ł": "l", "ŧ": "t", "ŋ": "n", "þ": "th", "ı": "i"}
 )
 """Letters that are no accented ones, in the spelling of a keyboard without them."""
+_PART_LENGTH = 32
+_MAX_DECOMPOSED_LENGTH = 4 * _PART_LENGTH
+"""Maximum number of characters of a decomposed part. Only signs that stand for words have more, up to 18 each."""
 _WORD, _ASCII_WORD = re.compile(r"[^\W_]+"), re.compile(r"[0-9a-z]+")
 _UNIT_SPELLINGS = {"gr": "g", "grs": "g", "lt": "l", "ltr": "l"}
 """Units with other spellings."""
@@ -31,8 +34,19 @@ def normalise_characters(text: str) -> str:
     if text.isascii():
         return text.replace("'", "").replace("`", "").lower()
 
-    text = "".join(char for char in normalize("NFKD", text) if not combining(char))
+    parts = (part[:_MAX_DECOMPOSED_LENGTH] for part in decompose(text))
+    text = "".join(char for part in parts for char in part if not combining(char))
     return normalize("NFKC", text).translate(_NO_APOSTROPHES).casefold().translate(_LETTERS)
+
+
+def decompose(text: str) -> Iterator[str]:
+    """Yield the text in short decomposed parts (NFKD).
+
+    In a whole text each run of accents would be sorted, which takes a time that grows with the square of its length.
+    Accents of different parts keep their order; it means nothing where they are left out.
+    """
+    for start in range(0, len(text), _PART_LENGTH):
+        yield normalize("NFKD", text[start : start + _PART_LENGTH])
 
 
 def normalise_text(text: str) -> str:

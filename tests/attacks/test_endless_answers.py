@@ -144,6 +144,34 @@ async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
             await client.call("list-stores")
 
 
+@pytest.mark.parametrize(
+    ("wide", "size"), [("\U0001f600", 9 << 20), ("\\ud83d\\ude00", 14 << 20)], ids=["plain", "escaped"]
+)
+async def test_one_wide_character_in_each_text_makes_no_answer_four_times_as_large(wide: str, size: int) -> None:
+    row = f'{{"order_number":"1","reference":"{wide}{"a" * 4000}"}}'
+    body = f'{{"list":[{",".join([row] * (size // len(row)))}]}}'.encode()
+    async with memory(2 * len(body)):
+        with pytest.raises(ValueError, match="64 MiB of memory"):
+            Response(200, {}, body).json()
+    short = reply(200, {"list": [{"id": 1}], "next_page": None})
+    service = Service(reply(200, body), short, short)
+    async with service.client() as client:
+        pages = client.pages("list-deliveries", query={"page_size": 2})
+        assert [len(rows) async for rows, _ in pages] == [1]
+    assert len(service.sent) == 2, "it is read in smaller pages"
+
+
+async def test_parts_of_a_page_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.client.client.MAX_JSON_MEMORY", 1 << 20)
+    long = reply(200, b" " * (MAX_RESPONSE_BYTES + 1))
+    parts = [reply(200, {"list": [{"id": n, "reference": "x" * 200_000}], "next_page": n + 1}) for n in range(20)]
+    service = Service(long, *parts)
+    async with service.client() as client:
+        with pytest.raises(InvalidResponse, match="too long together"):
+            [page async for page in client.pages("list-deliveries", query={"page_size": 961})]
+    assert len(service.sent) < 6
+
+
 async def test_long_answers_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aisle.client.transport.MAX_RESPONSE_BYTES", 12 << 20)
     head, others = b"Transfer-Encoding: chunked\r\n", 6
