@@ -96,6 +96,25 @@ async def test_picked_lines_say_that_their_goods_leave_the_shelf(world: World) -
     assert not any(words in note for note in again.files[0].notes)
 
 
+AT = {"store_number": "1"}
+PICKED_ORDER = "store_number,order_number,line_number,product_number,quantity,is_picked,order_lines.is_picked"
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_told"),
+    [(",true", True), ("true,", True), ("true,true", True), ("false,true", True), ("true,false", False), (",", False)],
+)
+async def test_line_that_comes_picked_by_its_own_field_is_told(cells: str, is_told: bool, world: World) -> None:
+    stocked(world, "1,P,A,1,5")
+    await loaded(world)
+    report = await load(world, "orders.csv", PICKED_ORDER, f"1,O,1,P,2,{cells}")
+    told = [note for note in report.files[0].notes if "the line comes picked, and its goods are taken off" in note]
+    assert [note.rpartition(": ")[2] for note in told] == ["2 of P."] * is_told
+    async with world.client() as client:
+        [order] = [row async for row in client.rows("list-customer-orders", path=AT, query={"show_lines": True})]
+    assert (order["lines"][0]["picked_quantity"] == 2) == is_told
+
+
 ORDER_FIELDS = {
     "customer_phone": ("0612", "0613"),
     "customer_name": ("Ann", "Ben"),

@@ -28,7 +28,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
-from aisle.client.load.report import BadRow, LoadError, format_rows, not_read_reason
+from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
     NUMBER_COLUMN,
@@ -173,13 +173,14 @@ class ServiceFindings(NamedTuple):
     """Result of the comparison with the service: reasons of refused rows by line, and keys that exist unchanged.
 
     `code_owners` maps keys of barcodes that the file gives to other products to their product and column; `places` has
-    the locations of stores, as far as they are needed.
+    the locations of stores, as far as they are needed; `roles` has the people of the file's stores, by store and badge.
     """
 
     refused_rows: Mapping[int, str] = {}
     known_keys: Collection[RecordKey] = ()
     code_owners: Mapping[str, tuple[str, str]] = {}
     places: Mapping[str, Collection[str]] = {}
+    roles: Mapping[RecordKey, str] = {}
 
     def other_owner(self, column: str, code: str, product: str) -> str:
         """Return the other product of the service that has this code of a column; empty if there is none.
@@ -276,6 +277,8 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             )
         if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
             _warn_of_picked(table, row)
+        if table.name == PEOPLE.file and not row.reason:
+            _keep_role(table, findings, row)
         if table.creates_records and not row.reason:
             _warn_of_thousands(table, findings, row)
         yield odd.check(row)
@@ -293,10 +296,19 @@ def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow
         table.notes.add_warning(what, number, row.line)
 
 
+def _keep_role(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
+    """Add the present role to a row without one; the service would make the person staff. Warn of a lost one."""
+    role = findings.roles.get((row.values["store_number"], row.values["badge"]), "")
+    if role and row.values.setdefault("role", role) == "staff" and role != "staff":
+        what = f"role is staff, where the person was {role} before, {BECOMES} the role of the person"
+        table.notes.add_warning(what, f"{row.values['user']}, badge {row.values['badge']}", row.line)
+
+
 def _warn_of_picked(table: CsvTable, row: TableRow) -> None:
     """Add a warning for a line that comes picked: its goods are taken off the shelf, counted there or not."""
     number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
-    picked = row.values.get("picked_quantity", quantity if row.values.get("is_picked") else 0)
+    is_picked = row.values.get("order_lines.is_picked", row.values.get("is_picked"))
+    picked = row.values.get("picked_quantity", quantity if is_picked else 0)
     if picked:
         what = (
             "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"
