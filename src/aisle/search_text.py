@@ -15,6 +15,8 @@ _LETTERS = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ł": "l", "ŧ": "t", "ŋ": "n", "þ": "th", "ı": "i"}
 )
 """Letters that are no accented ones, in the spelling of a keyboard without them."""
+MAX_SEARCH_WORDS = 64
+"""Maximum number of words of a search. More narrow no further, and a statement has no room for a thousand."""
 _PART_LENGTH = 32
 _MAX_DECOMPOSED_LENGTH = 4 * _PART_LENGTH
 """Maximum number of characters of a decomposed part. Only signs that stand for words have more, up to 18 each."""
@@ -50,8 +52,11 @@ def decompose(text: str) -> Iterator[str]:
 
 
 def normalise_text(text: str) -> str:
-    """Return the words without case, accents and punctuation: `Müsli-Riegel “50 %”` → `musli riegel 50`."""
-    return " ".join(_split_words(normalise_characters(text)))
+    """Return the words without case, accents and punctuation: `Müsli-Riegel “50 %”` → `musli riegel 50`.
+
+    Only the first `MAX_SEARCH_WORDS` are returned.
+    """
+    return " ".join(_split_words(normalise_characters(text))[:MAX_SEARCH_WORDS])
 
 
 def join_punctuated(text: str) -> str:
@@ -84,7 +89,8 @@ def search_variants(text: str) -> tuple[str, ...]:
     form: `7-up 33cl` → `7 up 33cl`, `7 up =33=cl`, `7up =33=cl`.
     """
     variants = (normalise_text(text), *(_measure_variants(normalise_characters(text)) or (join_punctuated(text),)))
-    return tuple(dict.fromkeys(variant for variant in variants if variant))
+    few = (" ".join(variant.split()[:MAX_SEARCH_WORDS]) for variant in variants)
+    return tuple(dict.fromkeys(variant for variant in few if variant))
 
 
 def _measure_variants(text: str) -> tuple[str, ...]:

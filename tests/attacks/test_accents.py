@@ -1,4 +1,4 @@
-"""Texts of accents, and of letters that stand for many: they take no more time than others."""
+"""Texts of accents, of letters that stand for many, and of very many words: they take no more time than others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from aisle.safe_text import to_ascii
-from aisle.search_text import index_text, normalise_characters, search_variants
+from aisle.search_text import MAX_SEARCH_WORDS, index_text, normalise_characters, normalise_text, search_variants
 from aisle.service.db.text_search import index_pieces, sort_key
 
 SECONDS = 2.0
@@ -44,3 +44,9 @@ def test_long_texts_are_cut_into_pieces_in_little_time() -> None:
     pieces = index_pieces("\u4e00" * 20 + "".join(chr(0x4E00 + number % 20_000) for number in range(LONG)))
     assert process_time() - began < SECONDS
     assert len(pieces.split()) == len(set(pieces.split()))
+
+
+def test_a_search_has_so_many_words_that_a_statement_has_room() -> None:
+    typed = " ".join(f"{number}g" for number in range(1_500)) + ",".join("xyz")
+    assert len(normalise_text(typed).split()) == MAX_SEARCH_WORDS
+    assert {len(variant.split()) for variant in search_variants(typed)} == {MAX_SEARCH_WORDS}
