@@ -173,7 +173,8 @@ class ServiceFindings(NamedTuple):
     """Result of the comparison with the service: reasons of refused rows by line, and keys that exist unchanged.
 
     `code_owners` maps keys of barcodes that the file gives to other products to their product and column; `places` has
-    the locations of stores, as far as they are needed; `roles` has the people of the file's stores, by store and badge.
+    the locations of stores, as far as they are needed; `roles` has those of people, by store and badge;
+    `left_out` has the keys of records of which other rows name a store that is missing.
     """
 
     refused_rows: Mapping[int, str] = {}
@@ -181,6 +182,7 @@ class ServiceFindings(NamedTuple):
     code_owners: Mapping[str, tuple[str, str]] = {}
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
+    left_out: Collection[RecordKey] = ()
 
     def other_owner(self, column: str, code: str, product: str) -> str:
         """Return the other product of the service that has this code of a column; empty if there is none.
@@ -493,13 +495,14 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
                     bad.append(BadRow(table.name, row.line, reason))
             if not bad and layout is FREE_FIELDS:
                 _warn_of_similar_fields(table, rows)
-            if bad:
-                name = rows[0].key[-1] if rows[0].key else ""
+            name = rows[0].key[-1] if rows[0].key else ""
+            if not bad and rows[0].key in found.left_out:
+                yield BadRows((), len(rows), name)
+            elif bad:
                 yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows), name)
             else:
                 store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
-                name = f"{description} {record[layout.key[-1]]}"
-                yield Record(store, name, record, rows[0].line, len(rows), line_rows=lines)
+                yield Record(store, f"{description} {name}", record, rows[0].line, len(rows), line_rows=lines)
 
     return read
 

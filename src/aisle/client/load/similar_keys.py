@@ -16,6 +16,7 @@ from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
 from aisle.client.load.code_meanings import check_meanings
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
 from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.divided_records import find_divided_records
 from aisle.client.load.records import Placeless, ServiceFindings
 from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.row_checks import (
@@ -71,7 +72,9 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
     try:
         findings = await _Comparison(table, client, listed).run() if listed else ServiceFindings()
         await _warn_of_unknown_orders(table, client)
-        findings = findings._replace(refused_rows=await check_meanings(table, client) | dict(findings.refused_rows))
+        refused = await check_meanings(table, client) | dict(findings.refused_rows)
+        divided = await find_divided_records(table, client, findings.known_keys)
+        findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
         return findings._replace(places=await _places_beside_totals(table, client))
     except ClientError as error:
         # Without the people of the store, an empty role would make a supervisor staff.
