@@ -76,3 +76,13 @@ async def test_lines_in_two_stores_are_warned_of(file: str, number: int, world: 
         " look whether a store_number is wrong: D (store 0301: row 2; store 0303: row 3)."
     ]
     assert (await load(world, file, *rows))[1:] == ([], [])
+
+
+@files
+@pytest.mark.parametrize("row", ["0301,,2,P,1", ",,2,P,1"])
+async def test_line_without_the_number_leaves_the_record_out_whole(file: str, row: str, world: World) -> None:
+    """As below merged cells."""
+    found, bad, _ = await load(world, file, "0301,D,1,P,1", row, "0301,E,1,P,1", "0303,,1,P,1")
+    assert found == {"0301": ["E.1"], "0303": []}
+    assert [line.partition(": ")[0] for line in bad] == [f"{file}:3", f"{file}:5"]
+    assert bad[0].endswith(f"; {NOUNS[file]} D is left out whole, so that nobody takes it for complete")

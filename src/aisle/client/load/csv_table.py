@@ -93,6 +93,7 @@ class CsvTable:
         self.units: dict[str, str] = {}
         """Units of the products whose quantities have a unit, by product (`read_product_units`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
+        self._line_indexes = [names.index(name) if name in names else -1 for name in _LINE_COLUMNS]
         named = ("location_code",) if layout is LOCATIONS else ("product_number", "location_code", "stock_pool")
         self._total_indexes = [at for at, name in enumerate(names) if name in named]
         self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
@@ -153,16 +154,22 @@ class CsvTable:
     def _rows_with_keys(self) -> Iterator[tuple[int, RecordKey, list[str], str]]:
         """Yield every row with its key.
 
-        A broken row whose key cannot be read gets that of the row before it. Otherwise its record would count as
-        complete without it.
+        A broken row whose key cannot be read gets that of the row before it, and so does a line with an empty key.
+        Otherwise its record would count as complete without it.
         """
         last: RecordKey = ()
         for line, found, error in self._read_rows():
             key = self._row_key(found)
             if not all(key) or not key:
-                key = last if self._has_lines and (error or len(found) < len(self._columns)) else key
+                is_broken = bool(error) or len(found) < len(self._columns) or self._continues(last, key, found)
+                key = last if self._has_lines and is_broken else key
             last = key
             yield line, key, found, error
+
+    def _continues(self, last: RecordKey, key: RecordKey, found: list[str]) -> bool:
+        """Return True if a row without the name of its record has a line, as below merged cells, and no total."""
+        is_same = bool(key) and not key[-1] and key[:-1] in (last[:-1], ("",) * len(key[:-1]))
+        return is_same and min(self._line_indexes) >= 0 and all(found[at].strip() for at in self._line_indexes)
 
     def _is_cut_off(self, line: int) -> bool:
         """Return True if the row is the last one of a file without a final line end."""
@@ -633,6 +640,7 @@ _CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)
 _BEFORE_THOUSANDS = re.compile(r"[1-9]\d{0,2}", re.ASCII)
 _THREE_DIGITS = re.compile(r"\d{3}", re.ASCII)
 _SUBTOTAL_COLUMNS = ("store_number", "product_number", "location_code", "order_number", "badge")
+_LINE_COLUMNS = ("line_number", "product_number")
 _QUANTITY_COLUMNS = ("product_number", "quantity")
 
 
