@@ -50,6 +50,9 @@ class AdjustState(NamedTuple):
     """`product`, `location`, `quantity` or `reason`."""
     location: str = ""
     default_pool: int = 0
+    """Pool at a location where no stock of the product is known."""
+    chosen_pool: int | None = None
+    """Pool that was chosen before a count, which is not asked again after it."""
     line: CountLine | None = None
     candidates: tuple[CountLine, ...] = ()
     """Locations and pools that have the product according to the stock data."""
