@@ -11,7 +11,9 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
-from unicodedata import category, east_asian_width, normalize
+from unicodedata import category, east_asian_width
+
+from aisle.search_text import decompose
 
 MAX_LENGTH = 500
 """Greatest number of characters after `clean`; more than the longest field that is ever shown."""
@@ -289,7 +291,7 @@ def to_ascii(text: str) -> str:
     """
     if text.isascii():
         return text
-    folded = normalize("NFKD", text.translate(_ASCII_FORMS)).translate(_ASCII_FORMS)
+    folded = "".join(decompose(text.translate(_ASCII_FORMS))).translate(_ASCII_FORMS)
     return "".join(char if char.isascii() else "?" for char in folded if cell_width(char))
 
 

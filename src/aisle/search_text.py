@@ -6,7 +6,7 @@ Both sides use it, so that they find the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from unicodedata import combining, normalize
 
@@ -15,6 +15,11 @@ _LETTERS = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ł": "l", "ŧ": "t", "ŋ": "n", "þ": "th", "ı": "i"}
 )
 """Letters that are no accented ones, in the spelling of a keyboard without them."""
+MAX_SEARCH_WORDS = 64
+"""Maximum number of words of a search. More narrow no further, and a statement has no room for a thousand."""
+_PART_LENGTH = 32
+_MAX_DECOMPOSED_LENGTH = 4 * _PART_LENGTH
+"""Maximum number of characters of a decomposed part. Only signs that stand for words have more, up to 18 each."""
 _WORD, _ASCII_WORD = re.compile(r"[^\W_]+"), re.compile(r"[0-9a-z]+")
 _UNIT_SPELLINGS = {"gr": "g", "grs": "g", "lt": "l", "ltr": "l"}
 """Units with other spellings."""
@@ -31,13 +36,27 @@ def normalise_characters(text: str) -> str:
     if text.isascii():
         return text.replace("'", "").replace("`", "").lower()
 
-    text = "".join(char for char in normalize("NFKD", text) if not combining(char))
+    parts = (part[:_MAX_DECOMPOSED_LENGTH] for part in decompose(text))
+    text = "".join(char for part in parts for char in part if not combining(char))
     return normalize("NFKC", text).translate(_NO_APOSTROPHES).casefold().translate(_LETTERS)
 
 
+def decompose(text: str) -> Iterator[str]:
+    """Yield the text in short decomposed parts (NFKD).
+
+    In a whole text each run of accents would be sorted, which takes a time that grows with the square of its length.
+    Accents of different parts keep their order; it means nothing where they are left out.
+    """
+    for start in range(0, len(text), _PART_LENGTH):
+        yield normalize("NFKD", text[start : start + _PART_LENGTH])
+
+
 def normalise_text(text: str) -> str:
-    """Return the words without case, accents and punctuation: `Müsli-Riegel “50 %”` → `musli riegel 50`."""
-    return " ".join(_split_words(normalise_characters(text)))
+    """Return the words without case, accents and punctuation: `Müsli-Riegel “50 %”` → `musli riegel 50`.
+
+    Only the first `MAX_SEARCH_WORDS` are returned.
+    """
+    return " ".join(_split_words(normalise_characters(text))[:MAX_SEARCH_WORDS])
 
 
 def join_punctuated(text: str) -> str:
@@ -70,7 +89,8 @@ def search_variants(text: str) -> tuple[str, ...]:
     form: `7-up 33cl` → `7 up 33cl`, `7 up =33=cl`, `7up =33=cl`.
     """
     variants = (normalise_text(text), *(_measure_variants(normalise_characters(text)) or (join_punctuated(text),)))
-    return tuple(dict.fromkeys(variant for variant in variants if variant))
+    few = (" ".join(variant.split()[:MAX_SEARCH_WORDS]) for variant in variants)
+    return tuple(dict.fromkeys(variant for variant in few if variant))
 
 
 def _measure_variants(text: str) -> tuple[str, ...]:

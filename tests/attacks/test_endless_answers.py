@@ -131,7 +131,9 @@ async def test_a_page_that_is_too_long_is_read_in_smaller_ones() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", ["[]", "{}", '{"a":1}', "0", "1.5", '"aa"'])
+@pytest.mark.parametrize(
+    "value", ["[]", "0", *(pytest.param(one, marks=pytest.mark.full) for one in ("{}", '{"a":1}', "1.5", '"aa"'))]
+)
 async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
     body = f'{{"list":[{",".join([value] * ((15 << 20) // (len(value) + 1)))}]}}'.encode()
     with pytest.raises(ValueError, match="more than 1,000,000 values"):
@@ -142,6 +144,38 @@ async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
             await client.first_page("list-stores")
         with pytest.raises(InvalidResponse, match="values"):
             await client.call("list-stores")
+
+
+@pytest.mark.parametrize(
+    ("wide", "size"),
+    [
+        pytest.param("\U0001f600", 9 << 20, id="plain", marks=pytest.mark.full),
+        pytest.param("\\ud83d\\ude00", 14 << 20, id="escaped"),
+    ],
+)
+async def test_one_wide_character_in_each_text_makes_no_answer_four_times_as_large(wide: str, size: int) -> None:
+    row = f'{{"order_number":"1","reference":"{wide}{"a" * 4000}"}}'
+    body = f'{{"list":[{",".join([row] * (size // len(row)))}]}}'.encode()
+    async with memory(2 * len(body)):
+        with pytest.raises(ValueError, match="64 MiB of memory"):
+            Response(200, {}, body).json()
+    short = reply(200, {"list": [{"id": 1}], "next_page": None})
+    service = Service(reply(200, body), short, short)
+    async with service.client() as client:
+        pages = client.pages("list-deliveries", query={"page_size": 2})
+        assert [len(rows) async for rows, _ in pages] == [1]
+    assert len(service.sent) == 2, "it is read in smaller pages"
+
+
+async def test_parts_of_a_page_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.client.client.MAX_JSON_MEMORY", 1 << 20)
+    long = reply(200, b" " * (MAX_RESPONSE_BYTES + 1))
+    parts = [reply(200, {"list": [{"id": n, "reference": "x" * 200_000}], "next_page": n + 1}) for n in range(20)]
+    service = Service(long, *parts)
+    async with service.client() as client:
+        with pytest.raises(InvalidResponse, match="too long together"):
+            [page async for page in client.pages("list-deliveries", query={"page_size": 961})]
+    assert len(service.sent) < 6
 
 
 async def test_long_answers_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,6 +187,15 @@ def test_rows_have_the_declared_fields(reads: CacheReader, stocked: CacheWriter)
     assert empty == WITHOUT_ROWS
 
 
+def test_no_query_fails_for_a_search_of_very_many_words(reads: CacheReader, stocked: CacheWriter) -> None:
+    typed = " ".join(f"{number}g" for number in range(1_400))
+    for query, declaration in QUERIES.items():
+        names = declaration.arguments.split()
+        if "search" in names:
+            given = {**ARGUMENTS, **OWN_ARGUMENTS.get(query, {}), "search": typed}
+            reads.query(query, {name: given[name] for name in names if name in given})
+
+
 def queries_of_jobs() -> Iterator[tuple[str, set[str]]]:
     """The name of each query in the text of a job, with the arguments that it spells out."""
     for file in Path(aisle.jobs.__file__).parent.rglob("*.py"):

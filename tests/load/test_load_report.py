@@ -96,6 +96,25 @@ async def test_picked_lines_say_that_their_goods_leave_the_shelf(world: World) -
     assert not any(words in note for note in again.files[0].notes)
 
 
+AT = {"store_number": "1"}
+PICKED_ORDER = "store_number,order_number,line_number,product_number,quantity,is_picked,order_lines.is_picked"
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_told"),
+    [(",true", True), ("true,", True), ("true,true", True), ("false,true", True), ("true,false", False), (",", False)],
+)
+async def test_line_that_comes_picked_by_its_own_field_is_told(cells: str, is_told: bool, world: World) -> None:
+    stocked(world, "1,P,A,1,5")
+    await loaded(world)
+    report = await load(world, "orders.csv", PICKED_ORDER, f"1,O,1,P,2,{cells}")
+    told = [note for note in report.files[0].notes if "the line comes picked, and its goods are taken off" in note]
+    assert [note.rpartition(": ")[2] for note in told] == ["2 of P."] * is_told
+    async with world.client() as client:
+        [order] = [row async for row in client.rows("list-customer-orders", path=AT, query={"show_lines": True})]
+    assert (order["lines"][0]["picked_quantity"] == 2) == is_told
+
+
 ORDER_FIELDS = {
     "customer_phone": ("0612", "0613"),
     "customer_name": ("Ann", "Ben"),
@@ -172,34 +191,66 @@ async def test_record_with_another_value_says_which(
 @pytest.mark.parametrize(
     ("file", "name"),
     [
-        *(
-            ("orders.csv", name)
-            for name in ("customer_phone", "order_comment", "reference", "delivery_date", "order_lines.reference")
-        ),
-        *(("orders.csv", name) for name in ("price", "picking_stock_pool_array", "preferred_location_code")),
-        *(("deliveries.csv", name) for name in ("supplier_code", "datetime_expected", "purchase_price")),
+        *(("orders.csv", name) for name in ORDER_FIELDS if name not in NEEDED),
+        *(("deliveries.csv", name) for name in DELIVERY_FIELDS if name not in (*NEEDED, "no_of_containers")),
     ],
 )
-async def test_value_that_only_one_side_has_is_named(file: str, name: str, world: World) -> None:
-    value = (ORDER_FIELDS | DELIVERY_FIELDS)[name][0]
+async def test_missing_column_or_empty_cell_is_no_difference(file: str, name: str, world: World) -> None:
+    """An empty cell keeps the value; a value where the service has none is a difference."""
     stocked(world)
-    world.write(file, *row_of(file, {name: value}))
+    others = {other: one for other, (one, _) in (ORDER_FIELDS if file == "orders.csv" else DELIVERY_FIELDS).items()}
+    value = others.pop(name)
+    others.pop("customer_order_number", None)
+    world.write(file, *row_of(file, {name: value} | others))
     await loaded(world)
-    [bad] = (await load(world, file, *row_of(file, {}))).bad
-    assert bad.reason.endswith(f" {value} there and empty in the file.")
-    await load(world, file, *row_of(file, {"order_number": "X"}))
-    [bad] = (await load(world, file, *row_of(file, {"order_number": "X", name: value}))).bad
-    assert bad.reason.endswith(f" {'0' if name == 'price' else 'empty'} there and {value} in the file.")
+    for cells in (others, others | {name: ""}):
+        header, row = row_of(file, cells)
+        report = await load(world, file, header, row)
+        assert [str(bad) for bad in report.bad] == []
+        assert report.is_all_loaded
+        assert report.files[0].loaded_rows == report.files[0].records == 1
 
 
-async def test_difference_that_the_service_does_not_list_is_said_so(world: World) -> None:
+@pytest.mark.parametrize("file", ["orders.csv", "deliveries.csv"])
+async def test_value_that_only_the_file_has_is_named(file: str, world: World) -> None:
+    name = "price" if file == "orders.csv" else "purchase_price"
     stocked(world)
-    world.write("orders.csv", *row_of("orders.csv", {"stock_pool": "1"}))
+    world.write(file, *row_of(file, {"order_number": "X"}))
     await loaded(world)
-    [bad] = (await load(world, "orders.csv", *row_of("orders.csv", {}))).bad
-    assert bad.reason.endswith(
-        " What differs: no value that the service lists; a column was added, left out or emptied."
-    )
+    [bad] = (await load(world, file, *row_of(file, {"order_number": "X", name: "1.5"}))).bad
+    assert bad.reason.endswith(f" {'0' if name == 'price' else 'empty'} there and 1.5 in the file.")
+
+
+async def test_fewer_columns_hide_no_other_difference(world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", ORDER, "1,O,1,P,2,,,A", "1,O,2,P,1,,,A")
+    await loaded(world)
+    for rows in (["1,O,1,P,2"], ["1,O,1,P,2", "1,O,2,Q,1"], ["1,O,1,P,2", "1,O,2,P,1", "1,O,3,P,1"]):
+        report = await load(world, "orders.csv", "store_number,order_number,line_number,product_number,quantity", *rows)
+        [bad] = report.bad
+        assert " 2 " in bad.reason or " 3 " in bad.reason
+
+
+@pytest.mark.parametrize(("lines", "length"), [(2, 5), (8, 5), (20, 5), (3, 400), (9, 80), (20, 300), (300, 5)])
+async def test_every_value_that_differs_is_named_in_the_report(lines: int, length: int, world: World) -> None:
+    header = "store_number,order_number,no_of_containers,line_number,product_number,quantity,order_lines.description"
+    stocked(world)
+
+    def rows(end: str) -> list[str]:
+        return [header, *(f"1,D,1,{at},P,1,{'x' * length}{end}{at}" for at in range(1, lines + 1))]
+
+    world.write("deliveries.csv", *rows("old"))
+    await loaded(world)
+    [line] = [line for line in (await load(world, "deliveries.csv", *rows("new"))).lines() if "What differs" in line]
+    named = line.partition("What differs: ")[2].split("; ")
+    more = int(named.pop().split()[1]) if "and " in named[-1][:4] else 0
+    assert more == 0 or lines > 20
+    assert len(named) + more == lines
+    for at, one in enumerate(named, 1):
+        assert one.startswith(f"line {at} has description ")
+        assert f"old{at}" in one
+        assert f"new{at}" in one
+    assert line.endswith(" in the file." if not more else f"; and {more} more.")
 
 
 async def test_lines_that_differ_are_named_in_words_with_advice(world: World) -> None:

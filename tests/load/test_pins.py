@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
 import pytest
 
+from aisle.client.load import LoadError
 from tests.load.test_repeated_loads import World, a_world
+from tests.load.test_sender import FakeService, Naps, run
 
 STORE = ("store_number,store_name,is_warehouse", "0042,Kerkstraat,false")
 HEADER = "store_number,badge,user,name,role,pin"
@@ -85,3 +88,48 @@ async def test_orders_alone_name_a_store_without_supervisor_who_has_a_pin(has_pi
     assert report is not None
     words = "orders.csv: warning: no supervisor of store 0042 has a PIN"
     assert any(line.startswith(words) for line in report.lines()) != has_pin
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "role", "is_named"),
+    [
+        (HEADER, "0042,B1,ann,Ann,,", "supervisor", False),
+        (HEADER, "0042,B1,ann,Anna,NULL,", "supervisor", False),
+        ("store_number,badge,user,name", "0042,B1,ann,Ann", "supervisor", False),
+        ("store_number,badge,user,name,pin", "0042,B1,ann,Ann,0815", "supervisor", False),
+        (HEADER, "0042,B1,ann,Ann,supervisor,", "supervisor", False),
+        (HEADER, "0042,B1,ann,Ann,staff,", "staff", True),
+        (HEADER, "0042,B1,ben,Ben,staff,", "supervisor", False),
+    ],
+)
+async def test_empty_role_keeps_that_of_the_person(
+    header: str, row: str, role: str, is_named: bool, world: World
+) -> None:
+    world.write("stores.csv", *STORE)
+    world.write("people.csv", HEADER, "0042,B1,ann,Ann,supervisor,4711", "0042,B2,eva,Eva,,")
+    await world.load()
+    world.clear()
+    world.write("people.csv", header, row, f"0042,B3,new,New{',' * (header.count(',') - 3)}")
+    report = await world.load()
+    assert report is not None
+    async with world.client() as client:
+        people = (await client.request_extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
+    assert {one["badge"]: one["role"] for one in people} == {"B1": role, "B2": "staff", "B3": "staff"}
+    words = "role is staff, where the person was supervisor before, and becomes the role of the person: ann, badge B1."
+    named = [line for line in report.lines() if "was supervisor before" in line]
+    assert named == [f"people.csv:2: warning: {words}"] * is_named
+
+
+@pytest.mark.parametrize(("status", "content"), [(500, b"{}"), (503, b""), (200, b"none"), (200, b'{"people": 1}')])
+async def test_people_that_cannot_be_read_lose_no_role(status: int, content: bytes, tmp_path: Path) -> None:
+    class NoPeople(FakeService):
+        def answer(self, request: httpx.Request) -> httpx.Response:
+            if request.method == "GET" and request.url.path.endswith("/people"):
+                return httpx.Response(status, content=content)
+            return super().answer(request)
+
+    (tmp_path / "people.csv").write_text(f"{HEADER}\n0042,B1,ann,Ann,,\n")
+    service = NoPeople()
+    with pytest.raises(LoadError, match=r"people\.csv names cannot be read"):
+        await run(tmp_path, service, Naps())
+    assert not any(request.method == "POST" for request in service.requests)

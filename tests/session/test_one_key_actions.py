@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.view import Frame, ListView
+from aisle.jobs.view import Frame, ListView, Step
 from aisle.scan.inputs import TAB_KEY, typed_line
 from aisle.session.session import Session
 from tests.session.test_order_board import home, says  # noqa: F401
@@ -44,17 +44,33 @@ def test_a_blank_marks_and_a_shifted_arrow_marks_a_range(board: Session) -> None
     press(board, "down")
     assert marked(press(board, "mark")) == ["4101"]
     assert marked(press(board, "mark")) == []
-    assert marked(press(board, "shift+down")) == ["4101"]
+    assert marked(press(board, "shift+down")) == ["4101", "4102"]
     frame = press(board, "shift+down")
-    assert marked(frame) == ["4101", "4102"]
+    assert marked(frame) == ["4101", "4102", "4103"]
     assert isinstance(frame.view, ListView)
     assert frame.view.cursor == 2
-    assert marked(press(board, "mark")) == ["4101", "4102", "4103"]
+    assert marked(press(board, "mark")) == ["4101", "4102"]
+    assert marked(press(board, "shift+up")) == ["4101", "4102", "4103"]
+
+
+@pytest.mark.parametrize("letter", "li")
+def test_a_letter_alone_changes_no_order_without_a_question(board: Session, letter: str) -> None:
+    press(board, "down")
+    frame = says(board, letter)
+    assert frame.view.name == "order_actions.confirm", "words that begin with it are typed without a slash, too"
+    assert says(board, "2").view.name == "orders"
+
+
+def test_without_a_cursor_a_letter_is_for_the_order_that_the_pane_shows(board: Session) -> None:
+    frame = says(board, "j")
+    assert frame.view.name == "order_actions.reason"
+    assert isinstance(frame.view, Step)
+    assert dict(frame.view.lines[0].text.args)["order"] == "4101"
 
 
 def test_three_orders_are_rejected_in_three_entries(board: Session) -> None:
     press(board, "down")
-    for key in ("shift+down", "shift+down", "mark"):
+    for key in ("shift+down", "shift+down"):
         press(board, key)
     says(board, "j")
     says(board, "1")

@@ -65,6 +65,9 @@ def test_open_work_stays_below_a_tab_and_goes_on_after_it(desk: Session) -> None
     press(desk, f"{TAB_KEY}today")
     press(desk, f"{TAB_KEY}orders")
     assert jobs(desk) == ["home", "count", "orders"]
+    verdict = desk.frames.build().verdict
+    assert verdict is not None
+    assert verdict.text.id == "tab.work_stays"
     assert says(desk, "b").view.name.startswith("count")
 
 

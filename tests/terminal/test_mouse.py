@@ -129,6 +129,7 @@ def test_letters_act_at_once_on_a_desk_and_scans_stay_scans(shop: Shop, picker: 
         app.terminal.write(bytes([byte]))
         time.sleep(0.012)
     shows(app, "Order SUP-3")
+    time.sleep(0.6)  # or it would belong to the scan
     app.rest()
     app.terminal.write(b"b")
     shows(app, "Marked: 1 order")

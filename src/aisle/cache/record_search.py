@@ -31,7 +31,7 @@ MIN_FUZZY_LETTERS = 3
 MAX_SHORT_LETTERS = 4
 """Letters of a word up to which its first letter has to be right."""
 
-MAX_CORRECTIONS = 3
+MAX_CORRECTIONS = 8
 """Most words that are tried in place of one word."""
 
 _TEXTS = """

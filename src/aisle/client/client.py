@@ -26,7 +26,7 @@ from aisle.client.errors import (
     status_error,
 )
 from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
-from aisle.client.response import Response
+from aisle.client.response import MAX_JSON_MEMORY, Response, TooMuchMemory, memory_needed
 from aisle.contract.operations import Operation, ParamLocation
 from aisle.contract.wire import (
     QueryValue,
@@ -262,14 +262,21 @@ class Client:
         query: Query,
         headers: Mapping[str, str] | None = None,
         scroll_id: str | None = None,
+        room: _Room | None = None,
     ) -> tuple[list[Row], Envelope]:
+        room = room or _Room()
         try:
-            response = await self._read_with_retry(op, path or {}, query, headers or {}, scroll_id)
+            return self._parse_page(
+                op, await self._read_with_retry(op, path or {}, query, headers or {}, scroll_id), room
+            )
         except (InvalidRequest, ResponseTooLong) as error:
             parts = smaller_pages(op, query) if isinstance(error, ResponseTooLong) or error.status == _TOO_LARGE else []
             if not parts:
                 raise
-            return await self._read_in_parts(op, path, parts, headers, scroll_id)
+        return await self._read_in_parts(op, path, parts, headers, scroll_id, room)
+
+    def _parse_page(self, op: Operation, response: Response, room: _Room) -> tuple[list[Row], Envelope]:
+        room.take(op, response.content)
         envelope = _parse_json(op, response)
         return rows_of(op, envelope), envelope
 
@@ -280,12 +287,13 @@ class Client:
         parts: Sequence[dict[str, QueryValue]],
         headers: Mapping[str, str] | None,
         scroll_id: str | None,
+        room: _Room,
     ) -> tuple[list[Row], Envelope]:
         """Read a page that is too long for one response as smaller pages. Its envelope leads to the page after it."""
         found: list[Row] = []
         pages: Envelope = {}
         for part in parts:
-            rows, pages = await self._read_page(op, path, part, headers, scroll_id)
+            rows, pages = await self._read_page(op, path, part, headers, scroll_id, room)
             found += rows
             if not rows or ("next_page" in pages and pages["next_page"] is None):
                 break
@@ -397,6 +405,25 @@ class Client:
         return {"Authorization": value}
 
 
+class _Room:
+    """Memory for one page, also if it is read in parts."""
+
+    def __init__(self) -> None:
+        self._left = MAX_JSON_MEMORY
+
+    def take(self, op: Operation, content: bytes) -> None:
+        """Take what a part needs; one that is too long alone is never kept.
+
+        Raise InvalidResponse if the parts together need too much.
+        """
+        needed = memory_needed(content)
+        if needed > MAX_JSON_MEMORY:
+            return
+        self._left -= needed
+        if self._left < 0:
+            raise InvalidResponse(f"The parts of a page of {op.name} are too long together.")
+
+
 def _request_target(op: Operation, path: Mapping[str, str], query: Query) -> str:
     text = encode_query(op, query)
     return f"{build_path(op, path)}?{text}" if text else build_path(op, path)
@@ -410,9 +437,11 @@ def _check_headers(op: Operation, headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _parse_json(op: Operation, response: Response) -> Any:
-    """Return the body of a response. Raise InvalidResponse if it is no JSON."""
+    """Return the body of a response. Raise InvalidResponse if it is no JSON, ResponseTooLong if it needs too much."""
     try:
         return response.json()
+    except TooMuchMemory as error:
+        raise ResponseTooLong(f"The answer to {op.name} is too long: {error}.") from error
     except (ValueError, RecursionError) as error:
         raise InvalidResponse(f"The answer to {op.name} is not JSON: {clean(str(error))}.") from error
 

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 MAX_VALUES = 1_000_000
 MAX_CONTAINERS = 250_000
+MAX_JSON_MEMORY = 64 << 20
+"""Bytes of memory that the text and the values of a body may need."""
 _SMALL = 1 << 20
 """Bytes of a body whose values need not be counted."""
+_VALUE_BYTES = 64
+"""Bytes of memory of a value beside its text."""
+_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
+_BEYOND_LATIN, _BEYOND_BASIC = re.compile(rb"[\xc4-\xf4]"), re.compile(rb"[\xf0-\xf4]")
+_ESCAPED, _ESCAPED_SURROGATE = re.compile(rb"\\u"), re.compile(rb"\\u[dD][89abAB]")
+
+
+class TooMuchMemory(ValueError):
+    """The values of a body would need more than `MAX_JSON_MEMORY`."""
+
+
 MAX_INT64 = (1 << 63) - 1
 
 
@@ -34,7 +48,10 @@ class Response(NamedTuple):
             return False
 
     def json(self) -> Any:
-        """Return the body as JSON. Raise ValueError if it is none, has too many values, or contains NaN or Infinity."""
+        """Return the body as JSON.
+
+        Raise ValueError if it is none, has too many values or needs too much memory, or contains NaN or Infinity.
+        """
         check_shape(self.content)
         if self.content[:1] in (b"{", b"[") and self.content[1:2] != b"\0":  # UTF-8, as nearly always
             return _DECODER.decode(self.content.decode("utf-8", "surrogatepass"))
@@ -42,11 +59,25 @@ class Response(NamedTuple):
 
 
 def check_shape(content: bytes) -> None:
-    """Raise ValueError if JSON has more values than a list can have. Each takes many times its bytes in memory."""
+    """Raise ValueError if JSON has more values than a list can have, TooMuchMemory if they need too much memory."""
     if len(content) > _SMALL:
         containers = content.count(b"[") + content.count(b"{")
         if containers > MAX_CONTAINERS or containers + content.count(b",") > MAX_VALUES:
             raise ValueError(f"it has more than {MAX_VALUES:,} values, or {MAX_CONTAINERS:,} lists and objects")
+        if memory_needed(content) > MAX_JSON_MEMORY:
+            raise TooMuchMemory(f"it would need more than {MAX_JSON_MEMORY >> 20} MiB of memory")
+
+
+def memory_needed(content: bytes) -> int:
+    """Estimate the bytes of memory of JSON as a text and as values.
+
+    One character beyond the basic ones makes all characters of its text take four bytes, and a short one several.
+    """
+    width = 4 if _BEYOND_BASIC.search(content) else 2 if _BEYOND_LATIN.search(content) else 1
+    escaped = 4 if _ESCAPED_SURROGATE.search(content) else 2 if _ESCAPED.search(content) else 1
+    characters = len(content) if content.isascii() else len(content.translate(None, _CONTINUATION_BYTES))
+    values = content.count(b"[") + content.count(b"{") + content.count(b",")
+    return characters * (width + max(width, escaped)) + values * _VALUE_BYTES
 
 
 def to_int64(value: Any) -> int | None:

@@ -126,7 +126,10 @@ def _product_count(row: LocationsRow) -> Msg:
 def _total_quantity(row: LocationsRow) -> Msg:
     if not row["products"]:
         return raw("")
-    return raw("?") if row["quantity"] is None else msg("look_up.estimate", text=row["quantity"])
+    if row["quantity"] is None:
+        return raw("?")
+    is_mixed = row["products"] > 1 and row["quantity"] % 1 != 0  # measured goods beside others have no sum
+    return raw("") if is_mixed else msg("look_up.estimate", text=row["quantity"])
 
 
 class LocationList(ListPage[LocationsState, LocationsRow]):

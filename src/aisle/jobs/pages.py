@@ -66,17 +66,19 @@ def toggle_mark(marked: tuple[str, ...], key: str) -> tuple[str, ...]:
 
 
 def mark_with_key(state: Any, key: str, size: int, key_of: Callable[[Any], str], most: int) -> Any:
-    """Return the list after a key that marks: the row in focus, or also the next one up or down (Shift and arrow)."""
+    """Return the list after a key that marks: the row in focus, or that and the next one up or down (Shift and arrow).
+
+    A next row that is not in the window yet is marked by the next key.
+    """
     row = row_in_focus(state)
     if row is None:
         return state
-    name = key_of(row)
+    state = state._replace(cursor=state.cursor if row_at_cursor(state) else state.first)
     if key == "mark":
-        marked = toggle_mark(state.marked, name)
-    else:
-        marked = state.marked if name in state.marked else (*state.marked, name)
-    state = state._replace(marked=marked[:most], cursor=state.cursor if row_at_cursor(state) else state.first)
-    return state if key == "mark" else move_cursor(state, key.removeprefix("shift+"), size)
+        return state._replace(marked=toggle_mark(state.marked, key_of(row))[:most])
+    moved = move_cursor(state, key.removeprefix("shift+"), size)
+    names = (key_of(row), *(key_of(each) for each in (row_at_cursor(moved),) if each is not None))
+    return moved._replace(marked=tuple(dict.fromkeys((*state.marked, *names)))[:most])
 
 
 MARK_KEYS = ("mark", "shift+up", "shift+down")

@@ -242,7 +242,7 @@ class DetailView(NamedTuple):
     """Tiles and panels that a wide screen shows above the blocks."""
 
 
-PANE_ROWS = 12
+PANE_ROWS = 14
 """Rows of the details of a row where they stand below its list."""
 
 

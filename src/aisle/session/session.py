@@ -213,6 +213,7 @@ class Session:
         if self.batch.has_failed:
             self.inputs.reject_rest(items[number:])
             return self.frames.build()
+        self.tabs.note_changes()
         if self.event_runner.commit_batch():
             self.verdicts.current = self.batch.refused.final_verdict(self.verdicts.current)
         else:

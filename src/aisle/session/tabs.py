@@ -7,7 +7,7 @@ from typing import Final
 from aisle.errors import StorageError
 from aisle.jobs.job import Start
 from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
-from aisle.jobs.view import Tab, msg
+from aisle.jobs.view import INFO, Tab, Verdict, msg
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
@@ -27,6 +27,9 @@ TABS: Final = {
 
 _PAGES: Final = frozenset((*TABS, "order", "order_actions", "store_product", "look_up", "locations", "help", "palette"))
 """Jobs that a tab closes, because closing them loses no work."""
+
+_JOBS_WITHOUT_WORK: Final = 2
+"""Number of open jobs if there is only home below the page of a tab."""
 
 _ONE_KEY_JOBS: Final = frozenset(("today", "orders", "order", "exceptions", "deliveries", "log"))
 """Jobs in which a letter acts without Enter. A slash before words searches there."""
@@ -88,6 +91,8 @@ class Tabs:
         self._verdicts.current = None
         result = self._page.stack.open_instead(Start(name, {}), _PAGES, self._context.current())
         self._event_runner.apply(result)
+        if len(self._page.stack.jobs) > _JOBS_WITHOUT_WORK:
+            self._verdicts.show(Verdict(INFO, msg("tab.work_stays")))
 
     def open_neighbour(self, step: int) -> None:
         """Open the next tab (1) or the previous one (-1)."""

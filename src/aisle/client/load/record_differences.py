@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NamedTuple
+
+from aisle.client.load.report import REASON_LENGTH
+from aisle.safe_text import ELLIPSIS
 
 _LISTED_NAMES = {
     "order_comment": "comment",
@@ -30,39 +33,96 @@ _WITHOUT_DEFAULT_OF_LINE = (
 """Fields that the service has only if they were sent; otherwise they are missing, 0 or an empty list."""
 
 
-def describe_differences(mine: Mapping[str, Any], its: Mapping[str, Any], noun: str) -> list[str]:
+class Difference(NamedTuple):
+    """Difference in words; `values` are that of the service and that of the file, if both have the field."""
+
+    what: str
+    values: tuple[str, str] | None = None
+
+    def text(self, width: int) -> str:
+        """Return the difference as text, each value in at most so many characters."""
+        if self.values is None:
+            return self.what
+        there, mine = self.values
+        if max(len(there), len(mine)) > width:
+            same = next((at for at, (one, other) in enumerate(zip(there, mine, strict=False)) if one != other), 0)
+            begin = max(0, same - width // 2)
+            there, mine = (_shorten(value, begin, width) for value in self.values)
+        return f"{self.what} {there} there and {mine} in the file"
+
+
+def _shorten(value: str, begin: int, width: int) -> str:
+    before = ELLIPSIS if begin else ""
+    rest = value[begin:]
+    is_whole = len(before) + len(rest) <= width
+    return before + (rest if is_whole else rest[: width - len(before) - 1] + ELLIPSIS)
+
+
+_WIDTHS = (REASON_LENGTH, 80, 40, 24, 12)
+"""Characters of a value, from which the first is taken with which the list is short enough."""
+
+
+def with_differences(reason: str, differences: Sequence[Difference]) -> str:
+    """Return a reason with what differs, so short that the report cuts nothing: first values, then the list."""
+    begin = f"{reason} What differs: "
+    room = REASON_LENGTH - len(begin) - 1
+    for width in _WIDTHS:
+        listed = "; ".join(one.text(width) for one in differences)
+        if len(listed) <= room:
+            return f"{begin}{listed}."
+    for count in range(len(differences) - 1, 0, -1):
+        listed = "; ".join(one.text(_WIDTHS[-1]) for one in differences[:count])
+        listed += f"; and {len(differences) - count} more"
+        if len(listed) <= room:
+            break
+    return f"{begin}{listed}."
+
+
+def describe_differences(mine: Mapping[str, Any], its: Mapping[str, Any], noun: str) -> list[Difference]:
     """Return what the record of the service has otherwise than that of the file: every field with both values.
 
-    `noun` is what the record is, an order or a delivery.
+    Only fields that the file names are compared, and those of work only if no others differ. `noun` is what the record
+    is, an order or a delivery.
     """
-    found = [*_differences(mine, its, _WITHOUT_DEFAULT)]
     lines, known = ({_number(line): line for line in _lines_of(body)} for body in (mine, its))
-    both = [number for number in lines if number in known]
-    for number in both:
-        of_line = _differences(lines[number], known[number], _WITHOUT_DEFAULT_OF_LINE)
-        found += [f"line {number} has {one.replace(' is ', ' ', 1)}" for one in of_line]
-    found += [f"the {noun} has no line {number} there" for number in lines if number not in known]
-    found += [f"line {number} there is not in the file" for number in known if number not in lines]
-    if not found:
-        found = [*_differences(mine, its, (), of_work=True)]
-        for number in both:
-            of_line = _differences(lines[number], known[number], (), of_work=True)
-            found += [f"line {number} has {one.replace(' is ', ' ', 1)}" for one in of_line]
-    return found
+    for is_of_work in (False, True):
+        found = [*_differences(mine, its, "{} is", of_work=is_of_work)]
+        for number in lines:
+            if number in known:
+                words = f"line {number} has {{}}"
+                found += _differences(lines[number], known[number], words, of_work=is_of_work)
+        found += [Difference(f"the {noun} has no line {number} there") for number in lines if number not in known]
+        found += [Difference(f"line {number} there is not in the file") for number in known if number not in lines]
+        if found:
+            return found
+    names = [*_unlisted(mine, its), *(name for at in lines for name in _unlisted(lines[at], known[at]))]
+    unlisted = ", ".join(dict.fromkeys(names))
+    return [Difference(f"perhaps {unlisted}, which the service does not list")] if unlisted else []
 
 
 def _differences(
-    mine: Mapping[str, Any], its: Mapping[str, Any], without_default: Sequence[str], *, of_work: bool = False
-) -> Iterator[str]:
+    mine: Mapping[str, Any], its: Mapping[str, Any], words: str, *, of_work: bool = False
+) -> Iterator[Difference]:
     """Yield the fields that differ: of work, or the others."""
-    listed = {**its, **(its.get("aisle") or {})}
-    for name in dict.fromkeys((*mine, *without_default)):
-        value, other = mine.get(name), listed.get(name, listed.get(_LISTED_NAMES.get(name, name)))
-        is_sent = name in mine
+    for name, value in mine.items():
+        other = _listed_value(its, name)
         if name in _NOT_COMPARED or (name in _OF_WORK) != of_work or (other is None and name not in _SENT_ONLY):
             continue
-        if (is_sent and not _is_same(value, other)) or (not is_sent and other):
-            yield f"{name} is {_text(other)} there and {_text(value)} in the file"
+        if not _is_same(value, other):
+            yield Difference(words.format(name), (_text(other), _text(value)))
+
+
+def _unlisted(mine: Mapping[str, Any], its: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the fields with a value that cannot be compared, because the service does not list them."""
+    for name, value in mine.items():
+        is_comparable = name in _NOT_COMPARED or name in _SENT_ONLY or value in (None, "", [])
+        if not is_comparable and _listed_value(its, name) is None:
+            yield name
+
+
+def _listed_value(its: Mapping[str, Any], name: str) -> Any:
+    listed = {**its, **(its.get("aisle") or {})}
+    return listed.get(name, listed.get(_LISTED_NAMES.get(name, name)))
 
 
 _SENT_ONLY = frozenset((*_WITHOUT_DEFAULT, *_WITHOUT_DEFAULT_OF_LINE))

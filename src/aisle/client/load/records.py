@@ -28,7 +28,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
-from aisle.client.load.report import BadRow, LoadError, format_rows, not_read_reason
+from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
     NUMBER_COLUMN,
@@ -173,13 +173,16 @@ class ServiceFindings(NamedTuple):
     """Result of the comparison with the service: reasons of refused rows by line, and keys that exist unchanged.
 
     `code_owners` maps keys of barcodes that the file gives to other products to their product and column; `places` has
-    the locations of stores, as far as they are needed.
+    the locations of stores, as far as they are needed; `roles` has those of people, by store and badge;
+    `left_out` has the keys of records of which other rows name a store that is missing.
     """
 
     refused_rows: Mapping[int, str] = {}
     known_keys: Collection[RecordKey] = ()
     code_owners: Mapping[str, tuple[str, str]] = {}
     places: Mapping[str, Collection[str]] = {}
+    roles: Mapping[RecordKey, str] = {}
+    left_out: Collection[RecordKey] = ()
 
     def other_owner(self, column: str, code: str, product: str) -> str:
         """Return the other product of the service that has this code of a column; empty if there is none.
@@ -276,6 +279,8 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             )
         if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
             _warn_of_picked(table, row)
+        if table.name == PEOPLE.file and not row.reason:
+            _keep_role(table, findings, row)
         if table.creates_records and not row.reason:
             _warn_of_thousands(table, findings, row)
         yield odd.check(row)
@@ -293,10 +298,19 @@ def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow
         table.notes.add_warning(what, number, row.line)
 
 
+def _keep_role(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
+    """Add the present role to a row without one; the service would make the person staff. Warn of a lost one."""
+    role = findings.roles.get((row.values["store_number"], row.values["badge"]), "")
+    if role and row.values.setdefault("role", role) == "staff" and role != "staff":
+        what = f"role is staff, where the person was {role} before, {BECOMES} the role of the person"
+        table.notes.add_warning(what, f"{row.values['user']}, badge {row.values['badge']}", row.line)
+
+
 def _warn_of_picked(table: CsvTable, row: TableRow) -> None:
     """Add a warning for a line that comes picked: its goods are taken off the shelf, counted there or not."""
     number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
-    picked = row.values.get("picked_quantity", quantity if row.values.get("is_picked") else 0)
+    is_picked = row.values.get("order_lines.is_picked", row.values.get("is_picked"))
+    picked = row.values.get("picked_quantity", quantity if is_picked else 0)
     if picked:
         what = (
             "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"
@@ -481,13 +495,14 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
                     bad.append(BadRow(table.name, row.line, reason))
             if not bad and layout is FREE_FIELDS:
                 _warn_of_similar_fields(table, rows)
-            if bad:
-                name = rows[0].key[-1] if rows[0].key else ""
+            name = rows[0].key[-1] if rows[0].key else ""
+            if not bad and rows[0].key in found.left_out:
+                yield BadRows((), len(rows), name)
+            elif bad:
                 yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows), name)
             else:
                 store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
-                name = f"{description} {record[layout.key[-1]]}"
-                yield Record(store, name, record, rows[0].line, len(rows), line_rows=lines)
+                yield Record(store, f"{description} {name}", record, rows[0].line, len(rows), line_rows=lines)
 
     return read
 

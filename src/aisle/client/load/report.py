@@ -9,7 +9,7 @@ from typing import NamedTuple
 from aisle.client.load import cell_cleaning
 from aisle.client.load.columns import LAYOUTS, Column, FileLayout
 from aisle.errors import AisleError
-from aisle.safe_text import clean, end_sentence
+from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
 
 BECOMES = "and becomes"
 """Words of warnings that say what a row does."""
@@ -21,6 +21,8 @@ FROM_PRICE_BEFORE = "times the one before, or as much below it"
 """Words of warnings on a price that is not taken if the row is refused."""
 MAX_SHOWN = 20
 """Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
+REASON_LENGTH = 4 * MAX_LENGTH
+"""Greatest number of characters of a bad row's reason, which may name many values."""
 MAX_STORES = 10
 """Number of stores that the report names."""
 MAX_RANGES = 30
@@ -43,16 +45,20 @@ class BadRow(NamedTuple):
     kind: str = ""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {_shown(self.reason)}"
+        return f"{self.file}:{self.line}: {_shown(self.reason, REASON_LENGTH)}"
 
 
 _ESCAPED_BLANKS = re.compile(r"(?<!\\)\\(?:xa0|u2007|u202f)")
 """Blanks of a number or code that `repr` writes as escapes."""
 
 
-def _shown(text: str) -> str:
+_ESCAPED_SURROGATE = re.compile(r"(?<!\\)\\ud[89a-f][0-9a-f]{2}")
+"""Byte of another encoding, as `repr` writes it."""
+
+
+def _shown(text: str, limit: int = MAX_LENGTH) -> str:
     """Return text for a person, cleaned, with blanks in quoted cells as a spreadsheet shows them."""
-    return clean(_ESCAPED_BLANKS.sub(" ", text))
+    return clean(_ESCAPED_SURROGATE.sub(REPLACEMENT, _ESCAPED_BLANKS.sub(" ", text)), limit)
 
 
 def _reason_kind(row: BadRow) -> str:

@@ -37,7 +37,7 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
-from aisle.client.load.record_differences import describe_differences
+from aisle.client.load.record_differences import Difference, describe_differences, with_differences
 from aisle.client.load.records import (
     EMPTY_PLACE,
     NO_FINDINGS,
@@ -51,6 +51,7 @@ from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress
 from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import Confirmed, location_codes, lost_meanwhile, read_units
 from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
+from aisle.client.load.store_prices import warn_of_own_prices
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
@@ -193,6 +194,8 @@ async def load(
         is_whole = False
         try:
             await run.send_all()
+            if table.name == PRICES.file:
+                await warn_of_own_prices(table, client, {row.line for row in run.bad})
             if table is staffed:
                 await warn_of_missing_supervisors(table, client)
             is_whole = True
@@ -216,10 +219,6 @@ def _ignore_progress(_: LoadProgress) -> None:
     """Ignore progress."""
 
 
-_MAX_COMPARED = 20
-"""Number of refused records that are compared with those of the service."""
-_MAX_DIFFERENCES = 20
-_NOT_LISTED = "no value that the service lists; a column was added, left out or emptied"
 _UNKNOWN_PRODUCT = re.compile(r"There is no product (\S+)\.")
 
 
@@ -264,8 +263,6 @@ class FileLoad:
         self._rows_left = self._unchanged_rows = 0
         self._refused_names: set[str] = set()
         """Orders and deliveries of the file that are not loaded."""
-        self._differing: list[tuple[int, Record]] = []
-        """Refused rows, by their index, with a record that the service has with other values."""
         self._stores: dict[str, None] = {}
         self._unknown_places: dict[str, list[tuple[int, str]]] = {}
         """Refused rows, by their index, with a location that their store does not have."""
@@ -291,7 +288,7 @@ class FileLoad:
         self._findings = await compare_with_service(self._table, self._client)
         for found in self._batches():
             if isinstance(found, BadRows):
-                self._refused_names |= {found.name} if found.bad_rows and found.name else set()
+                self._refused_names |= {found.name} if found.name else set()
                 self._add_bad_rows(found.rows, *found.bad_rows)
             else:
                 if batch := await self._records_to_send(found):
@@ -300,7 +297,6 @@ class FileLoad:
         self._elsewhere.note_all()
         await self._suggest_products()
         await self._suggest_locations()
-        await self._name_differences()
         self._report_progress()
 
     async def _suggest_products(self) -> None:
@@ -330,26 +326,22 @@ class FileLoad:
                 if other := near.get(bare_code(code)):
                     self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
 
-    async def _name_differences(self) -> None:
-        """Add to refusals of records that the service has with other values which of its values differ."""
-        for at, record in self._differing[:_MAX_COMPARED]:
-            store, number = _record_store(record), str(record.body.get("order_number") or "")
-            query: dict[str, QueryValue] = {"order_number": number}
-            is_order = self._table.name == ORDERS.file
-            query |= {"show_lines": True, "is_active": False} if is_order else {"store_number": store}
-            operation, path = ("list-customer-orders", {"store_number": store}) if is_order else ("list-deliveries", {})
-            try:
-                listed = self._client.rows(operation, path=path, query=query)
-                found = [row async for row in listed if row.get("order_number") == number]
-            except ContractError:
-                return  # it is only a hint
-            if found:
-                noun = "order" if is_order else "delivery"
-                differing = describe_differences(record.body, found[0], noun) or [_NOT_LISTED]
-                more = len(differing) - _MAX_DIFFERENCES
-                rest = f"; {more} more values differ" if more > 0 else ""
-                reason = f"{self.bad[at].reason} What differs: {'; '.join(differing[:_MAX_DIFFERENCES])}{rest}."
-                self.bad[at] = self.bad[at]._replace(reason=reason)
+    async def _differences(self, record: Record) -> list[Difference] | None:
+        """Return what the record of that number in the service has otherwise; None if it cannot be read.
+
+        Only what the file names is compared: an empty cell keeps the value.
+        """
+        store, number = _record_store(record), str(record.body.get("order_number") or "")
+        query: dict[str, QueryValue] = {"order_number": number}
+        is_order = self._table.name == ORDERS.file
+        query |= {"show_lines": True, "is_active": False} if is_order else {"store_number": store}
+        operation, path = ("list-customer-orders", {"store_number": store}) if is_order else ("list-deliveries", {})
+        try:
+            listed = self._client.rows(operation, path=path, query=query)
+            found = [row async for row in listed if row.get("order_number") == number]
+        except ContractError:
+            return None  # it is refused without a hint
+        return describe_differences(record.body, found[0], "order" if is_order else "delivery") if found else None
 
     async def _records_to_send(self, batch: list[Record]) -> list[Record]:
         """Return the records to send: for stock, those that were not loaded before."""
@@ -458,7 +450,9 @@ class FileLoad:
         if not batch:
             return
         reason = await self._refusal_reason(batch)
-        if not reason:
+        is_there = len(batch) == 1 and self._table.name in _ADVICE and _EXISTS_DIFFERENTLY.search(reason)
+        differences = await self._differences(batch[0]) if is_there else None
+        if not reason or differences == []:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
@@ -473,8 +467,8 @@ class FileLoad:
             if batch[0].store and code and f"There is no location {code}." in reason:
                 self._unknown_places.setdefault(batch[0].store, []).append((len(self.bad), code))
             bad = _refused_row(self._table.name, batch[0], reason, self._refused_field, self._refused_line)
-            if _EXISTS_DIFFERENTLY.search(reason):
-                self._differing.append((len(self.bad), batch[0]))
+            if differences:
+                bad = bad._replace(reason=with_differences(bad.reason, differences))
             self._refused_names.add(str(batch[0].body.get("order_number") or ""))
             self._add_bad_rows(batch[0].rows, bad)
         else:

@@ -55,13 +55,22 @@ async def location_codes(client: Client, store: str) -> list[str]:
 
 
 async def fetch_people(client: Client, store: str) -> list[Row] | None:
-    """Return the people of a store; None if they cannot be read. Raise ClientError if the service does not respond."""
+    """Return the people of a store; None if the service refuses to list them.
+
+    Raise ClientError if the service does not respond, fails, or its response holds no people.
+    """
     response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
-    try:
-        found = response.json()["people"] if response.is_success else None
-    except (ValueError, LookupError, TypeError, RecursionError):
+    if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
         return None
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else None
+    if not response.is_success:
+        raise status_error("list-people", response)
+    try:
+        return [row for row in response.json()["people"] if isinstance(row, dict)]
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise InvalidResponse("The answer to list-people holds no people.") from error
+
+
+_NOT_IMPLEMENTED = 501
 
 
 async def read_units(table: CsvTable, client: Client) -> None:

@@ -7,7 +7,6 @@ service's keys are read page by page, and only if it has any; of the file only h
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
 from aisle.client.load.code_meanings import check_meanings
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
 from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.divided_records import find_divided_records
 from aisle.client.load.records import Placeless, ServiceFindings
 from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.row_checks import (
@@ -72,16 +72,19 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
     try:
         findings = await _Comparison(table, client, listed).run() if listed else ServiceFindings()
         await _warn_of_unknown_orders(table, client)
-        findings = findings._replace(refused_rows=await check_meanings(table, client) | dict(findings.refused_rows))
+        refused = await check_meanings(table, client) | dict(findings.refused_rows)
+        divided = await find_divided_records(table, client, findings.known_keys)
+        findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
         return findings._replace(places=await _places_beside_totals(table, client))
-    except (TransportError, ServerError) as error:
+    except ClientError as error:
+        # Without the people of the store, an empty role would make a supervisor staff.
+        if not isinstance(error, TransportError | ServerError) and table.name != PEOPLE.file:
+            table.notes.add_file_warning(f"could not be compared with what the service has: {error}")
+            return ServiceFindings()
         raise LoadError(
             f"Whether the service has what {table.name} names cannot be read: {error} Load again later: it goes on,"
             " and doubles nothing."
         ) from error
-    except ClientError as error:
-        table.notes.add_file_warning(f"could not be compared with what the service has: {error}")
-        return ServiceFindings()
 
 
 async def _places_beside_totals(table: CsvTable, client: Client) -> dict[str, set[str]]:
@@ -109,6 +112,7 @@ class _Comparison:
         self._containers: dict[int, list[tuple[int, str, str]]] = {}
         self._warned: set[tuple[int, str]] = set()
         self._users: dict[tuple[str, str], tuple[str, str]] = {}
+        self._roles: dict[RecordKey, str] = {}
         self._bare_hashes: set[int] = set()
         self._bare_keys: dict[RecordKey, str] = {}
         self._prices: dict[int, Decimal] = {}
@@ -134,7 +138,7 @@ class _Comparison:
             )
         refused = dict(self._refused_rows(known_keys)) if known_keys or self._users else {}
         refused |= dict(await self._rows_with_wrong_stores())
-        return ServiceFindings(refused, known_keys, self._remaining_codes())
+        return ServiceFindings(refused, known_keys, self._remaining_codes(), roles=self._roles)
 
     async def _rows_with_wrong_stores(self) -> list[tuple[int, str]]:
         """Return rows of products that list a store without its leading zeros; add warnings for unknown stores."""
@@ -190,6 +194,7 @@ class _Comparison:
         self._zeros.see(row)
         if isinstance(user := row.get("user"), str):
             self._users[store, fold_code(user)] = user, name
+            self._roles[key] = str(row.get("role") or "")
         if self._bare_hashes and hash(bare := key_without_zeros(key)) in self._bare_hashes:
             self._bare_keys.setdefault(bare, name)
         if self._prices and (price := price_of(row.get("price"))):
@@ -284,9 +289,14 @@ class _Comparison:
 
     async def _read_rows(self, store: str) -> AsyncGenerator[Row, None]:
         if self._table.name == PEOPLE.file:
-            with suppress(ContractError):  # no path can name this store
-                for row in await fetch_people(self._client, store) or ():
-                    yield row
+            try:
+                people = await fetch_people(self._client, store)
+            except ContractError as error:
+                if isinstance(error, ClientError):
+                    raise
+                return  # no path can name this store
+            for row in people or ():
+                yield row
             return
         async for row in store_rows(self._client, self._list.operation, store, in_path=self._list.in_path):
             yield row

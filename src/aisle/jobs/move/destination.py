@@ -87,8 +87,9 @@ def _send(
     destination = _destination_text(location, target, state)
     if state.phase == "put":
         return _next_on_cart(state, write, quantity, label, destination)
-    id_ = "move.moved" if len(goods) == 1 else "move.moved_many"
-    return reply(state, GOOD, id_, write, label=label, quantity=quantity, count=len(goods), target=destination)
+    if len(goods) > 1:
+        return reply(state, GOOD, "move.moved_many", write, count=len(goods), target=destination)
+    return reply(state, GOOD, "move.moved", write, label=label, quantity=quantity, target=destination)
 
 
 def _next_on_cart(state: MoveState, write: Any, quantity: Decimal, label: str, where: Msg) -> Result:

@@ -45,9 +45,9 @@ def find_goods(in_hand: tuple[Goods, ...], goods: Goods) -> int:
     return next((index for index, part in enumerate(in_hand) if goods_key(part) == goods_key(goods)), -1)
 
 
-def sum_in_hand(state: MoveState) -> tuple[int, Decimal]:
-    """Return the number of products in hand and the sum of their quantities."""
-    return len({part.product for part in state.in_hand}), sum((part.quantity for part in state.in_hand), ZERO)
+def count_products(state: MoveState) -> int:
+    """Return the number of products in hand. Their quantities have different units, and no sum."""
+    return len({part.product for part in state.in_hand})
 
 
 def add_to_hand(in_hand: tuple[Goods, ...], goods: Goods) -> tuple[Goods, ...]:

@@ -553,9 +553,8 @@ def take_everything(state: MoveState) -> Result:
         in_hand = goods_in_hand.add_to_hand(in_hand, part)
     index = goods_in_hand.find_goods(in_hand, untaken[-1]) if len(untaken) == 1 else -1
     state = goods_in_hand.add_undo_step(state._replace(in_hand=in_hand, current_index=index), UndoStep(untaken))
-    count, quantity = goods_in_hand.sum_in_hand(state)
     query = query_suggested_locations(state)
-    return reply(state, GOOD, "move.whole_location", query, count=count, quantity=quantity)
+    return reply(state, GOOD, "move.whole_location", query, count=goods_in_hand.count_products(state))
 
 
 def _remaining(state: MoveState, goods: Goods) -> Goods:

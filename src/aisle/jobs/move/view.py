@@ -207,8 +207,7 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
         lines.append(Line("product", raw(goods.label)))
         lines.append(Line("quantity", _quantity_text(goods)))
     elif state.in_hand:
-        count, quantity = goods_in_hand.sum_in_hand(state)
-        lines.append(Line("note", msg("move.note_hand", count=count, quantity=quantity)))
+        lines.append(Line("note", msg("move.note_hand", count=goods_in_hand.count_products(state))))
     elif state.location and state.is_source_known and not state.order:
         here = state.product_count if state.has_unread_stock else sum(_has_stock(each) for each in state.source_stock)
         empty = msg("locations.locations_unknown" if state.are_locations_unknown else "move.note_empty")

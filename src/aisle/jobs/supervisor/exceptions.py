@@ -304,6 +304,12 @@ class DifferenceList(ExceptionList):
     def row(self, state: ExceptionsState, row: DifferencesRow, cells: tuple[Msg, ...]) -> Row:
         return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
+    def handle_other_input(self, state: ExceptionsState, event: Event, context: Context) -> Result:
+        if isinstance(event, CursorKey) and event.key in pages.MARK_KEYS:
+            marked = pages.mark_with_key(state, event.key, self.page_size(context), self.key, MAX_APPROVALS)
+            return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
+        return super().handle_other_input(state, event, context)
+
     def actions(self, state: ExceptionsState) -> Actions:
         mark, has_rows = msg("orders.mark_end" if state.is_marking else "orders.mark"), bool(state.rows)
         return (

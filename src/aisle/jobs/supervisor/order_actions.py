@@ -110,6 +110,8 @@ class OrderActionState(NamedTuple):
     cursor: int = -1
     size: int = 12
     """Number of results that fit on the screen."""
+    is_one_key: bool = False
+    """True if a letter alone began it, as words do that somebody types without a slash."""
     can_reject_lines: bool = False
     """True if the service accepts rejections of lines."""
     is_in_batch: bool = True
@@ -218,9 +220,9 @@ def _query_people(text: str) -> Query:
 
 
 def _confirm(state: OrderActionState, action: OrderAction) -> Result:
-    """Ask for confirmation if the action discards something or applies to several orders."""
+    """Ask for confirmation if the action discards something, applies to several orders, or began with one letter."""
     plan = tuple((order, action) for order in state.orders)
-    if len(plan) > 1 or action.kind in CONFIRMED_ACTIONS:
+    if len(plan) > 1 or state.is_one_key or action.kind in CONFIRMED_ACTIONS:
         return Turn(state._replace(page="confirm", plan=plan))
     return _query_before_action(state, plan)
 
@@ -546,6 +548,7 @@ class OrderActionJob(PageJob[OrderActionState]):
             return _query_before_action(state._replace(orders=tuple(order for order, _ in plan), is_undo=True), plan)
         orders = tuple(str(order) for order in args["orders"])
         state = state._replace(orders=orders, line=int(args.get("line") or 0), label=str(args.get("label") or ""))
+        state = state._replace(is_one_key=bool(args.get("is_one_key")))
         turn = _choose_kind(str(args["kind"]), state, context) if args.get("kind") else Turn(state)
         asked = (Query("reasons", "short_reasons", {}, is_live=True), *self.queries(state, context))
         return turn._replace(effects=(*asked, *turn.effects))

@@ -331,11 +331,14 @@ def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) ->
 
 def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
     """Start an action on all marked orders, else on the one under the cursor. An empty `kind` asks for it."""
-    row = pages.row_at_cursor(state)
+    row = pages.row_in_focus(state) if state.is_desk else pages.row_at_cursor(state)
     orders = state.marked or ((row.number,) if row else ())
     if not orders:
         return Turn(state._replace(is_marking=True), (), Verdict(ASK, msg("orders.mark_first")))
-    return Turn(state, (Start("order_actions", {"orders": list(orders), **({"kind": kind} if kind else {})}),))
+    return Turn(
+        state,
+        (Start("order_actions", {"orders": list(orders), **({"kind": kind, "is_one_key": True} if kind else {})}),),
+    )
 
 
 _DESK_ACTIONS: Actions = tuple(

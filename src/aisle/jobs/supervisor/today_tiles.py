@@ -55,11 +55,13 @@ def _late_orders(answer: Rows, context: Context) -> TileFigure:
 
 
 def _stuck_orders(answer: Rows, context: Context) -> TileFigure:
-    notes = (
-        msg("tile.order_idle", order=order.number, who=order.claimed_by, seconds=str(order.idle_s))
-        for order in _orders(answer, context)
-    )
-    return TileFigure(answer.total, next(notes, raw("")))
+    return TileFigure(answer.total, next(map(_stuck_note, _orders(answer, context)), raw("")))
+
+
+def _stuck_note(order: BoardOrder) -> Msg:
+    if not order.claimed_by:
+        return msg("tile.order_silent", order=order.number, seconds=str(order.idle_s))
+    return msg("tile.order_idle", order=order.number, who=order.claimed_by, seconds=str(order.idle_s))
 
 
 def _ready_orders(answer: Rows, context: Context) -> TileFigure:

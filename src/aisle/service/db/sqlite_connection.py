@@ -26,7 +26,13 @@ from aisle.service.db.database import (
     database_failure,
     group_by_statement,
 )
-from aisle.service.db.text_search import INDEX_WAITING_PRODUCTS, PRODUCT_INSERT, match_expression, narrow_by_index
+from aisle.service.db.text_search import (
+    INDEX_WAITING_PRODUCTS,
+    PRODUCT_INSERT,
+    index_pieces,
+    match_expression,
+    narrow_by_index,
+)
 
 T = TypeVar("T")
 
@@ -62,6 +68,7 @@ def open_connection(path: Path, busy_ms: int, *, read_only: bool = False) -> aps
         connection.create_scalar_function(
             "words_of", lambda *said: match_expression(str(said[0])), 1, deterministic=True
         )
+        connection.create_scalar_function("pieces_of", lambda *said: index_pieces(str(said[0])), 1, deterministic=True)
         if read_only:
             connection.execute("PRAGMA query_only = ON").fetchall()
     except apsw.BusyError as problem:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from aisle.search_text import index_text
+from aisle.search_text import decompose, index_text
 
 _DIGITS = re.compile(r"\d+")
 
@@ -16,7 +16,7 @@ def sort_key(text: str) -> str:
     """Return the sort key of a text: without case and accents. Stored keys rely on it, so it must not change."""
     if text.isascii():
         return text.casefold()
-    plain = unicodedata.normalize("NFKD", text).casefold()
+    plain = "".join(decompose(text)).casefold()
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
@@ -45,19 +45,10 @@ _MIN_SEARCH_LENGTH = 3
 _MAX_PIECES = 12
 _MAX_PATTERNS = 4
 
-# All pieces of a text. It is cut into parts first, since finding a character costs the length before it.
 INDEX_WAITING_PRODUCTS = (
     """INSERT INTO product_sought (product_number) SELECT product_number FROM product_waiting WHERE true
         ON CONFLICT DO NOTHING""",
-    """REPLACE INTO product_gram (rowid, pieces) SELECT s.id, (
-        WITH RECURSIVE part (begins, said) AS (
-            SELECT 1, substr(p.search, 1, 517)
-            UNION ALL SELECT begins + 512, substr(p.search, begins + 512, 517) FROM part
-            WHERE begins + 512 <= length(p.search)
-        ), piece (said, starts) AS (
-            SELECT said, 1 FROM part UNION ALL SELECT said, starts + 1 FROM piece WHERE starts < min(512, length(said))
-        )
-        SELECT group_concat(hex(substr(said, starts, 6)), ' ') FROM piece)
+    """REPLACE INTO product_gram (rowid, pieces) SELECT s.id, pieces_of(p.search)
         FROM product_waiting w CROSS JOIN product_sought s ON s.product_number = w.product_number
         CROSS JOIN product p ON p.product_number = w.product_number""",
     "DELETE FROM product_waiting",
@@ -156,6 +147,14 @@ def match_expression(pattern: str) -> str:
     return " ".join(
         dict.fromkeys(f'"{_hex_of_piece(text[start : start + _PIECE_LENGTH])}"' for start in (*starts, last))
     )
+
+
+def index_pieces(text: str) -> str:
+    """Return all pieces of a text for the index, each once; at its end also shorter ones.
+
+    Statements of SQLite would cut a long text much more slowly, since they look for each place from its start.
+    """
+    return " ".join(map(_hex_of_piece, {text[start : start + _PIECE_LENGTH] for start in range(len(text))}))
 
 
 def _hex_of_piece(piece: str) -> str:

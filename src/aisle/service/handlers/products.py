@@ -68,7 +68,7 @@ _STORE_VALUE_FIELDS = {
     "promotion": "promotion",
     "promotion_week": "promotion_week",
 }
-_AT_ONCE = 1000
+_AT_ONCE = 100
 PRODUCT_COUNTER = "product"
 """Counter of the catalogue's products."""
 DELETED_COUNTER = "store_product_gone"
