@@ -266,6 +266,31 @@ async def test_a_changed_price_is_said_to_be_that_of_the_chain(price: str, is_sa
 
 
 @pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["P,,2"], "P has 2 in the chain, 4 in store 1, 5 in store 2"),
+        (["P,1,6", "P,,2"], "P has 2 in the chain, 5 in store 2"),
+        (["P,1,6", "P,2,6", "P,,2"], ""),
+        (["P,,dear"], ""),
+        (["Q,,3"], ""),
+        ([*(f"X{at},,1" for at in range(30)), "P,,5"], "P has 5 in the chain, 4 in store 1"),
+    ],
+)
+async def test_price_of_the_chain_names_the_stores_that_keep_their_own(
+    rows: list[str], said: str, world: World
+) -> None:
+    stocked(world, "1,P,A,,5")
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false", "2,Two,false")
+    world.write("products.csv", "product_number,price", "P,1", "Q,2", "R,3", *(f"X{at},1" for at in range(30)))
+    world.write("prices.csv", "product_number,store_number,price", "P,1,4", "P,2,5")
+    await loaded(world)
+    world.clear()
+    world.write("prices.csv", "product_number,store_number,price", *rows)
+    found = [line for line in (await loaded(world)).lines() if "a store that has a price of its own keeps it" in line]
+    assert [line.partition("changes it: ")[2] for line in found] == [f"{said}."] * bool(said)
+
+
+@pytest.mark.parametrize(
     ("before", "now", "is_warned"),
     [("0.99", "99", True), ("99", "0.99", True), ("1", "20", False), ("1", "21", True), ("5", "0", False)],
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisle.client.load.csv_dialect import detect_dialect
+from aisle.client.load.report import BadRow
 from tests.load.test_spreadsheets import Found, Write, write
 
 __all__ = ["write"]
@@ -83,3 +84,34 @@ def test_a_file_whose_only_other_character_is_a_blank_shows_its_text(tmp_path: P
     name, said = said_of(tmp_path / "products.csv", "1\u00a0234", "cp1252")
     assert name == "cp1252"
     assert "('1 234'; if they are wrong, save it as UTF-8)" in said
+
+
+ACCENTS = ["Käse", "Möhre", "Brühe", "Crème"]
+
+
+@pytest.mark.parametrize("word", ["Café", "Thé Ávila", "5 €", "‘a’", "Ý"])
+@pytest.mark.parametrize("at", [0, 2, 4])
+def test_one_row_in_utf_8_blames_no_other(word: str, at: int, tmp_path: Path) -> None:
+    rows = [f"P{index},{name}\r\n".encode("cp1252") for index, name in enumerate(ACCENTS)]
+    rows.insert(at, f"X,{word}\r\n".encode())
+    (tmp_path / "products.csv").write_bytes(b"product_number,product_name\r\n" + b"".join(rows))
+    found = Found(tmp_path)
+    assert [body["product_name"] for body in found.bodies] == ACCENTS
+    assert found.bad == {at + 2: f"product_name {word!r} is in UTF-8, unlike the rest of the file; write it anew"}
+    assert "Windows-1252" in found.notes[0]
+
+
+@pytest.mark.parametrize("column", ["product_name", "price", "barcode", "is_active", "barcodes_array"])
+def test_one_row_of_windows_in_utf_8_is_named_without_surrogates(column: str, tmp_path: Path) -> None:
+    rows = [f"P{index},{name},\r\n".encode() for index, name in enumerate(ACCENTS)]
+    rows.insert(1, b"X,x,5 \x80\r\n")
+    header = f"product_number,product_name,{column}" if column != "product_name" else "product_number,size,product_name"
+    (tmp_path / "products.csv").write_bytes(f"{header}\r\n".encode() + b"".join(rows))
+    found = Found(tmp_path)
+    assert len(found.bodies) == len(ACCENTS)
+    assert found.bad == {3: f"{column} is not UTF-8; save the file in that encoding"}
+
+
+def test_bytes_of_another_encoding_in_a_reason_are_shown_as_such() -> None:
+    shown = str(BadRow("orders.csv", 2, f"order {chr(0xDC80)!r} is there, not {chr(0xDC80)}"))
+    assert shown == "orders.csv:2: order '\ufffd' is there, not \ufffd"

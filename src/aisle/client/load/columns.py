@@ -96,10 +96,13 @@ _CREATING_FILES = frozenset(
 )
 
 
+NOT_UTF8 = "is not UTF-8; save the file in that encoding"
+
+
 def parse_text(cell: str) -> str:
     """Parse a text. Bytes that were no UTF-8 arrive as lone surrogates and are refused here."""
     if not cell.isascii() and any("\ud800" <= letter <= "\udfff" for letter in cell):
-        raise ValueError("is not UTF-8; save the file in that encoding")
+        raise ValueError(NOT_UTF8)
     return cell
 
 

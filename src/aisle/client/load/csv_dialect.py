@@ -8,7 +8,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -213,7 +213,12 @@ def _detect_encoding(path: Path) -> tuple[str, str]:
         raw.seek(0)
         utf8, other, undefined = _count_lines_by_encoding(raw)
         raw.seek(0)
-        old = _guess_encoding(path, raw, undefined=undefined) if other and not utf8 else None
+        old = None
+        if other and not utf8:
+            old = _guess_encoding(path, raw, undefined=undefined)
+        elif other > utf8:  # a few rows come from another file, or were saved in a wrong encoding before
+            with suppress(LoadError):
+                old = _guess_encoding(path, raw, undefined=undefined)
     if old:
         words = f" ({', '.join(map(repr, old.words))}; if they are wrong, save it as UTF-8)" if old.words else ""
         return old.encoding, f"the encoding {_OLD_ENCODING_NAMES[old.encoding]}{words}"
@@ -258,7 +263,7 @@ def _guess_encoding(path: Path, raw: io.BufferedReader, *, undefined: bool) -> _
 
     Raise LoadError if they make no sense in any of them.
     """
-    lines = list(itertools.islice((line for line in raw if not line.isascii()), _MAX_GUESSED_LINES))
+    lines = list(itertools.islice((line for line in raw if not _is_utf8(line)), _MAX_GUESSED_LINES))
     raw.seek(0)
     is_of_mac = b"\r" in lines[0].rstrip(b"\r\n") and b"\n" not in lines[0]
     names = [name for name in _OLD_ENCODING_NAMES if name != "cp1252" or not undefined]
@@ -276,6 +281,24 @@ def _guess_encoding(path: Path, raw: io.BufferedReader, *, undefined: bool) -> _
             " save it as CSV UTF-8."
         )
     return _Guess(best, _shown_words(found[best], best) or (_around_blank(lines, best),))
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def utf8_text(cell: str, encoding: str) -> str:
+    """Return what a cell of a file in an old encoding says as UTF-8; empty if it is not UTF-8 beyond ASCII."""
+    if cell.isascii() or encoding not in _OLD_ENCODING_NAMES:
+        return ""
+    try:
+        return cell.encode(encoding, "surrogateescape").decode()
+    except UnicodeError:
+        return ""
 
 
 def _shown_words(words: list[str], encoding: str) -> tuple[str, ...]:
@@ -440,5 +463,5 @@ def _check_utf16(path: Path, raw: io.BufferedReader, encoding: str) -> None:
 
 
 def _text_stream(raw: io.BufferedReader, encoding: str) -> io.TextIOWrapper:
-    errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
+    errors = "strict" if encoding.startswith("utf-16") else "surrogateescape"
     return io.TextIOWrapper(raw, encoding=encoding, errors=errors, newline="")

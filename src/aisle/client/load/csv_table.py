@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from aisle.barcode_keys import split_codes, wrong_check_digit
 from aisle.client.load import cell_cleaning
-from aisle.client.load.columns import LOCATIONS, PRODUCTS, Column, FileLayout
+from aisle.client.load.columns import LOCATIONS, NOT_UTF8, PRODUCTS, Column, FileLayout
 from aisle.client.load.csv_dialect import (
     NAMES,
     SEPARATORS,
@@ -20,6 +20,7 @@ from aisle.client.load.csv_dialect import (
     detect_dialect,
     open_csv,
     split_first_row,
+    utf8_text,
 )
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.number_and_date_format import (
@@ -390,6 +391,9 @@ class CsvTable:
             cell, unit = self._split_unit(index, found) if index < len(found) else ("", "")
             if not cell:
                 continue
+            if not cell.isascii() and (fault := self._encoding_fault(cell)):
+                faults.append(f"{column.name} {fault}")
+                continue
             try:
                 if "(" in cell and cell_cleaning.trim_blanks(cell).casefold() in cell_cleaning.CLEAR_WORDS:
                     values[column.name] = column.empty_value(cell_cleaning.trim_blanks(cell))
@@ -565,6 +569,15 @@ class CsvTable:
                 return f"{first},{second}"
         return ""
 
+    def _encoding_fault(self, cell: str) -> str:
+        """Return why a cell cannot be read in the encoding of its file; empty if it can."""
+        if text := utf8_text(cell, self._dialect.encoding):
+            return f"{text!r} is in UTF-8, unlike the rest of the file; write it anew"
+        if not _LONE_SURROGATE.search(cell):
+            return ""
+        is_old = not self._dialect.encoding.startswith("utf")
+        return "has letters of another encoding than the file; write it anew" if is_old else NOT_UTF8
+
     def _column_at(self, index: int) -> Column | None:
         return self._columns[index] if index < len(self._columns) else None
 
@@ -611,6 +624,8 @@ class CsvTable:
                 self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Byte that is no letter of the file's encoding."""
 _PHONES = ("phone_number", "customer_phone")
 _DECIMAL_KINDS = (cell_cleaning.NUMBER, cell_cleaning.MONEY)
 _WHOLE = re.compile(r"\s*[+-]?\d+\Z", re.ASCII)
@@ -737,7 +752,7 @@ def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
         raise LoadError(f"{path.name} cannot be read: {error}.") from error
     if len(names) == 1 and (marks := [mark for mark in SEPARATORS if mark in names[0]]):
         raise LoadError(_single_cell_reason(path.name, names[0], marks[0], dialect))
-    if any("\0" in name or "\udc80" <= name[:1] <= "\udcff" for name in names):
+    if any("\0" in name or _LONE_SURROGATE.search(name) for name in names):
         raise LoadError(f"{path.name} is not UTF-8 text; save it in that encoding.")
     if len(names) == 1 and any(mark in names[0] for mark in "|:"):
         raise LoadError(f"{path.name} has only one column, {names[0]!r}; separate the columns by commas.")

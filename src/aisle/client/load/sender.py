@@ -51,6 +51,7 @@ from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress
 from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import Confirmed, location_codes, lost_meanwhile, read_units
 from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
+from aisle.client.load.store_prices import warn_of_own_prices
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
@@ -193,6 +194,8 @@ async def load(
         is_whole = False
         try:
             await run.send_all()
+            if table.name == PRICES.file:
+                await warn_of_own_prices(table, client, {row.line for row in run.bad})
             if table is staffed:
                 await warn_of_missing_supervisors(table, client)
             is_whole = True
