@@ -330,6 +330,40 @@ def test_pool_of_a_loss_is_named_until_its_undo() -> None:
     assert writer.write(hand.verdict.text) == "Undone: stock +4 of Product P6, A-1 (Web)"
 
 
+@pytest.mark.parametrize("is_location_first", [True, False])
+@pytest.mark.parametrize(("choice", "pool"), [(1, 2), (2, 3)])
+def test_pool_is_asked_for_in_both_orders(
+    monkeypatch: pytest.MonkeyPatch, is_location_first: bool, choice: int, pool: int
+) -> None:
+    """The default pool of the location is 2."""
+    place = {"location_code": "A-1", "quantity": 8, "pools": {"2": 5, "3": 3}}
+    monkeypatch.setitem(PRODUCTS, "P6", {**PRODUCTS["P6"], "locations": [place]})
+    hand = Hand()
+    scans = [("A-1", LOCATION), ("P6", PRODUCT)]
+    told = [hand.scan(key, kind=kind) for key, kind in (scans if is_location_first else reversed(scans))]
+    assert told[-1 if is_location_first else 0] == (
+        "adjust.which_pool" if is_location_first else "adjust.which_location"
+    )
+    assert hand.state.phase == "location"
+    hand.feed(Choice(choice))
+    hand.feed(Command("d"))
+    hand.feed(Choice(1))
+    assert hand.entries[-1][f"stock_pool_{pool}"] == -1
+
+
+def test_pool_chosen_before_a_count_is_not_asked_for_again() -> None:
+    hand = Hand(location_code="A-1")
+    assert hand.scan("P6") == "adjust.which_pool"
+    hand.feed(Choice(2))
+    hand.feed(Quantity(Decimal(4)))
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
+    hand.feed(Choice(3))
+    assert hand.effects[-1].job == "count"
+    assert hand.feed(Closed("count")) == "adjust.how_many"
+    assert hand.state.line is not None
+    assert (hand.state.line.location, hand.state.line.pool) == ("A-1", 3)
+
+
 def test_adjust_from_count_starts_with_location_and_product_and_returns() -> None:
     hand = Hand(location_code="A-2", product_number="P2")
     assert hand.job.step_name(hand.state) == "adjust.quantity"

@@ -254,6 +254,26 @@ def test_a_place_after_an_undo_moves_nothing_that_was_put_back() -> None:
     assert hand.say("u") == "pick.nothing_to_undo"
 
 
+@pytest.mark.parametrize("scans", [("P1",), ("P2",), ("4101",), ("P1", "P1")])
+def test_scan_keeps_the_question_about_a_location_after_an_undo(scans: tuple[str, ...]) -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "=3", "B-1", "u", "A-2")
+    sent = len(hand.sent)
+    assert hand.say(*scans) == "move.answer_first"
+    assert (hand.choices, hand.held) == (["move.choice_take_there", "move.choice_put"], {"P1": 3})
+    hand.say("l")
+    assert (hand.state.location, hand.held, len(hand.sent)) == ("A-2", {}, sent)
+
+
+def test_number_changes_the_quantity_of_the_question_after_an_undo() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "=3", "B-1", "u", "A-2")
+    assert hand.say("=2") == "move.after_undo"
+    assert hand.choices == ["move.choice_take_there", "move.choice_put"]
+    hand.say("y")
+    assert hand.store.there("P1", "A-2") == 2
+
+
 def test_a_product_after_an_undo_says_that_it_is_in_hand() -> None:
     hand = Hand()
     hand.say("A-1", "P1", "=3", "B-1", "u")

@@ -217,7 +217,7 @@ twice = st.builds(
 )
 answers = st.builds(
     answer_of,
-    st.sampled_from(["elsewhere", "short", "short", "reject"]),
+    st.sampled_from(["elsewhere", "found", "short", "short", "reject"]),
     st.sampled_from(ORDERS),
     st.booleans(),
 )
@@ -311,7 +311,8 @@ def finish(world: World) -> None:
         elif state.needs_location and state.current_line:
             world.feed(thing(LOCATION, state.current_line.location, "1"))
         elif state.current_line and state.current_line.allows_decimals and state.is_quantity_open:
-            world.feed(Quantity(state.current_line.ordered))
+            take = state.current_line
+            world.feed(Quantity(take.remaining if state.is_pack_asked else take.ordered))
         elif state.current_line:
             world.feed(thing(PRODUCT, state.current_line.product, str(state.current_line.remaining)))
         if not world.closed:

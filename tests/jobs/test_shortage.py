@@ -298,6 +298,31 @@ def test_the_product_itself_was_found_after_all() -> None:
     assert [effect for effect in hand.effects if isinstance(effect, Close)] == [Close(event_for_below=thing)]
 
 
+@pytest.mark.parametrize(
+    "between",
+    [None, UnknownCode("X1"), Text("tea"), Scan((Match(PRODUCT, "P2"),)), Scan((Match(PERSON, "U1"),)), Command("n")],
+)
+def test_product_after_location_without_stock_names_that_location(between: Event | None) -> None:
+    hand = Hand(Shop("A-4"))
+    thing = Scan((Match(PRODUCT, "P1", "Tea"),))
+    hand.scan("Z-9")
+    if between:
+        hand.say(between)
+    hand.say(thing)
+    (close,) = [effect for effect in hand.effects if isinstance(effect, Close)]
+    assert close == Close(event_for_below=thing, answer={"kind": "found", "location": "Z-9", "pool": 1})
+
+
+@pytest.mark.parametrize("between", [Back(), Scan((Match(LOCATION, "A-3"),))])
+def test_location_that_is_taken_back_is_not_named(between: Event) -> None:
+    hand = Hand(Shop("A-4"))
+    thing = Scan((Match(PRODUCT, "P1", "Tea"),))
+    hand.scan("Z-9")
+    hand.say(between)
+    hand.say(thing)
+    assert [effect for effect in hand.effects if isinstance(effect, Close)] == [Close(event_for_below=thing)]
+
+
 def test_anything_else_says_why_not() -> None:
     hand = Hand(Shop())
     assert hand.scan("P2", PRODUCT) == "shortage.other_product"
@@ -507,7 +532,7 @@ def run(pick: Pick, length: int, keeps: bool) -> Counter[str]:
         assert sum(block.numbered_rows for block in view.blocks) + len(view.choices) == hand.state.choice_count
         assert hand.verdict is None or hand.verdict.kind in (GOOD, INFO, WRONG, ASK)
         if hand.closed:
-            assert hand.answer is None or hand.answer["kind"] in ("elsewhere", "short", "reject")
+            assert hand.answer is None or hand.answer["kind"] in ("elsewhere", "short", "reject", "found")
             return seen
     for _ in range(4):
         if not hand.closed:

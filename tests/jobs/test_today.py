@@ -11,6 +11,7 @@ from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refres
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
 from aisle.jobs.view import Chart, DetailView, ListView, msg, raw
 from aisle.scan.meaning import Back, Choice, Command, UnknownCode
+from aisle.tui.message_text import MessageWriter
 from tests.samples.log import log_row
 from tests.samples.today import FIGURES
 
@@ -115,6 +116,27 @@ def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
     hours, map_ = hand.view.dashboard.charts
     assert [int(value) for value in hours.series[0].values] == [4, 1, 0]
     assert map_.is_heat_map
+
+
+@pytest.mark.parametrize(
+    ("unread", "unknown_tiles"),
+    [(("logs",), {3}), (("headers",), {0, 1, 2}), (("products", "deliveries"), {4, 5}), ((), set())],
+)
+def test_figures_of_a_list_that_was_never_read_are_unknown(
+    monkeypatch: pytest.MonkeyPatch, unread: tuple[str, ...], unknown_tiles: set[int]
+) -> None:
+    nothing = {f"work_{kind}": 0 for kind in ("pick", "count", "move", "short")}
+    monkeypatch.setitem(ROWS, "today", [{**FIGURES, **nothing, "unread": unread}])
+    hand = Hand()
+    hand.feed(Changed("order", "1"), CONTEXT._replace(is_desk=True))
+    dashboard = hand.view.dashboard
+    assert {index for index, tile in enumerate(dashboard.tiles) if tile.total is None} == unknown_tiles
+    is_log_unread = "logs" in unread
+    assert [block.rows[0][0].id == "list.loading" for block in dashboard.blocks] == [is_log_unread]
+    assert bool(dashboard.charts) is not is_log_unread
+    work = [block for block in hand.view.blocks if block.title.id == "today.work"]
+    shown = [MessageWriter().write(value) for block in work for _, value in block.rows[:4]]
+    assert shown == ([] if "headers" in unread else ["?" if is_log_unread else "0"] * 4)
 
 
 def test_the_hours_begin_with_the_first_that_anybody_worked() -> None:

@@ -11,8 +11,11 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
+from aisle.jobs.view import ASK
 from aisle.session.session import Session
+from aisle.tui.message_text import MessageWriter
 from tests.session.job_steps import announced
+from tests.session.scanner import Scanner
 from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["home"]
@@ -111,7 +114,49 @@ def test_a_number_belongs_to_what_was_said_last(home: StoreFolder, job: str, wha
 
 def test_the_table_has_every_case_and_no_number_is_for_other_goods() -> None:
     assert {job: set(cases) for job, cases in TABLE.items()} == {job: set(AFTER) for job in JOBS}
-    for job, cases in TABLE.items():
+    for cases in TABLE.values():
         for what in ("refused scan", "unknown scan"):
-            asks = "input.number_after_refused_scan" in cases[what]
-            assert asks is (job != "pick"), "in a pick the page says what is to be taken"
+            assert "input.number_after_refused_scan" in cases[what]
+
+
+NEXT: dict[str, tuple[str, ...]] = {
+    "count": (SAME, "d", "u", "A-2", "96385081"),
+    "count of a product": (SAME, "d", "A-2"),
+    "recount": (SAME, "d"),
+    "missing": (SAME, "d"),
+    "adjust": (SAME, "d", "A-2"),
+    "move": (SAME, "A-2", "d", "u", "96385081"),
+    "put": (SAME, "A-2", "n"),
+    "receive": (SAME, "A-2", "d", "u"),
+    "pick": (SAME, "n", "s", "u", "96385081"),
+}
+"""Inputs of each step that are neither the number again nor `b`."""
+
+
+@pytest.mark.parametrize("pace_s", [0.0, 0.2])
+@pytest.mark.parametrize(("job", "text"), [(job, text) for job, texts in NEXT.items() for text in texts])
+def test_number_that_is_not_typed_again_is_told_as_not_taken(
+    home: StoreFolder, job: str, text: str, pace_s: float
+) -> None:
+    announced(home)
+    with at(home, user="U1") as session:
+        opened(session, job)
+        scanner = Scanner(session)
+        scanner.send("96385081\r", 0.003)
+        scanner.rest(1.5)
+        before = quantities(session)
+        assert told(scanner.send("4\r", pace_s)) == (ASK, "input.number_after_refused_scan")
+        scanner.rest(1.5)
+        frame = scanner.send(f"{text.replace(SAME, P2 if job == 'pick' else P1)}\r", 0.2)
+        assert "1 not taken: 4" in MessageWriter().write(frame.verdict.text, 2) if frame.verdict else False
+        if text in "du":
+            assert Decimal(4) not in (quantities(session) or before).values()
+
+
+@pytest.mark.parametrize("key", ["b", "4"])
+def test_number_that_is_typed_again_or_dropped_is_not_told_as_not_taken(home: StoreFolder, key: str) -> None:
+    with at(home, user="U1") as session:
+        opened(session, "count")
+        say(session, "96385081")
+        say(session, "4")
+        assert told(say(session, key))[1] in ("count.counted_of", "count.leave")

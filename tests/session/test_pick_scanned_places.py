@@ -14,6 +14,7 @@ from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.session.session import Session
 from tests.cache import service_rows
+from tests.session.scanner import Scanner
 from tests.session.test_session import at, say, told
 
 GOUDA, NUTS = "2900010000008", "2800010000001"
@@ -66,3 +67,22 @@ def test_a_label_after_another_place(aisle_home: Path, verified: bool, code: str
         assert told(say(session, label)) == (ASK, "pick.which_location")
         assert told(say(session, "f")) == (GOOD, "pick.from_location")
         assert picked(session) == {NUMBERS[code]: (Decimal("0.3"), "X-02")}
+
+
+@pytest.mark.parametrize("pace_s", [0.0, 0.003, 0.012])
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize(("letter", "location"), [("e", "X-01"), ("f", "X-09")])
+def test_label_after_another_place_of_a_shortage(
+    aisle_home: Path, verified: bool, pace_s: float, letter: str, location: str
+) -> None:
+    home = store(aisle_home)
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_locations([service_rows.location("X-09", 9)])
+    with at(home, user="U1", verified=verified) as session:
+        for text in ("9002", "X-01", "s"):
+            say(session, text)
+        assert told(say(session, "X-09")) == (ASK, "shortage.no_stock_there")
+        frame = Scanner(session).send(f"010{GOUDA}3103000300\r", pace_s)
+        assert told(frame) == (ASK, "pick.which_location")
+        assert not picked(session)
+        assert told(say(session, letter)) == (GOOD, "pick.from_location")
+        assert picked(session) == {NUMBERS[GOUDA]: (Decimal("0.3"), location)}

@@ -236,9 +236,9 @@ def _choose_location(state: AdjustState) -> Result:
     ]
     if not here and len(state.candidates) == 1 and not state.location:
         here = list(state.candidates)
-    default = [candidate for candidate in here if candidate.pool == state.default_pool]
-    if default or len(here) == 1:
-        return _set_location(state, (default or here)[0])
+    chosen = [candidate for candidate in here if candidate.pool == state.chosen_pool]
+    if chosen or len(here) == 1:
+        return _set_location(state, (chosen or here)[0])
     if here:
         choosing = state._replace(phase="location", first_row=0, candidates=tuple(here))
         return _reply(choosing, ASK, "adjust.which_pool", label=state.line.label, place=here[0].location)
@@ -253,7 +253,8 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
     assert state.line is not None
     item, scanned = state.line._replace(location=line.location, pool=line.pool, expected=line.expected), state.quantity
     figures = state.has_expected and not line.is_expected_unknown
-    return _add_scanned(state._replace(line=item, phase="quantity", quantity=Decimal(0), has_expected=figures), scanned)
+    state = state._replace(line=item, phase="quantity", quantity=Decimal(0), has_expected=figures, chosen_pool=None)
+    return _add_scanned(state, scanned)
 
 
 def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
@@ -462,6 +463,7 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
     state = state._replace(
         phase="product", line=None, candidates=(), location=item.location, default_pool=item.pool, pending_scan=meaning
     )
+    state = state._replace(chosen_pool=item.pool)
     product = {"product_number": item.product, "label": item.label}
     return Turn(state, (Start("count", {"location_code": item.location, **product} if item.location else product),))
 

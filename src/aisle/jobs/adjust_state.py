@@ -50,6 +50,7 @@ class AdjustState(NamedTuple):
     """`product`, `location`, `quantity` or `reason`."""
     location: str = ""
     default_pool: int = 0
+    """Pool at a location where no stock of the product is known."""
     line: CountLine | None = None
     candidates: tuple[CountLine, ...] = ()
     """Locations and pools that have the product according to the stock data."""
@@ -82,6 +83,8 @@ class AdjustState(NamedTuple):
     """Implausibly large quantity that the person has confirmed. It is not asked again."""
     other_matches: tuple[Match, ...] = ()
     """Further records with the number typed last, beside `number_match`."""
+    chosen_pool: int | None = None
+    """Pool that was chosen before a count, which is not asked again after it."""
 
 
 def parse_reasons(lines: Iterable[str], logged: Iterable[ReasonsRow] = ()) -> tuple[Reason, ...]:

@@ -39,15 +39,18 @@ if TYPE_CHECKING:
     from aisle.session.trace import Trace
 
 
-class _FastNumber(NamedTuple):
-    """Number that came at the pace of a scanner and waits for `y`, and the page that it is for."""
+class _AskedNumber(NamedTuple):
+    """Number that is asked about: one at the pace of a scanner waits for `y` on its page, others to be typed again."""
 
     page: tuple[Any, ...] = ()
     quantity: Quantity | None = None
     text: str = ""
 
 
-_NO_NUMBER = _FastNumber()
+_NO_NUMBER = _AskedNumber()
+
+_NUMBER_QUESTIONS = ("input.confirm_fast_number", "input.number_after_refused_scan")
+"""Message ids of the questions about a number."""
 
 
 class InputHandler:
@@ -80,7 +83,7 @@ class InputHandler:
         self._tabs = tabs
         self._typed_line = typed_line
         self._trace = trace
-        self._fast_number = _NO_NUMBER
+        self._asked_number = _NO_NUMBER
         """Number that the line before asked about."""
         self._waiting_number = _NO_NUMBER
         """The same while the line after it is applied, which alone may be its `y`."""
@@ -102,7 +105,7 @@ class InputHandler:
                 self._apply_key(name)
 
     def _apply_key(self, name: str) -> None:
-        self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
+        self._waiting_number, self._asked_number = self._asked_number, _NO_NUMBER
         self._apply_key_name(name)
         self._report_number_not_taken()
 
@@ -160,7 +163,7 @@ class InputHandler:
         self._batch.serial += 1
         if line is None:
             return
-        self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
+        self._waiting_number, self._asked_number = self._asked_number, _NO_NUMBER
         self._batch.uncommitted += 1
         prepared = self._resolver.prepare(line)
         if prepared.reason == NUMBER_BESIDE_CODE:
@@ -170,6 +173,8 @@ class InputHandler:
             self._refuse(prepared.line._replace(text="" if is_secret else prepared.line.text), msg(prepared.reason), at)
         else:
             self._apply_prepared(prepared.line, at)
+        if number := self._batch.take_asked_number():
+            self._asked_number = _AskedNumber(text=number)
         if prepared.dropped:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
         self._report_number_not_taken()
@@ -177,8 +182,8 @@ class InputHandler:
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
         self._batch.serial += 1
-        if self._fast_number.quantity:
-            self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
+        if self._asked_number.text:
+            self._waiting_number, self._asked_number = self._asked_number, _NO_NUMBER
         self._clear_open_line()
         text = "" if is_secret else "\n".join(line.text for line in lines)[:MAX_LINE]
         self._refuse(lines[-1]._replace(text=text), reason, at)
@@ -287,7 +292,7 @@ class InputHandler:
             if asked:
                 self._event_runner.answer(asked, UnknownCode(line.text), line.text)
                 return
-        self._fast_number = _FastNumber(self._page.identity, quantity, line.text)
+        self._asked_number = _AskedNumber(self._page.identity, quantity, line.text)
         verdict = Verdict(ASK, msg("input.confirm_fast_number", text=line.text.strip(" ")))
         self._event_runner.answer(verdict, UnknownCode(line.text), line.text)
 
@@ -304,12 +309,12 @@ class InputHandler:
         return waiting.quantity if is_confirmed else None
 
     def _report_number_not_taken(self) -> None:
-        """Add to the verdict that a number at the pace of a scanner is not taken, because nobody answered."""
+        """Add to the verdict that a number which was asked about is not taken, because nobody answered."""
         waiting, self._waiting_number = self._waiting_number, _NO_NUMBER
-        if not waiting.quantity:
+        if not waiting.text:
             return
         verdict, why = self._verdicts.current, raw_message(waiting.text.strip(" "))
-        if verdict is None or verdict.text.id == "input.confirm_fast_number":
+        if verdict is None or verdict.text.id in _NUMBER_QUESTIONS:
             self._verdicts.current = Verdict(WRONG, msg("session.input_not_applied", count=1, why=why))
         else:
             text = msg("session.not_applied", count=1, why=why, said=verdict.text)

@@ -110,8 +110,6 @@ def _rejected_scan(
         or verdict.kind != WRONG
     ):
         return _NO_REJECTED_SCAN
-    if isinstance(meaning, UnknownCode | Text | RefusedInput) and stacked_jobs[-1].job.name == "pick":
-        return _NO_REJECTED_SCAN  # the page names the product: a number replaces a label that cannot be read
     product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
     scans = (meaning,) if isinstance(meaning, Scan) else meaning.scans if isinstance(meaning, Ambiguous) else ()
     products = [match.key for scan in scans for match in scan.matches if match.kind == PRODUCT]
@@ -142,6 +140,7 @@ class InputBatch:
         self.has_failed = False
         """Whether a commit failed: the rest of the batch must not happen."""
         self._rejected_scan = _NO_REJECTED_SCAN
+        self._asked_number = ""
 
     def restart(self, page_before: tuple[Any, ...], question: PendingQuestion) -> None:
         """Begin the next batch."""
@@ -162,4 +161,10 @@ class InputBatch:
         if not rejected.product or rejected != _RejectedScan(page_key(stacked_jobs), product):
             return None
         self._rejected_scan = _NO_REJECTED_SCAN
+        self._asked_number = text
         return Verdict(ASK, msg("input.number_after_refused_scan", text=text, label=label))
+
+    def take_asked_number(self) -> str:
+        """Return the number that the last line made a question of, once; empty if it made none."""
+        text, self._asked_number = self._asked_number, ""
+        return text

@@ -404,6 +404,19 @@ def ask_after_undo(state: MoveState, location: str) -> Result:
     return Turn(state, (), Verdict(ASK, text))
 
 
+def is_asked_after_undo(state: MoveState) -> bool:
+    """Return True if it is asked whether undone goods are in hand or were put back at a scanned location."""
+    return any(choice.kind == "put_down_there" for choice in state.choices)
+
+
+def keep_question_after_undo(asked: MoveState, turn: Result) -> Result:
+    """Ask again about the location scanned after an undo if a typed quantity has changed the goods in hand."""
+    if not is_asked_after_undo(asked) or turn.state.choices or not turn.state.in_hand:
+        return turn
+    question = ask_after_undo(turn.state, asked.choices[0].key)
+    return question._replace(effects=turn.effects) if turn.verdict and turn.verdict.kind == GOOD else turn
+
+
 def _return_to_source(state: MoveState, goods: Goods) -> MoveState:
     """Continue taking from the location that undone goods came from."""
     if state.is_started and state.location.casefold() == goods.location.casefold():

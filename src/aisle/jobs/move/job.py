@@ -325,6 +325,8 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         return reply(state, WRONG, "move.answer_first", what=name_of(match))
     if match.kind != LOCATION and source.is_place_asked(state):
         return source.more_from(state, match)
+    if match.kind != LOCATION and destination.is_asked_after_undo(state):
+        return reply(state, WRONG, "move.answer_first", what=name_of(match))
     is_pending = state.pending_scan is not None and not state.is_started
     portion = state.portion if state.phase in ("put", "where") else ZERO
     state = state._replace(choices=(), is_undoing=False, portion=portion)
@@ -387,9 +389,10 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
     """Set the quantity of the goods; `is_confirmed` skips the question about a large quantity."""
     if source.is_order_asked(state):
         return source.set_asked_quantity(state, value)
-    state = state._replace(choices=(), pending_scan=None, is_undoing=False)
+    asked, state = state, state._replace(choices=(), pending_scan=None, is_undoing=False)
     if state.phase != "put":
-        return source.set_quantity(state, goods, value, is_confirmed=is_confirmed)
+        turn = source.set_quantity(state, goods, value, is_confirmed=is_confirmed)
+        return destination.keep_question_after_undo(asked, turn)
     if value > goods.quantity:
         return reply(state, WRONG, "move.not_so_many", label=goods.label, quantity=value, there=goods.quantity)
     portion = value if value < goods.quantity else ZERO

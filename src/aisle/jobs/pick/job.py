@@ -342,6 +342,9 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             goods.order == key for goods in state.to_return
         ):
             return Turn(state, order_updates.query_orders((key,), refresh=False))
+        case Closed("shortage", answer) if answer and answer["kind"] == "found":
+            asked = offered_choices.offer_location(state, str(answer["location"]), int(answer.get("pool") or 0))
+            return _handle_update(asked, Closed("shortage"), context)
         case Closed("shortage", answer) if answer:
             return _apply_shortage(state, answer, context)
         case Closed("count", answer) if answer:

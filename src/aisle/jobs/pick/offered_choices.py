@@ -243,6 +243,13 @@ def scanned_locations(state: PickState) -> tuple[PickChoice, ...]:
     return tuple(choice for choice in state.choices if choice.kind == CHANGE_LOCATION)
 
 
+def offer_location(state: PickState, location: str, pool: int) -> PickState:
+    """Offer another location that was scanned, so that it is asked where the next goods were picked."""
+    if state.current_line is None or not state.current_line.location:
+        return state
+    return state._replace(choices=(PickChoice(CHANGE_LOCATION, location, pool=pool),))
+
+
 def keep_scanned_location(before: PickState, state: PickState, event: Event) -> PickState:
     """Keep the offer of a scanned location until goods come, the stop changes, or its own location is scanned."""
     held, take, now = scanned_locations(before), before.current_line, state.current_line

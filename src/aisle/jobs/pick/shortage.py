@@ -112,6 +112,8 @@ class ShortageState(NamedTuple):
     is_loaded: bool = False
     """True once the other locations were read."""
     offered: ShortageChoice | None = None
+    scanned_location: str = ""
+    """Location without known stock that was scanned: the goods may have been picked there."""
     page: int = 0
     product_details: Product | None = None
     nearby: NearbyStock = NearbyStock()
@@ -492,7 +494,7 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
     """Handle a scan: the product itself was found after all; a location is chosen like its number."""
     state = state._replace(offered=None)
     if any(match.kind == PRODUCT and match.key == state.product for match in matches):
-        return Turn(state, (Close(event_for_below=scan),))
+        return Turn(state, (Close(event_for_below=scan, answer=_scanned_location_answer(state)),))
     location = next((match for match in matches if match.kind == LOCATION), None)
     first = matches[0]
     if location and state.phase == "choices":
@@ -511,11 +513,12 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
 def _choose_location(state: ShortageState, location: str) -> Result:
     """Choose another location; confirm first if no stock is known there."""
     if location.casefold() == state.location.casefold():
+        state = state._replace(scanned_location="")
         return _reply(state, WRONG, "shortage.same_location", place=location, label=state.label)
     other = next((other for other in state.other_locations if other.location.casefold() == location.casefold()), None)
     if other and other.quantity > 0:
         return _answer_other_location(state, other.location, other.pool)
-    state_asked = state._replace(offered=ShortageChoice("location", location))
+    state_asked = state._replace(offered=ShortageChoice("location", location), scanned_location=location)
     return _reply(state_asked, ASK, "shortage.no_stock_there", place=location, label=state.label)
 
 
@@ -529,6 +532,12 @@ def _pool_at_location(state: ShortageState, location: str) -> int:
 def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
     answer = {"kind": "elsewhere", "location": location, "pool": pool, "label": state.label}
     return _reply(state, GOOD, "shortage.other_location", Close(answer=answer), place=location, label=state.label)
+
+
+def _scanned_location_answer(state: ShortageState) -> Args | None:
+    """Return the answer that makes the pick ask where the goods were picked; None if no other location was scanned."""
+    location = state.scanned_location
+    return {"kind": "found", "location": location, "pool": _pool_at_location(state, location)} if location else None
 
 
 def _answer_short(state: ShortageState, reason: Reason) -> Result:
@@ -549,7 +558,7 @@ def _reason_fields(state: ShortageState, reason: Reason) -> Args:
 def _go_back(state: ShortageState) -> Result:
     """Go back one question; from the first one close the page without a result."""
     if state.offered:
-        return _reply(state._replace(offered=None), INFO, "session.dropped")
+        return _reply(state._replace(offered=None, scanned_location=""), INFO, "session.dropped")
     if state.phase == "which_reason" and len(state.orders) > 1:
         return _reply(state._replace(phase="which_order", order="", page=0), INFO, "shortage.which_order")
     if state.phase != "choices":

@@ -21,7 +21,7 @@ from aisle.jobs.supervisor.log_filter import LogFilter
 from aisle.jobs.supervisor.log_filter import query_arguments as log_arguments
 from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
-from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, raw
+from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 
 MAP_NAMES = {"pick": msg("today.of_picks"), "short": msg("today.of_shorts"), "move": msg("today.of_moves")}
 """Kinds of activity that the map can show."""
@@ -96,8 +96,8 @@ LINK_NAMES = {
 }
 ONLINE_LINKS = ("live", "partial", "syncing")
 LATE_COURIER_S = 30.0
-ORDER_LIST = "headers"
-"""Name of the list of orders in the sync."""
+ORDER_LIST, LOG_LIST = "headers", "logs"
+"""Names of the list of orders and of the store's log in the sync."""
 
 
 class FiguresPage(DetailPage[TodayState]):
@@ -132,7 +132,13 @@ class FiguresPage(DetailPage[TodayState]):
 
 def _tiles(state: TodayState) -> tuple[Tile, ...]:
     figures = dict(state.tiles)
-    return tuple(today_tiles.make_tile(id_, figures.get(id_)) for id_ in today_tiles.SOURCES)
+    unread = _unread_lists(state)
+    return tuple(today_tiles.make_tile(id_, figures.get(id_), unread) for id_ in today_tiles.SOURCES)
+
+
+def _unread_lists(state: TodayState) -> tuple[str, ...]:
+    """Return the lists that were never read, as far as is known."""
+    return state.figures["unread"] if state.figures else ()
 
 
 MAX_LATEST = 9
@@ -180,6 +186,9 @@ def _dashboard(state: TodayState) -> Dashboard:
         )
         for person in state.people
     )
+    if LOG_LIST in _unread_lists(state):
+        loading = Block(msg("today.people"), ((msg("list.loading", what=msg("list.log")),),))
+        return Dashboard(_tiles(state), (), (loading,))
     blocks = (Block(msg("today.people"), people),) if people else ()
     charts = (hours, map_) if any(_count_of(person, "pick") for person in state.people) else ()
     latest = (Block(msg("today.latest"), tuple(_latest_row(entry) for entry in state.latest)),) if state.latest else ()
@@ -229,13 +238,14 @@ def _work_block(values: TodayRow) -> Block:
     waiting = sum(outbox.get(name, 0) for name in ("queued", "sending", "in_doubt"))
     in_doubt = sum(outbox.get(name, 0) for name in ("needs_person", "rejected"))
     here = msg("today.here_only", count=waiting, doubtful=in_doubt)
-    rows = _figure_rows(
-        ("today.work_pick", values["work_pick"]),
-        ("today.work_count", values["work_count"]),
-        ("today.work_move", values["work_move"]),
-        ("today.work_short", values["work_short"]),
-        ("today.waiting", here),
-    )
+    work = {
+        "today.work_pick": values["work_pick"],
+        "today.work_count": values["work_count"],
+        "today.work_move": values["work_move"],
+        "today.work_short": values["work_short"],
+    }
+    unknown = number_message(None) if LOG_LIST in values["unread"] else None
+    rows = _figure_rows(*((id_, unknown or count) for id_, count in work.items()), ("today.waiting", here))
     return Block(msg("today.work"), rows, is_compact=True)
 
 

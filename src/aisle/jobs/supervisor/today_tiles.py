@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, Query, Rows, Start, money_message
@@ -36,6 +36,8 @@ class TileSource(NamedTuple):
     """Returns the query with the given id."""
     figure: Callable[[Rows, Context], TileFigure]
     opens: Start
+    list_name: str = "headers"
+    """List of the sync that the figure comes from."""
 
 
 def _orders_query(view: str) -> Callable[[str, Context], Query]:
@@ -114,6 +116,7 @@ SOURCES: dict[str, TileSource] = {
         ),
         _differences,
         Start("exceptions", {"kind": "differences"}),
+        "logs",
     ),
     "negative_stock": TileSource(
         msg("exceptions.negative_stock"),
@@ -121,6 +124,7 @@ SOURCES: dict[str, TileSource] = {
         lambda id_, context: Query(id_, "negative_stock", {"first": 0, "size": 1}, is_live=True),
         _negative_stock,
         Start("exceptions", {"kind": "negative_stock"}),
+        "products",
     ),
     "deliveries": TileSource(
         msg("tile.late_deliveries"),
@@ -130,6 +134,7 @@ SOURCES: dict[str, TileSource] = {
         ),
         _late_deliveries,
         Start("deliveries", {}),
+        "deliveries",
     ),
 }
 """Sources of the tiles by the id of their query, in the order of their numbers."""
@@ -140,10 +145,13 @@ def tile_queries(context: Context) -> tuple[Query, ...]:
     return tuple(source.query(id_, context) for id_, source in SOURCES.items())
 
 
-def make_tile(id_: str, figure: TileFigure | None) -> Tile:
-    """Return a tile with its figure, if it has come. A total of zero has neither a note nor a tone."""
+def make_tile(id_: str, figure: TileFigure | None, unread: Collection[str] = ()) -> Tile:
+    """Return a tile with its figure, if it has come and its list is not `unread`.
+
+    A total of zero has neither a note nor a tone.
+    """
     source = SOURCES[id_]
-    if figure is None:
+    if figure is None or source.list_name in unread:
         return Tile(source.title, None)
     return Tile(source.title, figure.total, figure.note if figure.total else raw(""), source.urgency)
 
