@@ -65,7 +65,7 @@ async def test_the_demo_store_is_made_once_and_whole(tmp_path: Path) -> None:
     service = open_service(path, ServiceOptions(lambda: START + 86400), demo=True)
     assert service.ensure_admin_token(tmp_path / "token") == secret
     names = [(token.name, token.revoked_on is None) for token in list_tokens(service.database)]
-    assert sorted(names) == [("demo", False), ("embedded", True)]
+    assert sorted(names) == [("aisle demo store", False), ("embedded", True)]
     headers = {"Authorization": f"Bearer {secret}"}
     transport = httpx.ASGITransport(service.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service" + API, headers=headers) as client:

@@ -92,7 +92,7 @@ def open_service(
     try:
         if demo:
             _seed_demo(storage, options.clock)
-        options = options._replace(has_demo_store=storage.read_now(has_demo_store))
+            options = options._replace(has_demo_store=storage.read_now(has_demo_store))
     except BaseException:
         storage.close()
         raise

@@ -140,5 +140,5 @@ OLD_SIGN_IN_FAILURES = """
     SELECT store_number, who FROM sign_in_failure WHERE failed_on < $1 AND locked_until < $2
     ORDER BY store_number, who LIMIT $3"""
 
-HAS_REVOKED_TOKEN = "SELECT 1 FROM token WHERE name = ? AND revoked_on IS NOT NULL LIMIT 1"
+HAS_REVOKED_TOKEN = "SELECT 1 FROM token WHERE name = $1 AND revoked_on IS NOT NULL LIMIT 1"
 HAS_DATA = "SELECT EXISTS (SELECT 1 FROM store) OR EXISTS (SELECT 1 FROM product)"
