@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -13,20 +11,30 @@ from aisle.jobs.job import (
     Context,
     Effect,
     Event,
-    LocalNote,
     Query,
     Refresh,
     Rows,
     Start,
     Turn,
-    Write,
     money_message,
 )
 from aisle.jobs.list_page import Column, ListPage
-from aisle.jobs.page_job import Action, FormPage, Page, PageJob
+from aisle.jobs.page_job import Action, Page, PageJob
 from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import not_an_order
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+from aisle.jobs.supervisor.difference_decisions import (
+    MANY,
+    NOT_REVIEWED,
+    ONE,
+    apply_decision,
+    approval_effects,
+    opened_rows,
+    recount_note,
+    start_count,
+    write_at_store,
+)
+from aisle.jobs.supervisor.exception_state import EXCEPTION_KINDS, Actions, ExceptionsState, Result
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,
@@ -34,7 +42,6 @@ from aisle.jobs.view import (
     GOOD,
     INFO,
     NEXT_PAGE,
-    Line,
     ListView,
     Msg,
     Row,
@@ -45,51 +52,9 @@ from aisle.jobs.view import (
 )
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Command, CursorKey, Match
 
-EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
-"""Kinds of exceptions, in the order of their numbers."""
-
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""
 
-
-class ExceptionsState(NamedTuple):
-    """State of the summary and of the list of one kind."""
-
-    kind: str = ""
-    """Kind that is listed; empty for the summary."""
-    counts: tuple[tuple[str, int], ...] = ()
-    difference_value: Decimal = Decimal(0)
-    """Sum of the absolute values of all differences."""
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Any, ...] = ()
-    """Rows of the kind that is listed."""
-    total: int = 0
-    is_marking: bool = False
-    """True if numbers mark rows instead of opening them."""
-    marked: tuple[str, ...] = ()
-    question: str = ""
-    """`approve` or `recount` while that is asked for all marked rows; else the key of the opened difference."""
-    approved: tuple[DifferencesRow, ...] = ()
-    """Differences approved last; they can be undone."""
-    features: tuple[str, ...] = ()
-    """Features that the service announces."""
-    is_loaded: bool = False
-    size: int = 12
-    """Number of rows that fit on the screen."""
-    opened_directly: bool = False
-    """True if the list of one kind was opened directly. Back then leaves the job."""
-
-    @property
-    def visible_kinds(self) -> tuple[str, ...]:
-        """Kinds of the summary that are on the screen."""
-        return EXCEPTION_KINDS[self.first : self.first + self.size]
-
-
-Result = Turn[ExceptionsState]
-Actions = tuple[Action[ExceptionsState], ...]
 
 # Summary
 
@@ -250,7 +215,7 @@ class NegativeStockList(ExceptionList):
     )
 
     def open_row(self, state: ExceptionsState, row: NegativeStockRow, context: Context) -> Result:
-        return _open_order(state, row["order_number"]) if row["order_number"] else Turn(state, (_start_count(row),))
+        return _open_order(state, row["order_number"]) if row["order_number"] else Turn(state, (start_count(row),))
 
 
 class RecountList(ExceptionList):
@@ -270,7 +235,7 @@ class RecountList(ExceptionList):
         return (Action(msg("exceptions.withdraw"), _withdraw_recount, "x", is_hinted=bool(state.rows)),)
 
     def open_row(self, state: ExceptionsState, row: RecountsRow, context: Context) -> Result:
-        return Turn(state, (_start_count(row),))
+        return Turn(state, (start_count(row),))
 
 
 def _value_message(row: DifferencesRow) -> Msg:
@@ -348,17 +313,6 @@ def _open_order(state: ExceptionsState, number: str) -> Result:
     return Turn(state, (Start("order", {"order_number": number}),))
 
 
-def _start_count(row: DifferencesRow | NegativeStockRow | RecountsRow) -> Start:
-    """Return the count that resolves it: at its location, or of the product at all locations."""
-    where = {"location_code": row["location_code"]} if row["location_code"] else {}
-    return Start("count", {**where, "product_number": row["product_number"], "label": row["label"]})
-
-
-def _recount_note(row: DifferencesRow | RecountsRow, text: str, *, mirrors_write: bool = False) -> LocalNote:
-    key = f"{row['product_number']}/{row['location_code']}"
-    return LocalNote("recount", key, text, needs_supervisor=True, mirrors_write=mirrors_write)
-
-
 def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
     """Withdraw the recount under the cursor, or the only one. While it is being sent it has no number yet."""
     row: RecountsRow | None = pages.row_at_cursor(state) or (state.rows[0] if len(state.rows) == 1 else None)
@@ -367,168 +321,23 @@ def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
     if row["kind"] == "queued":
         return Turn(state, (), Verdict(INFO, msg("exceptions.recount_not_sent", label=row["label"])))
     is_at_service = row["kind"] == "at_service"
-    effects: list[Effect] = [_recount_note(row, "", mirrors_write=is_at_service)]
+    effects: list[Effect] = [recount_note(row, "", mirrors_write=is_at_service)]
     if is_at_service:
         body = {"recounts": [{"id": int(row["key"]), "state": "withdrawn"}]}
-        effects.append(_write("write-recounts", (f"recount/{row['key']}",), context.store, body))
+        effects.append(write_at_store("write-recounts", (f"recount/{row['key']}",), context.store, body))
     rest = tuple(each for each in state.rows if each["key"] != row["key"])
     verdict = Verdict(GOOD, msg("exceptions.withdrawn", label=row["label"]))
     return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), verdict)
 
 
-def _write(operation: str, lanes: tuple[str, ...], store: str, body: Any) -> Write:
-    return Write(operation, lanes, {"store_number": store}, {}, body, needs_supervisor=True)
-
-
-# Decisions on differences
-
-TO_REVIEW = "1"
-"""Value of review_status (interface) with which aisle's own service asks for a review. It keeps no review of status
-0."""
-
-NOT_REVIEWED, REVIEWED = 1, 2
-"""Values of review_status (interface) that are written."""
-
-
-def is_review_kept(state: ExceptionsState, row: DifferencesRow) -> bool:
-    """Return True if the service stores the approval of this difference; otherwise only this host does."""
-    return "reviews" in state.features and row["key"].isdecimal() and row["review_status"] == TO_REVIEW
-
-
-def _is_recount_kept(state: ExceptionsState, row: DifferencesRow) -> bool:
-    return "recounts" in state.features and row["key"].isdecimal()
-
-
-def _approval_effects(
-    state: ExceptionsState, rows: Sequence[DifferencesRow], store: str, text: str = "approved", status: int = REVIEWED
-) -> Iterable[Effect]:
-    """Yield the effects that approve differences, or undo that. The service is sent what it wants reviewed."""
-    for row in rows:
-        yield _review_note(row, text, is_review_kept(state, row))
-    if kept := [row["key"] for row in rows if is_review_kept(state, row)]:
-        reviews = [{"id": int(key), "review_status": status} for key in kept]
-        yield _write("review-logs", tuple(f"log/{key}" for key in kept), store, {"reviews": reviews})
-
-
-def _recount_effects(state: ExceptionsState, rows: Sequence[DifferencesRow], store: str) -> Iterable[Effect]:
-    """Yield the effects that order recounts: a write for entries of the service, local notes for all others."""
-    for row in rows:
-        yield _review_note(row, "recount", _is_recount_kept(state, row))
-    if kept := [row["key"] for row in rows if _is_recount_kept(state, row)]:
-        recounts = [{"log_id": int(key)} for key in kept]
-        yield _write("write-recounts", tuple(f"log/{key}" for key in kept), store, {"recounts": recounts})
-    for row in rows:
-        if row["key"] not in kept:
-            yield _recount_note(row, row["label"] or row["product_number"])
-
-
-def _review_note(row: DifferencesRow, text: str, mirrors_write: bool) -> LocalNote:
-    return LocalNote("review", row["key"], text, needs_supervisor=True, mirrors_write=mirrors_write)
-
-
-def _apply_decision(
-    state: ExceptionsState, rows: tuple[DifferencesRow, ...], context: Context, decision: str
-) -> Result:
-    """Approve the differences or order recounts. The verdict says how many approvals only this host stores."""
-    if decision == "approve":
-        effects = tuple(_approval_effects(state, rows, context.store))
-        here = sum(not is_review_kept(state, row) for row in rows)
-        text = msg("exceptions.approved_on_host" if here else "exceptions.approved", count=len(rows), here=here)
-    else:
-        effects = tuple(_recount_effects(state, rows, context.store))
-        text = msg("exceptions.recounted", count=len(rows))
-    done = {row["key"] for row in rows}
-    rest = tuple(row for row in state.rows if row["key"] not in done)
-    total = max(len(rest), state.total - len(rows))
-    state = state._replace(question="", marked=(), is_marking=False, rows=rest, total=total, cursor=-1)
-    state = state._replace(approved=rows if decision == "approve" else ())
-    return Turn(state, effects, Verdict(GOOD if rows else INFO, text))
-
-
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:
     """Undo the last approval. The differences are listed again."""
     verdict = Verdict(GOOD, msg("exceptions.approval_undone", count=len(state.approved)))
-    effects = _approval_effects(state, state.approved, context.store, "", NOT_REVIEWED)
+    effects = approval_effects(state, state.approved, context.store, "", NOT_REVIEWED)
     return Turn(state._replace(approved=()), (*effects, DIFFERENCES.query(state, context)), verdict)
 
 
-class DecisionQuestion(FormPage[ExceptionsState]):
-    """Question what becomes of differences."""
-
-    prompt_text = msg("order_actions.prompt_action")
-
-    title_text = msg("exceptions.differences")
-
-    typed_only = True
-
-    def go_back(self, state: ExceptionsState, context: Context) -> Result:
-        return Turn(state._replace(question=""), (), Verdict(INFO, msg("session.dropped")))
-
-
-class ManyQuestion(DecisionQuestion):
-    """Question whether all marked differences are approved or counted again."""
-
-    name = "exceptions.many"
-
-    def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
-        many = "exceptions.approve_many" if state.question == "approve" else "exceptions.recount_many"
-        return (Line("product", msg(many, count=len(state.marked))),)
-
-    def actions(self, state: ExceptionsState) -> Actions:
-        return (
-            Action(msg("order_actions.yes"), _query_marked),
-            Action(msg("order_actions.no"), self.go_back),
-        )
-
-
-def _query_marked(state: ExceptionsState, context: Context) -> Result:
-    return Turn(state, (Query("marked", "differences", {"keys": list(state.marked)}, is_live=True),))
-
-
-class OneQuestion(DecisionQuestion):
-    """Question what becomes of one difference."""
-
-    name = "exceptions.one"
-
-    def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
-        row = _opened_rows(state)[0]
-        return _difference_lines(row, is_review_kept(state, row))
-
-    def actions(self, state: ExceptionsState) -> Actions:
-        row = _opened_rows(state)[0]
-        look_up = Start("look_up", {"product_number": row["product_number"], "label": row["label"]})
-        return (
-            Action(
-                msg("exceptions.approve"), lambda state, context: _apply_decision(state, (row,), context, "approve")
-            ),
-            Action(
-                msg("exceptions.recount"), lambda state, context: _apply_decision(state, (row,), context, "recount")
-            ),
-            Action(
-                msg("exceptions.count_now"), lambda state, _: Turn(state._replace(question=""), (_start_count(row),))
-            ),
-            Action(msg("exceptions.look_up"), lambda state, _: Turn(state, (look_up,))),
-        )
-
-
-def _opened_rows(state: ExceptionsState) -> tuple[DifferencesRow, ...]:
-    """Return the difference that is open, if it is in the window."""
-    return tuple(row for row in state.rows if row["key"] == state.question)
-
-
-def _difference_lines(row: DifferencesRow, is_review_kept: bool) -> tuple[Line, ...]:
-    """Return the lines on one difference, and a note if only this host stores the approval."""
-    far = msg("exceptions.counted", counted=row["counted"], difference=signed_message(row["difference"]))
-    worth = (
-        msg("exceptions.value", value=money_message(abs(row["value"]))) if row["known"] else msg("exceptions.no_price")
-    )
-    by = msg("exceptions.counted_by", who=row["user_name"], at=msg("moment", at=row["at"]))
-    where = (Line("location", raw(row["location_code"])),) if row["location_code"] else ()
-    notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_on_host"))
-    return (Line("product", raw(row["label"])), *where, Line("quantity", far), *(Line("note", note) for note in notes))
-
-
-SUMMARY, DIFFERENCES, ONE, MANY = Summary(), DifferenceList(), OneQuestion(), ManyQuestion()
+SUMMARY, DIFFERENCES = Summary(), DifferenceList()
 LISTS: dict[str, ExceptionList] = {
     page.query_name: page for page in (DIFFERENCES, NegativeStockList(), StuckOrderList(), RecountList())
 }
@@ -553,7 +362,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
     def page(self, state: ExceptionsState) -> Page[ExceptionsState]:
         if state.question in ("approve", "recount"):
             return MANY
-        if state.question and _opened_rows(state):
+        if state.question and opened_rows(state):
             return ONE
         return LISTS[state.kind] if state.kind else SUMMARY
 
@@ -577,13 +386,13 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             case Rows("features", rows):
                 return Turn(state._replace(features=tuple(rows[0]["features"]) if rows else ()))
             case Rows("marked", rows):
-                return _apply_decision(state, rows, context, state.question)
+                return apply_decision(state, rows, context, state.question)
             case Rows("all", rows, total):
                 keys = tuple(row["key"] for row in rows)
                 return pages.mark_all(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
             case Rows(id_) if id_ == state.kind:
                 turn = LISTS[state.kind].handle_rows(state, answer, context)
-                is_gone = self.page(state) is ONE and not _opened_rows(turn.state)
+                is_gone = self.page(state) is ONE and not opened_rows(turn.state)
                 return turn._replace(state=turn.state._replace(question="")) if is_gone else turn
         return Turn(state)
 

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
-from typing import NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, LocalNote, Query, Refresh, Rows, Turn, Write
@@ -29,6 +28,7 @@ from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities import order_progress
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.stored_message import read_message
+from aisle.jobs.supervisor.order_action_state import MIN_CHOICES, OrderActionState, Outcome, Person
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -52,81 +52,6 @@ from aisle.scan.meaning import PERSON, Accepts, Command, CursorKey, Match, Scan,
 MAX_PEOPLE = 60
 """Most people offered, page by page. Anybody else is typed."""
 MAX_REFRESHES = 20
-
-MIN_CHOICES = 6
-"""Number of people or reasons that fit on any screen."""
-
-
-class Person(NamedTuple):
-    """Person who may get the order."""
-
-    user: str
-    name: str
-
-
-class Outcome(NamedTuple):
-    """Result of the action for one order."""
-
-    order: str
-    state: str
-    """State of the operation; empty if nothing was written."""
-    why: Msg | None = None
-
-
-class OrderActionState(NamedTuple):
-    """State of an action on orders."""
-
-    orders: tuple[str, ...] = ()
-    page: str = "action"
-    """Name of the page without that of the job."""
-    kind: str = ""
-    line: int = 0
-    label: str = ""
-    """Name of the line's product."""
-    picked: Decimal = Decimal(0)
-    ordered: Decimal = Decimal(0)
-    """Picked and ordered quantity of all orders."""
-    reasons: tuple[Reason, ...] = ()
-    people: tuple[Person, ...] = ()
-    typed_name: str = ""
-    """Name that was typed."""
-    match_count: int = 0
-    """Number of people who match. `people` has at most as many as can be paged through."""
-    first_choice: int = 0
-    """Index of the first person or reason on the page."""
-    choices_per_page: int = MIN_CHOICES
-    """Number of them that fit on the screen."""
-    plan: tuple[tuple[str, OrderAction], ...] = ()
-    """Action for each order, to be run once it is confirmed."""
-    is_undo: bool = False
-    done_at: str = ""
-    """Time of the action, ISO 8601 UTC. Outcomes of earlier operations do not count."""
-    outcomes: tuple[Outcome, ...] = ()
-    undo: tuple[tuple[str, OrderAction], ...] = ()
-    """Actions that undo it."""
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    size: int = 12
-    """Number of results that fit on the screen."""
-    is_one_key: bool = False
-    """True if a letter alone began it, as words do that somebody types without a slash."""
-    can_reject_lines: bool = False
-    """True if the service accepts rejections of lines."""
-    is_in_batch: bool = True
-    """True if at least one of the orders is in a batch, or if that is not known yet."""
-
-    @property
-    def rows(self) -> tuple[Outcome, ...]:
-        """Results on the screen."""
-        return self.outcomes[self.first : self.first + self.size]
-
-    @property
-    def total(self) -> int:
-        """Number of results."""
-        return len(self.outcomes)
-
 
 ACTION_TEXTS = {
     "claim": ("order_actions.claim", "order_actions.done_claim"),
