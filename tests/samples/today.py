@@ -34,11 +34,7 @@ FIGURES: Any = {
     "last_ok": MOMENT - 3,
     "why": "",
     "read_at": MOMENT - 7200,
-    "size": 61_400_000,
     "courier_at": MOMENT - 2,
-    "rows_orders": 20000,
-    "rows_product": 50000,
-    "rows_log": 14210,
     "outbox": {"queued": 2, "needs_person": 1},
 }
 

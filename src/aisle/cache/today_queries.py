@@ -91,9 +91,7 @@ def figures_of_day(context: QueryContext, args: Args) -> QueryResult[TodayRow]:
         **_work_figures(cache, began),
         **_link_figures(cache),
         "read_at": float(full[0]) if full and full[0] else 0.0,
-        "size": _cache_size(cache),
         "courier_at": _heartbeat_time(cache),
-        **{f"rows_{name}": _row_count(cache, name) for name in ("orders", "product", "log")},
     }
     outbox_states = fetch(outbox, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
     row["outbox"] = {str(state): int(count) for state, count in outbox_states}
@@ -109,25 +107,6 @@ def _work_figures(cache: apsw.Connection, began: datetime) -> Row:
 def _link_figures(cache: apsw.Connection) -> Row:
     state, last_ok, why = fetch(cache, "SELECT state, last_ok, server FROM link")[0]
     return {"link": str(state), "last_ok": float(last_ok or 0), "why": str(why)}
-
-
-def _row_count(cache: apsw.Connection, table: str) -> int:
-    """Return the number of rows of a table; for the log the number in its sums."""
-    if table == "orders":
-        return sum(int(count) for (count,) in fetch(cache, "SELECT n FROM order_tally"))
-    if table == "product":
-        row = fetch_one(cache, "SELECT max(id) FROM product")
-        return int(row[0] or 0) if row else 0
-    row = fetch_one(cache, "SELECT sum(n) FROM log_hour")
-    return int(row[0] or 0) if row else 0
-
-
-def _cache_size(cache: apsw.Connection) -> int:
-    """Return the size of the cache file in bytes; 0 if there is none."""
-    try:
-        return os.stat(cache.filename).st_size if cache.filename else 0
-    except OSError:
-        return 0
 
 
 def _heartbeat_time(cache: apsw.Connection) -> float:

@@ -129,12 +129,7 @@ class TodayRow(TypedDict):
     last_ok: float
     why: str
     read_at: float
-    size: int
-    """Bytes of the cache file."""
     courier_at: float
-    rows_orders: int
-    rows_product: int
-    rows_log: int
     outbox: dict[str, int]
     """Number of live operations by state."""
 
