@@ -27,9 +27,10 @@ DUE_DAYS: Mapping[str, int | None] = {"any": None, "late": None, "today": 0, "to
 
 CLAIM_VALUES: Mapping[str, bool | None] = {"any": None, "claimed": True, "free": False}
 SHORT_VALUES: Mapping[str, bool] = {"any": False, "short": True}
-SORTS = ("pickup", "age", "number")
+SORTS = ("pickup", "age", "number", "customer", "state", "progress", "claim")
+DIRECTIONS: Mapping[str, bool] = {"ascending": False, "descending": True}
 
-FILTER_FIELDS = ("state", "due", "claim", "shorts", "sort", "reference")
+FILTER_FIELDS = ("state", "due", "claim", "shorts", "sort", "direction", "reference")
 """Fields of a filter, in the order of their numbers."""
 
 
@@ -41,6 +42,7 @@ class OrderFilter(NamedTuple):
     claim: str = "any"
     shorts: str = "any"
     sort: str = "pickup"
+    direction: str = "ascending"
     reference: str = ""
 
     def value(self, field: str) -> str:
@@ -75,6 +77,7 @@ def filter_values(field: str) -> tuple[str, ...]:
         "claim": tuple(CLAIM_VALUES),
         "shorts": tuple(SHORT_VALUES),
         "sort": SORTS,
+        "direction": tuple(DIRECTIONS),
         "reference": ("none",),
     }
     return known.get(field, ())
@@ -83,6 +86,12 @@ def filter_values(field: str) -> tuple[str, ...]:
 def with_value(filter_: OrderFilter, field: str, value: str) -> OrderFilter:
     """Return the filter with this value for the field."""
     return filter_._replace(**{field: "" if field == "reference" else value})
+
+
+def with_sort(filter_: OrderFilter, sort: str) -> OrderFilter:
+    """Return the filter sorted by this column; in the other direction if it is sorted by it already."""
+    is_reversed = filter_.sort == sort and filter_.direction == "ascending"
+    return filter_._replace(sort=sort, direction="descending" if is_reversed else "ascending")
 
 
 def parse_filter(saved: Args) -> OrderFilter:
@@ -98,6 +107,7 @@ def query_arguments(filter_: OrderFilter) -> Args:
     args: dict[str, Json] = {
         "status": list(STATUSES_BY_STATE[filter_.state]),
         "sort": filter_.sort,
+        "descending": DIRECTIONS[filter_.direction],
         "reference": filter_.reference,
         "claimed": CLAIM_VALUES[filter_.claim],
         "short": SHORT_VALUES[filter_.shorts],

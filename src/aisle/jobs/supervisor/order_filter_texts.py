@@ -11,6 +11,7 @@ FIELD_NAMES = {
     "claim": "orders.field_claim",
     "shorts": "orders.field_shorts",
     "sort": "orders.field_sort",
+    "direction": "orders.field_direction",
     "reference": "orders.field_reference",
 }
 
@@ -36,6 +37,12 @@ VALUE_NAMES = {
     ("sort", "pickup"): "orders.sort_pickup",
     ("sort", "age"): "orders.sort_age",
     ("sort", "number"): "orders.sort_number",
+    ("sort", "customer"): "orders.sort_customer",
+    ("sort", "state"): "orders.sort_state",
+    ("sort", "progress"): "orders.sort_progress",
+    ("sort", "claim"): "orders.sort_claim",
+    ("direction", "ascending"): "orders.direction_ascending",
+    ("direction", "descending"): "orders.direction_descending",
     ("reference", "none"): "orders.any",
 }
 
