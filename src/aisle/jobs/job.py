@@ -282,6 +282,11 @@ class Turn(NamedTuple, Generic[S]):
     """Verdict to show; None keeps the current one."""
 
 
+def reply(state: S, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Turn[S]:
+    """Return a turn with a verdict."""
+    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
+
+
 class Policy(NamedTuple):
     """Rules of a store for its jobs, from the settings."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aisle.barcode_keys import has_gtin_form
 from aisle.jobs import pages
-from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number
+from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pages import page_size
@@ -245,7 +245,7 @@ def _go_to_neighbour(state: LocationsState, *, is_next: bool) -> Result:
         return Turn(state)
     if code := state.location["after" if is_next else "before"]:
         return Turn(state, (_query_chosen(code),))
-    return Turn(state, (), Verdict(INFO, msg("locations.last_location" if is_next else "locations.first_location")))
+    return reply(state, INFO, "locations.last_location" if is_next else "locations.first_location")
 
 
 def _show_next_page(state: LocationsState, context: Context) -> Result:
@@ -259,7 +259,7 @@ def _start_job(letter: str, state: LocationsState, context: Context) -> Result:
 def _go_back(state: LocationsState, context: Context) -> Result:
     """Withdraw the offer, return to the list if the page was opened from it, or leave the job."""
     if state.offered:
-        return Turn(state._replace(offered=None), (), Verdict(INFO, msg("session.dropped")))
+        return reply(state._replace(offered=None), INFO, "session.dropped")
     if state.code and state.opened_from_list:
         listed = state._replace(code="", page=0)
         return Turn(listed, _list_queries(listed, context))
@@ -415,7 +415,7 @@ class LocationsJob(PageJob[LocationsState]):
         if total == 1:
             return _open_location(state, rows[0]["location_code"])
         listed = state._replace(code="", search=text, rows=rows, total=total, first=0, cursor=-1, opened_from_list=True)
-        return Turn(listed, (), Verdict(INFO, msg("locations.found", text=text, count=total)))
+        return reply(listed, INFO, "locations.found", text=text, count=total)
 
     def handle_scan(self, state: LocationsState, matches: tuple[Match, ...], context: Context) -> Result:
         """Open a scanned location. Offer a product or an order as a choice."""
@@ -429,10 +429,10 @@ class LocationsJob(PageJob[LocationsState]):
         if match.kind in (ORDER, REFERENCE):
             state = state._replace(offered=OfferedChoice("order", match.key))
             query = Query("offered", "order", {"order_number": match.key})
-            return Turn(state, (query,), Verdict(ASK, msg("look_up.is_order", order=match.key, who=label)))
+            return reply(state, ASK, "look_up.is_order", query, order=match.key, who=label)
         if match.kind != PERSON:
-            return Turn(state, (), Verdict(INFO, msg("locations.not_this", what=name_of(match))))
-        return Turn(state, (), Verdict(INFO, msg("locations.is_person", name=label)))
+            return reply(state, INFO, "locations.not_this", what=name_of(match))
+        return reply(state, INFO, "locations.is_person", name=label)
 
 
 _POOLS_QUERY = Query("store", "store", {}, is_live=True)
@@ -465,8 +465,7 @@ def _check_order(state: LocationsState, rows: tuple[OrderRow, ...]) -> Result:
     if not row or not gone or state.offered is None:
         return Turn(state)
     id_ = "batch.rejected" if row.get("is_rejected") else "batch.finished"
-    verdict = Verdict(WRONG, msg(id_, order=state.offered.key))
-    return Turn(state._replace(offered=None), (), verdict)
+    return reply(state._replace(offered=None), WRONG, id_, order=state.offered.key)
 
 
 def _scan_product(state: LocationsState, product: str, label: str) -> Result:
@@ -483,7 +482,6 @@ def _report_product_here(state: LocationsState, products: list[ProductHereRow]) 
         return Turn(state)
     label = state.offered.label or state.offered.key
     if not products:
-        return Turn(state, (), Verdict(ASK, msg("locations.not_here", label=label, place=state.code)))
+        return reply(state, ASK, "locations.not_here", label=label, place=state.code)
     quantity = known_number(products[0]["quantity"])
-    text = msg("locations.product_here", label=label, place=state.code, quantity=quantity)
-    return Turn(state, (), Verdict(ASK, text))
+    return reply(state, ASK, "locations.product_here", label=label, place=state.code, quantity=quantity)

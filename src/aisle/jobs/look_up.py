@@ -21,6 +21,7 @@ from aisle.jobs.job import (
     Turn,
     format_number,
     money_message,
+    reply,
 )
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
@@ -173,7 +174,7 @@ def _go_back(state: LookUpState, context: Context) -> Result:
     """Close the offer, return to the list that the page was opened from, or leave the job."""
     if state.offered_order:
         state = state._replace(offered_order="")
-        return Turn(state, _refresh(state, context), Verdict(INFO, msg("session.dropped")))
+        return reply(state, INFO, "session.dropped", *_refresh(state, context))
     if state.product_number and state.search:
         listed = state._replace(product_number="", page=0, cursor=-1)
         return Turn(listed, _refresh(listed, context))
@@ -514,11 +515,10 @@ class LookUpJob(PageJob[LookUpState]):
         if match.kind == LOCATION:
             return Turn(state, (Start("locations", {"location_code": match.key}),))
         if match.kind in (ORDER, REFERENCE):
-            text = msg("look_up.is_order", order=match.key, who=label)
-            return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
+            return reply(state.with_offered_order(match.key), ASK, "look_up.is_order", order=match.key, who=label)
         if match.kind != PERSON:
-            return Turn(state, (), Verdict(INFO, msg("my_entries.not_this", what=name_of(match))))
-        return Turn(state, (), Verdict(INFO, msg("look_up.is_person", name=label)))
+            return reply(state, INFO, "my_entries.not_this", what=name_of(match))
+        return reply(state, INFO, "look_up.is_person", name=label)
 
 
 def _open_product(state: LookUpState, product: str, label: str = "") -> Result:
@@ -563,4 +563,4 @@ def _handle_found(state: LookUpState, answer: Rows, context: Context) -> Result:
         product_number="", search=text, rows=rows, total=total, may_have_more=partly, first=0, cursor=-1
     )
     found = "look_up.found_more" if partly else "look_up.found"
-    return Turn(listed, (), Verdict(INFO, msg(found, text=text, count=total)))
+    return reply(listed, INFO, found, text=text, count=total)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn
+from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg
 from aisle.scan.inputs import ROW_KEY
 from aisle.scan.meaning import (
@@ -88,13 +88,13 @@ MARK_KEYS = ("mark", "shift+up", "shift+down")
 def mark_all(state: M, keys: tuple[str, ...], message: Msg) -> Turn[M]:
     """Mark all of these rows; remove all marks if all of them are marked already."""
     if set(keys) <= set(state.marked):
-        return Turn(state._replace(marked=()), (), Verdict(INFO, msg("orders.none_marked")))
+        return reply(state._replace(marked=()), INFO, "orders.none_marked")
     return Turn(state._replace(marked=keys), (), Verdict(INFO, message))
 
 
 def clear_marks(state: M) -> Turn[M]:
     """Remove all marks and stop marking."""
-    return Turn(state._replace(is_marking=False, marked=()), (), Verdict(INFO, msg("orders.none_marked")))
+    return reply(state._replace(is_marking=False, marked=()), INFO, "orders.none_marked")
 
 
 MAX_TYPED_DIGITS = 8
@@ -349,10 +349,10 @@ def reject_input(state: S, event: Event) -> Turn[S]:
     elif isinstance(event, Text | UnknownCode):
         what = event[0]
         if what.isdecimal() and len(what) <= MAX_TYPED_DIGITS:
-            return Turn(state, (), Verdict(WRONG, msg("input.no_choice", text=what)))
+            return reply(state, WRONG, "input.no_choice", text=what)
     else:
         return Turn(state)
-    return Turn(state, (), Verdict(WRONG, msg("today.unknown", text=what)))
+    return reply(state, WRONG, "today.unknown", text=what)
 
 
 def query_window(id_: str, name: str, args: Args, first: int, size: int) -> Query:

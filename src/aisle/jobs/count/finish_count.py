@@ -18,7 +18,7 @@ from aisle.jobs.count.count_state import (
     new_log_entry,
     stock_change_entry,
 )
-from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, Write, money_message
+from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, Write, money_message, reply
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.undo_reference import UNDO_PREFIX
 
@@ -34,10 +34,6 @@ ENTRIES_PER_OPERATION = 20
 
 QUERY_ALL = "all"
 """Query of all stock lines at a location, and its id."""
-
-
-def reply(state: CountState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
 def reset_count(state: CountState) -> CountState:

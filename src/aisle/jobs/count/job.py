@@ -28,6 +28,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
 from aisle.scan.meaning import (
@@ -187,7 +188,7 @@ class CountJob(Job[CountState]):
             case CursorKey(key) if state.phase in ("summary", "pool", "list"):
                 return Turn(finish_count.scroll(state, key, context))
             case UnknownCode(code) | Text(code):
-                return finish_count.reply(state, WRONG, "count.unknown", code=code)
+                return reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
 
 
@@ -320,7 +321,7 @@ def _open_single_product(state: CountState) -> Result:
     items = items or (count_state.new_line(state, state.only_product, state.label),)
     state = state._replace(lines=items, current_index=0)
     label = count_state.label_with_pools(state, 0)
-    return finish_count.reply(state, ASK, "count.how_many_at", label=label, place=state.location)
+    return reply(state, ASK, "count.how_many_at", label=label, place=state.location)
 
 
 def _report_begun(state: CountState, text: Msg) -> Result:
@@ -401,18 +402,18 @@ def _handle_plan_command(state: CountState, letter: str, context: Context) -> Re
 def _skip(state: CountState) -> Result:
     next_index = count_input.next_stop(state)
     if next_index == state.current_index:
-        return finish_count.reply(state, INFO, "count.last_stop")
+        return reply(state, INFO, "count.last_stop")
     location = state.lines[next_index].location
     if not location:
-        return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later_without_location")
+        return reply(finish_count.go_to_stop(state, next_index), INFO, "count.later_without_location")
     place = count_state.name_with_pool(state, next_index)
-    return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later", place=place)
+    return reply(finish_count.go_to_stop(state, next_index), INFO, "count.later", place=place)
 
 
 def _undo_step(state: CountState) -> Result:
     back, item = count_state.undo_entry(state)
     if item is None:
-        return finish_count.reply(back, WRONG, "count.nothing_to_undo")
+        return reply(back, WRONG, "count.nothing_to_undo")
     now = back.lines[back.current_index].counted
     was = item.counted or Decimal(0)
     label = count_state.name_with_pool(back, back.current_index)
@@ -423,14 +424,14 @@ def _undo_step(state: CountState) -> Result:
 
 def _ask_pool(state: CountState) -> Result:
     if len(state.pools) < 2 or state.only_product:
-        return finish_count.reply(state, INFO, "count.one_pool")
-    return finish_count.reply(state._replace(phase="pool"), ASK, "count.which_pool")
+        return reply(state, INFO, "count.one_pool")
+    return reply(state._replace(phase="pool"), ASK, "count.which_pool")
 
 
 def _set_pool(state: CountState, number: int) -> Result:
     pool = next((pool for pool in state.pools if pool.number == number), None)
     if pool is None:
-        return finish_count.reply(state, WRONG, "count.no_pool", number=number)
+        return reply(state, WRONG, "count.no_pool", number=number)
     state = state._replace(phase="count", chosen_pool=number, first_row=0)
     if state.mode == "product":
         current = state.lines[max(0, state.current_index)]
@@ -444,7 +445,7 @@ def _set_pool(state: CountState, number: int) -> Result:
         state = finish_count.go_to_stop(state, keys.index(count_state.line_key(line)))
     else:
         state = state._replace(current_index=-1)
-    return finish_count.reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)
+    return reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)
 
 
 def _go_back(state: CountState) -> Result:
@@ -453,15 +454,13 @@ def _go_back(state: CountState) -> Result:
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
     if state.phase == "list":
-        return finish_count.reply(
-            state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan)
-        )
+        return reply(state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan))
     if state.phase in ("pool", "leave"):
-        return finish_count.reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
+        return reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
     if state.phase != "count":
-        return finish_count.reply(finish_count.resume_counting(state), INFO, "count.go_on")
+        return reply(finish_count.resume_counting(state), INFO, "count.go_on")
     if state.counted_lines:
-        return finish_count.reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
+        return reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
     return finish_count.end_count(finish_count.back_to_plan(state), Verdict(INFO, msg("count.left")))
 
 
@@ -470,7 +469,7 @@ def _handle_choice(state: CountState, number: int, context: Context) -> Result:
         return count_input.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
-            return finish_count.reply(count_input.show_plan(state), INFO, "count.list_started")
+            return reply(count_input.show_plan(state), INFO, "count.list_started")
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":
@@ -484,4 +483,4 @@ def _handle_choice(state: CountState, number: int, context: Context) -> Result:
     if number == 2:
         gone = Verdict(INFO, msg("count.thrown_away", count=len(state.counted_lines)))
         return finish_count.end_count(finish_count.back_to_plan(state), gone)
-    return finish_count.reply(state._replace(phase="count"), INFO, "count.go_on")
+    return reply(state._replace(phase="count"), INFO, "count.go_on")

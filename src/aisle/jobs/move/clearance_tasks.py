@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import refused_operations
-from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write
+from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write, reply
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.move import goods_in_hand
-from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep, reply
+from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep
 from aisle.jobs.page_job import Page, PageJob, refuse
 from aisle.jobs.quantities import distinct_labels, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import stored_message
-from aisle.jobs.job import Context, Json, Query, Refresh, Turn
+from aisle.jobs.job import Context, Json, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
     ZERO,
@@ -21,7 +21,6 @@ from aisle.jobs.move.move_state import (
     parse_held_goods,
     parse_order_needs,
     parse_stock_lines,
-    reply,
 )
 from aisle.jobs.move.source import ask_exceeding
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
@@ -311,8 +310,7 @@ def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) ->
     count = len({item.product for item in step.items})
     if count == 1:
         return reply(state, WRONG, "move.moved_on", label=label, place=location)
-    text = msg("move.moved_on_many", label=label, place=location, count=count)
-    return Turn(state, (), Verdict(WRONG, text))
+    return reply(state, WRONG, "move.moved_on_many", label=label, place=location, count=count)
 
 
 def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:

@@ -22,9 +22,10 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool, reply
+from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.job import Effect, Turn
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import Msg, Verdict, msg, raw
+from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY
@@ -349,10 +348,3 @@ def parse_order_needs(row: OrderRow) -> tuple[OrderNeed, ...]:
         )
         for line in row.get("lines") or ()
     )
-
-
-def reply(
-    state: MoveState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg
-) -> Turn[MoveState]:
-    """Return a turn with a verdict."""
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities
-from aisle.jobs.job import Effect, Query, Refresh, Turn
+from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
     UNKNOWN_QUANTITY,
@@ -21,7 +21,6 @@ from aisle.jobs.move.move_state import (
     parse_held_goods,
     parse_unlocated_stock,
     pool_text,
-    reply,
 )
 from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
@@ -250,7 +249,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
 def _reply_of_pool(state: MoveState, id_: str, **args: str | Decimal) -> Result:
     """Ask about goods that may lie in other pools: the pool is named."""
     pool = next((pool for pool in state.pools if pool.number == state.from_pool), Pool(state.from_pool))
-    return Turn(state, (), Verdict(ASK, msg(id_, pool=pool_text(pool), **args)))
+    return reply(state, ASK, id_, pool=pool_text(pool), **args)
 
 
 def _take_of_order(state: MoveState, match: Match) -> Result:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, store_time
 from aisle.jobs.choice_letters import assign_letters
-from aisle.jobs.job import Effect, Event, Query, Turn
+from aisle.jobs.job import Effect, Event, Query, Turn, reply
 from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.goods_in_hand import has_goods_to_put_down, pieces_in_hand
-from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
+from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
-from aisle.jobs.pick.undo import moved_stop_step
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Match, Quantity, Scan, UnknownCode
@@ -130,7 +129,7 @@ def remove_answered(state: PickState, choice: PickChoice) -> PickState:
 def ask_postponed(state: PickState) -> Turn[PickState]:
     """Ask the postponed question again; a number now answers it."""
     state_asked = state._replace(is_postponed=False, is_quantity_open=False, choices=())
-    return Turn(state_asked, (), Verdict(ASK, msg("pick.question_repeated", order=state.take_over_choices[0].key)))
+    return reply(state_asked, ASK, "pick.question_repeated", order=state.take_over_choices[0].key)
 
 
 PICKED_FROM = "taken_at"
@@ -235,7 +234,7 @@ def products_of_goods_question(state: PickState) -> set[str]:
 
 def reject_other_scan(state: PickState, match: Match) -> Turn[PickState]:
     """Reject a scan, because the question about the goods scanned before would be lost."""
-    return Turn(state, (), Verdict(WRONG, msg("pick.goods_first_scan", what=quantities.name_of(match))))
+    return reply(state, WRONG, "pick.goods_first_scan", what=quantities.name_of(match))
 
 
 def scanned_locations(state: PickState) -> tuple[PickChoice, ...]:
@@ -268,7 +267,7 @@ def repeat_goods_question(state: PickState) -> Turn[PickState]:
     """Refuse a command, because scanned goods would be lost, and keep the question about them."""
     if product_in_question(state):
         return repeat_location_question(state)
-    return Turn(state, (), Verdict(WRONG, msg("pick.goods_first")))
+    return reply(state, WRONG, "pick.goods_first")
 
 
 def keeps_question(state: PickState, match: Match) -> bool:
@@ -280,7 +279,7 @@ def keeps_question(state: PickState, match: Match) -> bool:
 def repeat_location_question(state: PickState) -> Turn[PickState]:
     """Repeat the location question, because another input came."""
     label = next(choice.label for choice in state.choices if choice.kind == PICKED_FROM)
-    return Turn(state, (), Verdict(WRONG, msg("pick.location_first", label=label)))
+    return reply(state, WRONG, "pick.location_first", label=label)
 
 
 def choice_for_location(state: PickState, location: str) -> PickChoice | None:
@@ -311,8 +310,7 @@ def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
         return None
     if state.is_pack_asked:
         kept = tuple(choice._replace(quantity=value) for choice in choices)
-        text = msg("pick.which_location", label=choices[0].label, quantity=value)
-        return Turn(state._replace(choices=kept), (), Verdict(ASK, text))
+        return reply(state._replace(choices=kept), ASK, "pick.which_location", label=choices[0].label, quantity=value)
     quantities = [_quantity_there(state, choice, value) for choice in choices]
     label = choices[0].label
     if not all(quantities):
@@ -462,7 +460,7 @@ MAX_OTHER_ORDERS = 2
 
 def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | int | Decimal) -> Result:
     """Reject an input; if choices are given, ask which one is meant."""
-    return Turn(state._replace(choices=ways), (), Verdict(ASK if ways else WRONG, msg(id_, **args)))
+    return reply(state._replace(choices=ways), ASK if ways else WRONG, id_, **args)
 
 
 def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[int], *ways: PickChoice) -> Result:

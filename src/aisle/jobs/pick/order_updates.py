@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 from aisle import json_codec
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims import is_later
-from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn
+from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
 from aisle.jobs.pick import goods_in_hand, pick_state, take_over
-from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, adjust_history, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
-from aisle.jobs.pick.undo import adjust_history, moved_stop_step
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
@@ -115,9 +114,7 @@ def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Chang
         return Turn(state)
     goods = tuple(each._replace(reason=REJECTED_REOPENED) if each in mine else each for each in state.to_return)
     count = sum((each.quantity for each in mine), Decimal(0))
-    return Turn(
-        state._replace(to_return=goods), (), Verdict(INFO, msg("pick.reopened_order", order=order, count=count))
-    )
+    return reply(state._replace(to_return=goods), INFO, "pick.reopened_order", order=order, count=count)
 
 
 def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
@@ -132,8 +129,7 @@ def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
         batch_text = msg("pick.priority_batch", order=tote.order, who=name, tote=tote.letter)
         text = batch_text if state.is_batch else msg("pick.priority", order=tote.order, who=name)
     if turn.verdict and turn.verdict.kind == ASK:  # an open question stays open
-        both = msg("pick.join", what=turn.verdict.text, more=text)
-        return turn._replace(state=state, verdict=Verdict(ASK, both))
+        return turn._replace(state=state, verdict=Verdict(ASK, msg("pick.join", what=turn.verdict.text, more=text)))
     return turn._replace(state=state, verdict=Verdict(INFO, text))
 
 
@@ -295,8 +291,11 @@ def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) 
     after, refused = pick_state.find_tote(turn.state, before.order), _refusal_of_user(row, user)
     if turn.verdict is not None or after is None or after.last_refusal == before.last_refusal:
         return turn
-    text = msg("receive.refused", label=before.order, why=read_message(refused["why"] if refused else ""))
-    return turn._replace(verdict=Verdict(WRONG, text))
+    return turn._replace(
+        verdict=Verdict(
+            WRONG, msg("receive.refused", label=before.order, why=read_message(refused["why"] if refused else ""))
+        )
+    )
 
 
 def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
@@ -321,7 +320,7 @@ def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Res
         return start_when_ready(state._replace(lines=(*state.lines, *fresh)))
     joined = pick_state.with_lines(state, [*state.lines, *fresh])._replace(choices=())
     open_ = sum(take.is_open for take in fresh)
-    return Turn(joined, (), Verdict(GOOD, msg("pick.joined", tote=tote.letter, order=tote.order, count=open_)))
+    return reply(joined, GOOD, "pick.joined", tote=tote.letter, order=tote.order, count=open_)
 
 
 def start_when_ready(state: PickState) -> Result:
@@ -373,7 +372,7 @@ def _merge_lines(
         return Turn(renewed, (), Verdict(INFO, text))
     if renewed.choices or renewed.take_over_choices or not is_news:
         return Turn(renewed)  # the open question stays on the screen, with its reason
-    return Turn(renewed, (), Verdict(INFO, msg("pick.changed", order=tote.order)))
+    return reply(renewed, INFO, "pick.changed", order=tote.order)
 
 
 def _order_values(lines: Mapping[int, PickLine]) -> list[tuple[Any, ...]]:

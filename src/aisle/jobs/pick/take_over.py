@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import stored_message
 from aisle.jobs.claims import Claim, is_later, parse_claim
-from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write
+from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import (
@@ -58,7 +58,7 @@ def put_down_for_others(state: PickState, location: str, context: Context) -> Go
     down = add_undo_step(
         state._replace(to_return=rest, choices=()), UndoStep(returned=goods, location=location, at=context.now)
     )
-    return Turn(down, writes, Verdict(GOOD, msg("pick.put_down", order=_order_numbers(goods), place=location)))
+    return reply(down, GOOD, "pick.put_down", *writes, order=_order_numbers(goods), place=location)
 
 
 def returned_message(state: PickState) -> Msg:
@@ -124,7 +124,7 @@ def track_put_down_by_others(state: PickState, order: str, row: OrderRow | None)
     state = state._replace(to_return=goods, choices=())
     count = sum((each.quantity for each in put_down), Decimal(0))
     if not put_down:
-        return Turn(state, (), Verdict(INFO, msg("pick.not_put_down_by_other", order=order)))
+        return reply(state, INFO, "pick.not_put_down_by_other", order=order)
     text = msg("pick.put_down_by_other", order=order, count=count)
     if put_down[0].location:
         text = msg("pick.put_down_by_other_at", order=order, count=count, place=put_down[0].location)
@@ -215,7 +215,7 @@ def _ask_free_now(state: PickState, tote: Tote) -> Result | None:
     choices = (*state.choices[:at], PickChoice("open_free", tote.order), *state.choices[at + 1 :])
     state_asked = state._replace(choices=choices)
     choice = offered_choices.open_choices(state_asked).index(choices[at]) + 1
-    return Turn(state_asked, (), Verdict(ASK, msg("pick.free_now", order=tote.order, choice=choice)))
+    return reply(state_asked, ASK, "pick.free_now", order=tote.order, choice=choice)
 
 
 def _claim_question(order: str, claim_found: Claim, row: OrderRow, context: Context) -> Msg:

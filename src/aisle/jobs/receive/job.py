@@ -26,6 +26,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
     Write,
+    reply,
 )
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.receive import put_away, view
@@ -41,7 +42,6 @@ from aisle.jobs.receive.receive_state import (
     parse_delivery_line,
     parse_delivery_row,
     partly_received_note,
-    reply,
 )
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View, msg
@@ -64,9 +64,9 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
     from aisle.jobs.row_types.locations import RecordsByNumberRow
     from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.orders import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
 
 MAX_DELIVERY_CHOICES = 7
 """Maximum number of numbered deliveries; any other can be scanned."""

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities, stored_message
-from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn
+from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn, reply
 from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state import (
     ZERO,
@@ -23,15 +23,14 @@ from aisle.jobs.receive.receive_state import (
     is_announced_unknown,
     missing_quantity,
     receipt_write,
-    reply,
     split_over_lines,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow
     from aisle.jobs.row_types.locations import LocationsOfProductsRow
+    from aisle.jobs.row_types.orders import DeliveriesExpectingRow
     from aisle.jobs.row_types.products import ProductRow
 
 LOG_OPERATION = "create-store-product-logs"

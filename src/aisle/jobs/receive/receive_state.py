@@ -11,14 +11,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count import count_state
-from aisle.jobs.job import PARTLY_RECEIVED, Context, Effect, LocalNote, Turn, Write
+from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
 from aisle.jobs.product_page import due_message, past_due_message
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
-from aisle.jobs.view import Msg, Verdict, msg
+from aisle.jobs.view import Msg
 from aisle.scan.meaning import Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveriesRow, DeliveryLineRow
+    from aisle.jobs.row_types.orders import DeliveriesRow, DeliveryLineRow
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
@@ -218,11 +218,6 @@ def partly_received_note(state: ReceiveState, user: str) -> LocalNote:
         not any(line.missing for line in state.lines),
     )
     return LocalNote(PARTLY_RECEIVED, state.delivery_number, user if has_received and not is_complete else "")
-
-
-def reply(state: ReceiveState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
-    """Return a turn with a verdict."""
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
 # Cached data

@@ -25,6 +25,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
     UndoLast,
+    reply,
 )
 from aisle.jobs.product_page import due_message, store_day, time_message
 from aisle.jobs.quantities import order_progress, to_decimal
@@ -308,11 +309,11 @@ class HomeJob(Job[HomeState]):
             case Command("r") if state.partly_received:
                 return Turn(_reset(state), (_resume_delivery(state),))
             case Command("r"):
-                return Turn(state, (), Verdict(INFO, msg("home.none_partly_received")))
+                return reply(state, INFO, "home.none_partly_received")
             case Command("u"):
                 return Turn(state, (UndoLast(),))
             case Command("d") if not state.unconfirmed:
-                return Turn(state, (), Verdict(INFO, msg("home.none_unconfirmed")))
+                return reply(state, INFO, "home.none_unconfirmed")
             case Command("d" | "o" | "q" as letter):
                 return _run_effect(state, LETTER_EFFECTS[letter], context, is_confirmed)
         return Turn(state)
@@ -338,7 +339,7 @@ class HomeJob(Job[HomeState]):
                 )
             case Rows("unread_lists", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
-                return Turn(state, (), Verdict(WRONG, msg("home.loading" if awaited else "home.nothing")))
+                return reply(state, WRONG, "home.loading" if awaited else "home.nothing")
             case Rows("lost", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused" | "refused_before"):
@@ -366,7 +367,7 @@ class HomeJob(Job[HomeState]):
             return Turn(_reset(state), (Start("pick", {"order_number": match.key}),))
         if match.kind == PERSON:
             name = match.label or match.key
-            return Turn(_reset(state), (SignIn(match.key, name),), Verdict(GOOD, msg("sign_in.done", name=name)))
+            return reply(_reset(state), GOOD, "sign_in.done", SignIn(match.key, name), name=name)
         if match.kind == PRODUCT:
             return Turn(_reset(state), (Start("look_up", {"product_number": match.key, "label": match.label}),))
         return Turn(_reset(state), (Start("locations", {"location_code": match.key}),))
@@ -386,10 +387,10 @@ class HomeJob(Job[HomeState]):
         if is_only and _opens_directly(state.search, answer.rows[0]):
             return Turn(_reset(state), (Start("pick", {"order_number": listed[0].number}),))
         if is_only:
-            return Turn(state, (), Verdict(ASK, msg("home.found_one", text=state.search, order=listed[0].number)))
+            return reply(state, ASK, "home.found_one", text=state.search, order=listed[0].number)
         if total:
             found = "home.found_more" if state.may_have_more else "home.found"
-            return Turn(state, (), Verdict(ASK, msg(found, text=state.search, count=total)))
+            return reply(state, ASK, found, text=state.search, count=total)
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, is_live=True),))
 
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
@@ -487,8 +488,8 @@ def _report_assigned(state: HomeState, rows: tuple[AssignedOrdersRow, ...]) -> R
         return Turn(state)
     order, who = str(fresh[0]["order_number"]), str(fresh[0]["by"])
     if len(fresh) > 1:
-        return Turn(state, (), Verdict(ASK, msg("home.assigned_many", count=len(fresh), who=who)))
-    return Turn(state, (), Verdict(ASK, msg("home.assigned", order=order, who=who)))
+        return reply(state, ASK, "home.assigned_many", count=len(fresh), who=who)
+    return reply(state, ASK, "home.assigned", order=order, who=who)
 
 
 def _report_reopened(state: HomeState, rows: tuple[OrderRow, ...]) -> Result:
@@ -496,7 +497,7 @@ def _report_reopened(state: HomeState, rows: tuple[OrderRow, ...]) -> Result:
     row = rows[0] if rows else None
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
-    return Turn(state._replace(rejected_order=""), (), Verdict(INFO, msg("home.reopened", order=state.rejected_order)))
+    return reply(state._replace(rejected_order=""), INFO, "home.reopened", order=state.rejected_order)
 
 
 def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed: bool) -> Result:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn
+from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn, reply
 from aisle.jobs.pages import PAGE_LETTERS, turn_page
-from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, Msg, Verdict, msg, raw
+from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, Msg, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -71,9 +71,9 @@ class NoteJob(Job[NoteState]):
             case Back():
                 return Turn(state, (Close(),))
             case UnknownCode(code) | Text(code):
-                return Turn(state, (), Verdict(WRONG, msg("note.unknown", code=code)))
+                return reply(state, WRONG, "note.unknown", code=code)
             case Scan((first, *_)):
-                return Turn(state, (), Verdict(WRONG, msg("note.not_wanted", what=first.label or first.key)))
+                return reply(state, WRONG, "note.not_wanted", what=first.label or first.key)
         return Turn(state)
 
     def view(self, state: NoteState) -> DetailView:

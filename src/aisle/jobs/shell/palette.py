@@ -24,8 +24,9 @@ from aisle.jobs.job import (
     SignOut,
     Start,
     Turn,
+    reply,
 )
-from aisle.jobs.row_types.search import RecordRow
+from aisle.jobs.row_types.products import RecordRow
 from aisle.jobs.shell import sign_in
 from aisle.jobs.shell.home import MENU_JOBS as MENU_JOBS
 from aisle.jobs.shell.home import MENU_TEXTS, MORE_MENU, STORE_MENU
@@ -291,8 +292,7 @@ def _run_only_match(after: PaletteState, size: int, context: Context) -> Result:
     """Handle text ended with Enter: run the command or open the record if exactly one matches."""
     state = after
     if not after.total:
-        verdict = Verdict(WRONG, msg("palette.no_match", text=state.search))
-        return Turn(_with_window(state._replace(search=""), size), (), verdict)
+        return reply(_with_window(state._replace(search=""), size), WRONG, "palette.no_match", text=state.search)
     return _run_entry(after, after.rows[0], context) if after.total == 1 else Turn(after)
 
 

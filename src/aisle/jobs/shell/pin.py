@@ -25,6 +25,7 @@ from aisle.jobs.job import (
     Resumed,
     Rows,
     Turn,
+    reply,
 )
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
@@ -34,7 +35,7 @@ from aisle.scan.meaning import Accepts, Back, Choice
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RequestStateRow
-    from aisle.jobs.row_types.people import UserTokenRow
+    from aisle.jobs.row_types.stores import UserTokenRow
 
 TIMEOUT_S = 30.0
 """Seconds that the service may take to answer."""
@@ -114,10 +115,10 @@ class PinJob(Job[PinState]):
                     held_event=args.get("said"),
                     can_wait=bool(args.get("may_wait")),
                 )
-                return Turn(state, (_query_waiting(context),), Verdict(ASK, msg("pin.enter_pin")))
+                return reply(state, ASK, "pin.enter_pin", _query_waiting(context))
             case Requested(request_id):
                 state = state._replace(phase="wait", request_id=request_id, why=None)
-                return Turn(state, (_query_request(state),), Verdict(INFO, msg("pin.asked")))
+                return reply(state, INFO, "pin.asked", _query_request(state))
             case Rows("user_token", rows, _) if rows:
                 return _with_waiting(state, rows[0])
             case Rows("request_state", rows, _) if state.phase == "wait":
@@ -127,7 +128,7 @@ class PinJob(Job[PinState]):
             case Back():
                 return Turn(state, (Close(Verdict(INFO, _leave_message(state))),))
             case RawInput() if state.phase == "wait" and not event.key:
-                return Turn(state, (), Verdict(WRONG, msg("pin.wait_for_it")))
+                return reply(state, WRONG, "pin.wait_for_it")
             case RawInput() if state.phase == "late" and isinstance(event.meaning, Choice):
                 return _handle_choice(state, event.meaning.number)
             case RawInput() if not event.key:
@@ -167,9 +168,9 @@ def _handle_raw_input(state: PinState, raw_input: RawInput) -> Result:
     """Send typed digits as an attempt; reject scans, because too many wrong attempts lock the user out."""
     text = raw_input.text.strip()
     if len(text) >= MIN_TYPED_LENGTH and not is_typed(raw_input):
-        return Turn(state, (), Verdict(WRONG, msg("pin.scan_not_accepted")))
+        return reply(state, WRONG, "pin.scan_not_accepted")
     if not is_pin_shaped(text):
-        return Turn(state, (), Verdict(WRONG, msg("pin.no_pin")))
+        return reply(state, WRONG, "pin.no_pin")
     return Turn(state, (Request("sign-in", {}, TIMEOUT_S, secret=text),))
 
 
@@ -183,9 +184,9 @@ def _handle_answer(state: PinState, row: RequestStateRow) -> Result:
             closes = Close(Verdict(GOOD, msg("pin.done", name=state.name)), event_for_below=state.held_event)
             return Turn(state, (PinConfirmed(float(answer["until"])), closes))
         case "pin":
-            return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.wrong")))
+            return reply(state._replace(phase="type", request_id=""), WRONG, "pin.wrong")
         case "refused":
-            return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.refused", why=why)))
+            return reply(state._replace(phase="type", request_id=""), WRONG, "pin.refused", why=why)
         case "role":
             return Turn(state, (Close(Verdict(WRONG, msg("pin.role_denied"))),))
     text = msg("pin.not_reached", why=why) if answer.get("why") else msg("pin.no_answer")
@@ -200,7 +201,7 @@ def _handle_choice(state: PinState, choice: int) -> Result:
     """Ask for the PIN again, or record the kept input now, to be sent when the PIN is known."""
     if choice == 2 and state.can_wait:
         return Turn(state, (Close(event_for_below=state.held_event),))
-    return Turn(state._replace(phase="type", why=None), (), Verdict(ASK, msg("pin.enter_pin")))
+    return reply(state._replace(phase="type", why=None), ASK, "pin.enter_pin")
 
 
 def _leave_message(state: PinState) -> Msg:

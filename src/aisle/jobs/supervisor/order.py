@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.jobs import claims, stored_message
-from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
+from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.order_operations import (
     CLAIM,
     CLOSE_LINE,
@@ -27,7 +27,7 @@ from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
-from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, Verdict, msg, raw
+from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 
 MAX_HISTORY = 60
@@ -442,7 +442,7 @@ class OrderJob(PageJob[OrderState]):
         if kind in (ORDER, REFERENCE) and key != state.number:
             return self._open_order(key, context)
         if kind in (ORDER, REFERENCE):
-            return Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
+            return reply(state, INFO, "order.this_one", order=key)
         if start := open_record(kind, key, label):
             return Turn(state, (start,))
         return refuse(state, not_an_order(matches[0]))

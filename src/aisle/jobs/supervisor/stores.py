@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn
+from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn, reply
 from aisle.jobs.list_page import Column, SearchPage, next_of
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import name_of
@@ -391,8 +391,7 @@ class StoresJob(PageJob[StoresState]):
         if answer.rows:
             return Turn(state._replace(store=answer.rows[0]))
         closed = _without_store(state)
-        removed = Verdict(WRONG, msg("stores.store_removed", store=state.store_number))
-        return Turn(closed, (LIST.query(closed, context),), removed)
+        return reply(closed, WRONG, "stores.store_removed", LIST.query(closed, context), store=state.store_number)
 
     def handle_scan(self, state: StoresState, matches: tuple[Match, ...], context: Context) -> Result:
         return refuse(state, msg("stores.not_this", what=name_of(matches[0])))

@@ -13,13 +13,11 @@ from aisle.jobs import pages, store_time
 from aisle.jobs.job import Context, Effect, Query, Refresh, Rows, Turn
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
-from aisle.jobs.row_types.log import LogRow
-from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
+from aisle.jobs.row_types.supervisor import LogRow, TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 from aisle.jobs.stored_message import left_out_rows, read_message, unreadable_list
 from aisle.jobs.supervisor import today_tiles
-from aisle.jobs.supervisor.log_filter import LogFilter
-from aisle.jobs.supervisor.log_filter import query_arguments as log_arguments
-from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
+from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message
+from aisle.jobs.supervisor.log_list import query_arguments as log_arguments
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 

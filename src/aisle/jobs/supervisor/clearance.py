@@ -1,14 +1,18 @@
-"""Job of one clearance request: typed confirmation, a single request, and its result.
+"""Jobs of a clearance: the choice of a tag and categories, and the request with its typed confirmation and its result.
 
-It takes raw input, because the confirmation must be typed, not scanned. The request is answered or expires; it is never
+The request takes raw input, because the confirmation must be typed, not scanned. It is answered or expires; it is never
 sent late and never twice. If its result is unknown, the page says so and explains how to find out. Interface: Create
 customer order clearance.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from abc import abstractmethod
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeVar
 
+from aisle.barcode_keys import has_valid_check_digit
+from aisle.jobs import pages
 from aisle.jobs.job import (
     Args,
     Close,
@@ -22,7 +26,9 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
+from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_with_unit
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import to_decimal
@@ -30,7 +36,259 @@ from aisle.jobs.row_types.operations import RequestStateRow
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH, is_typed
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Line, Msg, Verdict, msg, raw
-from aisle.scan.meaning import Accepts, Choice, Command, CursorKey
+from aisle.roles import may_supervise
+from aisle.scan.meaning import Accepts, Choice, Command, CursorKey, Match
+
+
+class Tag(NamedTuple):
+    """Tag of the store's locations."""
+
+    key: str
+    location_count: int = 0
+
+
+class Category(NamedTuple):
+    """Category of goods that are held at locations with the tag."""
+
+    key: str
+    lines: int = 0
+    quantity: Decimal = Decimal(0)
+    is_typed: bool = False
+    """True if a person typed it. It is not known to be held."""
+
+
+class ClearanceState(NamedTuple):
+    """State of the choice of a tag and categories."""
+
+    service_knows_people: bool = True
+    """True if the service knows people. If not, its token alone decides."""
+    role: str = ""
+    is_loaded: bool = False
+    """True once the fields above were read."""
+    tag: str = ""
+    """Empty while the tag is being chosen."""
+    rows: tuple[Tag | Category, ...] = ()
+    """Window that is shown."""
+    tags: tuple[Tag, ...] = ()
+    categories: tuple[Category, ...] = ()
+    chosen: tuple[str, ...] = ()
+    """Chosen categories; none means all."""
+    first: int = 0
+    cursor: int = -1
+    search: str = ""
+    typed: str = ""
+    size: int = 12
+
+    @property
+    def all_rows(self) -> tuple[Tag | Category, ...]:
+        """All rows of the page; none for a person who may not clear."""
+        if self.is_loaded and not self.may_clear:
+            return ()
+        return self.categories if self.tag else self.tags
+
+    @property
+    def total(self) -> int:
+        """Number of rows."""
+        return len(self.all_rows)
+
+    @property
+    def may_clear(self) -> bool:
+        """True if this person may clear, as far as this host knows."""
+        return may_supervise(self.role, service_known=self.is_loaded, knows_people=self.service_knows_people)
+
+
+Result = Turn[ClearanceState]
+R = TypeVar("R", Tag, Category)
+
+
+def _with_window(state: ClearanceState) -> ClearanceState:
+    """Return the state with the rows of its page. A page beyond the end of a shortened list moves to the start."""
+    first = state.first if state.first < state.total else 0
+    return state._replace(first=first, rows=state.all_rows[first : first + max(1, state.size)])
+
+
+def _denial(state: ClearanceState) -> Msg | None:
+    if not state.is_loaded:
+        return msg("clearance.not_loaded")
+    return None if state.may_clear else msg("clearance.role_denied")
+
+
+class ClearanceList(ListPage[ClearanceState, R]):
+    """List of all tags or categories. Its windows are parts of one answer; words name what is not listed."""
+
+    def empty_text(self, state: ClearanceState) -> Msg:
+        return _denial(state) or self.no_rows_text
+
+    def key(self, row: R) -> str:
+        return row.key
+
+    def accepts(self, state: ClearanceState) -> Accepts:
+        return super().accepts(state)._replace(search=True)
+
+    def handle_other_input(self, state: ClearanceState, event: Event, context: Context) -> Result:
+        match event:
+            case Command("n" | "p" as key) | CursorKey(key) if key != "enter":
+                return Turn(_with_window(pages.move_or_turn(state, key, state.size)))
+        return super().handle_other_input(state, event, context)
+
+    def handle_text(self, state: ClearanceState, text: str, context: Context) -> Result:
+        """Handle a typed tag or category. Product codes and unknown row numbers are rejected."""
+        text = text.strip()
+        if all(row.key != text for row in state.all_rows):
+            if pages.is_row_number(text):
+                return refuse(state, msg("input.no_choice", text=text))
+            if has_valid_check_digit(text):
+                return refuse(state, msg("clearance.not_this", what=text))
+        return self.handle_name(state, text) if text else Turn(state)
+
+    @abstractmethod
+    def handle_name(self, state: ClearanceState, name: str) -> Result:
+        """Choose the row of that name, or what is not listed."""
+
+
+class TagList(ClearanceList[Tag]):
+    """List of the tags of the store's locations."""
+
+    name = "clearance"
+    title_text = msg("clearance.title")
+    prompt_text = msg("clearance.prompt_tag")
+    no_rows_text = msg("clearance.no_tags")
+    columns = (
+        Column(msg("clearance.head_tag"), lambda row: raw(row.key)),
+        Column(msg("clearance.head_locations"), lambda row: msg("number", value=row.location_count)),
+    )
+
+    def open_row(self, state: ClearanceState, row: Tag, context: Context) -> Result:
+        return _choose_tag(state, row.key)
+
+    def handle_name(self, state: ClearanceState, name: str) -> Result:
+        """Choose a tag. An unlisted one is accepted because the service may know it."""
+        return _choose_tag(state, next((tag.key for tag in state.tags if tag.key.casefold() == name.casefold()), name))
+
+
+def _choose_tag(state: ClearanceState, tag: str) -> Result:
+    if denial := _denial(state):
+        return refuse(state, denial)
+    state = _with_window(state._replace(tag=tag, categories=(), chosen=(), first=0, cursor=-1))
+    return Turn(state, (_query_categories(tag),), Verdict(INFO, _scope_message(state)))
+
+
+def _query_categories(tag: str) -> Query:
+    return Query("held_by_category", "held_by_category", {"tag": tag}, is_live=True)
+
+
+class CategoryList(ClearanceList[Category]):
+    """List of the categories held at the locations of the tag. None chosen means all."""
+
+    name = "clearance.categories"
+    prompt_text = msg("clearance.prompt_category")
+    no_rows_text = msg("clearance.no_categories")
+
+    def title(self, state: ClearanceState) -> Msg:
+        return msg("clearance.title_of", tag=state.tag)
+
+    def visible_columns(self, state: ClearanceState) -> tuple[Column[Category], ...]:
+        return (
+            Column(
+                msg("clearance.head_category"), lambda row: raw(row.key) if row.key else msg("clearance.no_category")
+            ),
+            Column(msg("clearance.head_lines"), lambda row: msg("number", value=row.lines)),
+            Column(msg("clearance.head_held"), lambda row: msg("number", value=row.quantity)),
+            Column(
+                msg("clearance.head_chosen"),
+                lambda row: msg("clearance.chosen") if row.key in state.chosen else raw(""),
+            ),
+        )
+
+    def actions(self, state: ClearanceState) -> tuple[Action[ClearanceState], ...]:
+        return (Action(msg("clearance.go_on"), _start_request, "d"),)
+
+    def open_row(self, state: ClearanceState, row: Category, context: Context) -> Result:
+        return _toggle_category(state, row.key)
+
+    def handle_name(self, state: ClearanceState, name: str) -> Result:
+        """Choose a category. An unlisted one is accepted only if none is known here."""
+        named = [each.key for each in state.categories if each.key.casefold() == name.casefold()]
+        if not named and any(not each.is_typed for each in state.categories):
+            return refuse(state, msg("clearance.no_such", what=name, tag=state.tag))
+        if not named:
+            state = _with_window(state._replace(categories=(*state.categories, Category(name, is_typed=True))))
+        return _toggle_category(state, named[0] if named else name)
+
+    def go_back(self, state: ClearanceState, context: Context) -> Result:
+        return Turn(_with_window(state._replace(tag="", categories=(), chosen=(), first=0, cursor=-1)))
+
+
+def _toggle_category(state: ClearanceState, key: str) -> Result:
+    state = state._replace(chosen=pages.toggle_mark(state.chosen, key))
+    return Turn(state, (), Verdict(INFO, _scope_message(state)))
+
+
+def _scope_message(state: ClearanceState) -> Msg:
+    if state.chosen:
+        return msg("clearance.some", tag=state.tag, count=len(state.chosen))
+    return msg("clearance.all", tag=state.tag)
+
+
+def _start_request(state: ClearanceState, context: Context) -> Result:
+    if denial := _denial(state):
+        return refuse(state, denial)
+    meant = [each for each in state.categories if not state.chosen or each.key in state.chosen]
+    args = {
+        "tag": state.tag,
+        "categories": list(state.chosen),
+        "lines": sum(each.lines for each in meant),
+        "people": state.service_knows_people,
+    }
+    return Turn(state, (Start("clearance_request", args),))
+
+
+TAGS, CATEGORIES = TagList(), CategoryList()
+
+
+class ClearanceJob(PageJob[ClearanceState]):
+    """Job that chooses a tag, then categories."""
+
+    name = "clearance"
+    steps: tuple[str, ...] = ("clearance", "clearance.categories")
+    version = 1
+    journalled = False
+    topics = ("location", "person", "order", "outbox", "store")
+
+    def begin(self) -> ClearanceState:
+        return ClearanceState()
+
+    def page(self, state: ClearanceState) -> Page[ClearanceState]:
+        return CATEGORIES if state.tag else TAGS
+
+    def handle(self, state: ClearanceState, event: Event, context: Context) -> Result:
+        """Return the next state. The rows of a window depend on the size of the screen."""
+        return super().handle(state._replace(size=pages.page_size(context)), event, context)
+
+    def query_again(self, state: ClearanceState, context: Context) -> Result:
+        return super().query_again(_with_window(state), context)
+
+    def queries(self, state: ClearanceState, context: Context) -> tuple[Effect, ...]:
+        who = Query("clearance_permission", "clearance_permission", {"user": context.user}, is_live=True)
+        held = (_query_categories(state.tag),) if state.tag else ()
+        return (who, Query("tags", "tags", {}, is_live=True), *held)
+
+    def handle_rows(self, state: ClearanceState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("clearance_permission", (row, *_)):
+                state = state._replace(service_knows_people=row["people"], role=row["role"], is_loaded=row["is_known"])
+            case Rows("tags", rows):
+                state = state._replace(tags=tuple(Tag(row["tag"], row["locations"]) for row in rows))
+            case Rows("held_by_category", rows):
+                found = tuple(Category(row["category_code"], row["lines"], row["quantity"]) for row in rows)
+                named = {each.key for each in found}
+                typed = (each for each in state.categories if each.is_typed and each.key not in named)
+                state = state._replace(categories=(*found, *typed))
+        return Turn(_with_window(state))
+
+    def handle_scan(self, state: ClearanceState, matches: tuple[Match, ...], context: Context) -> Result:
+        return refuse(state, msg("clearance.not_this", what=matches[0].label or matches[0].key))
+
 
 TIMEOUT_S = 30.0
 """Seconds the request may wait to be sent. After that it expires."""
@@ -60,7 +318,7 @@ class ClearanceRequestState(NamedTuple):
     requested_at: str = ""
     """Time of the request."""
     outcome: str = ""
-    """Result: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
+    """RequestResult: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
     why: str = ""
     new_task_count: int = -1
     """Number of new tasks; below 0 if unknown."""
@@ -87,7 +345,7 @@ OUTCOME_TEXTS = {
 }
 
 
-Result = Turn[ClearanceRequestState]
+RequestResult = Turn[ClearanceRequestState]
 
 
 def outcome_message(state: ClearanceRequestState) -> Msg:
@@ -124,11 +382,11 @@ class ConfirmPage(FormPage[ClearanceRequestState]):
     def accepts(self, state: ClearanceRequestState) -> Accepts:
         return Accepts(text=True)
 
-    def handle_input(self, state: ClearanceRequestState, event: Event, context: Context) -> Result:
+    def handle_input(self, state: ClearanceRequestState, event: Event, context: Context) -> RequestResult:
         return _check_confirmation(state, event) if isinstance(event, RawInput) and not event.key else Turn(state)
 
 
-def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Result:
+def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> RequestResult:
     text, wanted = raw_input.text.strip(), confirmation_text(state.tag)
     if text != wanted:
         may_be_pin = not text or ClearanceRequestJob().is_secret_text(state, text)
@@ -139,7 +397,7 @@ def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Re
         )
         return Turn(state, (), Verdict(WRONG, answer))
     if not is_typed(raw_input):
-        return Turn(state, (), Verdict(WRONG, msg("clearance_request.scan_not_accepted", tag=wanted)))
+        return reply(state, WRONG, "clearance_request.scan_not_accepted", tag=wanted)
     body = {"tag": state.tag, "categories": list(state.categories)}
     return Turn(state, (Request("clearance", body, TIMEOUT_S, needs_supervisor=True),))
 
@@ -158,10 +416,10 @@ class WaitPage(FormPage[ClearanceRequestState]):
     def accepts(self, state: ClearanceRequestState) -> Accepts:
         return Accepts(command_letters="np")
 
-    def handle_input(self, state: ClearanceRequestState, event: Event, context: Context) -> Result:
+    def handle_input(self, state: ClearanceRequestState, event: Event, context: Context) -> RequestResult:
         return refuse(state, msg("clearance_request.wait"))
 
-    def go_back(self, state: ClearanceRequestState, context: Context) -> Result:
+    def go_back(self, state: ClearanceRequestState, context: Context) -> RequestResult:
         return Turn(state, (Close(Verdict(INFO, msg("clearance_request.continues", tag=state.tag))),))
 
 
@@ -194,7 +452,7 @@ class ResultPage(DetailPage[ClearanceRequestState]):
         again = Action(msg("clearance_request.try_again"), _try_again)
         return (shown,) if state.outcome == "done" else (shown, again)
 
-    def handle_input(self, state: ClearanceRequestState, event: Event, context: Context) -> Result:
+    def handle_input(self, state: ClearanceRequestState, event: Event, context: Context) -> RequestResult:
         match event:
             case RawInput(key=key) if key:
                 return super().handle_input(state, CursorKey(key), context)
@@ -219,11 +477,11 @@ def _task_block(state: ClearanceRequestState) -> Block:
     return Block(title, rows or ((msg("clearance_request.nothing_to_move"),),))
 
 
-def _show_tasks(state: ClearanceRequestState, context: Context) -> Result:
+def _show_tasks(state: ClearanceRequestState, context: Context) -> RequestResult:
     return Turn(state, (Close(start=Start("clearance_tasks", {"tag": state.tag})),))
 
 
-def _try_again(state: ClearanceRequestState, context: Context) -> Result:
+def _try_again(state: ClearanceRequestState, context: Context) -> RequestResult:
     """Start again from the confirmation, because nothing was done or the result is unknown."""
     state = state._replace(phase="confirm", request_id="", outcome="", why="", new_task_count=-1, tasks=(), total=0)
     return Turn(state)
@@ -262,16 +520,15 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
             return False
         return sum(char.isdigit() for char in text) > (state.phase == "done")
 
-    def handle(self, state: ClearanceRequestState, event: Event, context: Context) -> Result:
+    def handle(self, state: ClearanceRequestState, event: Event, context: Context) -> RequestResult:
         """Return the next state. The id of a request comes once it is stored."""
         if not isinstance(event, Requested):
             return super().handle(state, event, context)
         asked = state._replace(phase="wait", request_id=event.request_id, is_running=False, outcome="", why="")
         subscription = Query("asked", "request_state", {"request_id": event.request_id}, is_live=True)
-        verdict = Verdict(INFO, msg("clearance_request.requested"))
-        return Turn(asked._replace(requested_at=context.now), (subscription,), verdict)
+        return reply(asked._replace(requested_at=context.now), INFO, "clearance_request.requested", subscription)
 
-    def handle_opened(self, state: ClearanceRequestState, args: Args, context: Context) -> Result:
+    def handle_opened(self, state: ClearanceRequestState, args: Args, context: Context) -> RequestResult:
         state = ClearanceRequestState(
             tag=str(args.get("tag") or ""),
             categories=tuple(str(each) for each in args.get("categories") or ()),
@@ -283,7 +540,7 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
     def queries(self, state: ClearanceRequestState, context: Context) -> tuple[Effect, ...]:
         return _queries(state)
 
-    def handle_rows(self, state: ClearanceRequestState, answer: Rows, context: Context) -> Result:
+    def handle_rows(self, state: ClearanceRequestState, answer: Rows, context: Context) -> RequestResult:
         match answer:
             case Rows("request_state", rows) if state.phase == "wait":
                 return _handle_request_state(state, rows[0] if rows else {"state": "unknown", "answer": {}})
@@ -305,7 +562,7 @@ def _queries(state: ClearanceRequestState) -> tuple[Query, ...]:
     )
 
 
-def _handle_request_state(state: ClearanceRequestState, row: RequestStateRow) -> Result:
+def _handle_request_state(state: ClearanceRequestState, row: RequestStateRow) -> RequestResult:
     """Handle the state of the request: under way or over."""
     answer = row.get("answer") or {}
     match row["state"]:
@@ -316,14 +573,13 @@ def _handle_request_state(state: ClearanceRequestState, row: RequestStateRow) ->
         case "expired":
             return _finish(state, "expired", "", None)
         case "answered" if answer.get("how") == "pin":
-            verdict = Verdict(ASK, msg("clearance_request.pin_expired"))
-            return Turn(state._replace(phase="confirm", request_id=""), (), verdict)
+            return reply(state._replace(phase="confirm", request_id=""), ASK, "clearance_request.pin_expired")
         case "answered":
             return _finish(state, str(answer.get("how")), str(answer.get("why") or ""), answer.get("fresh"))
     return _finish(state, "unknown", str(answer.get("why") or ""), None)
 
 
-def _finish(state: ClearanceRequestState, outcome: str, reason: str, new_task_count: Any) -> Result:
+def _finish(state: ClearanceRequestState, outcome: str, reason: str, new_task_count: Any) -> RequestResult:
     state = state._replace(
         phase="done",
         outcome=outcome,
