@@ -72,13 +72,9 @@ class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
     name = "adjust"
+    state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
-    version = 1
     journalled = True
-
-    def begin(self) -> AdjustState:
-        """Return the state without a product."""
-        return AdjustState()
 
     def accepts(self, state: AdjustState) -> Accepts:
         """Accept a quantity with letters for the open question, or the number of a location or reason."""

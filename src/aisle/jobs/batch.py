@@ -238,13 +238,10 @@ class BatchJob(Job[BatchState]):
     """Job that collects orders for one walk, by scan or by number, and then starts the pick."""
 
     name = "batch"
+    state_type = BatchState
     steps: tuple[str, ...] = ("batch",)
-    version = 1
     journalled = True
-
-    def begin(self) -> BatchState:
-        """Return the state without orders."""
-        return BatchState()
+    preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def accepts(self, state: BatchState) -> Accepts:
         """Accept a number of orders at any time. Letters answer questions; orders to be removed are numbered."""
@@ -253,14 +250,6 @@ class BatchJob(Job[BatchState]):
         return Accepts(
             choices=state.choice_count, command_letters=letters, labels=labels, search=bool(keys), choice_letters=keys
         )
-
-    def prefers(self, state: BatchState) -> tuple[str, ...]:
-        """Prefer orders. Other kinds are accepted only to name them in the answer."""
-        return (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def step_name(self, state: BatchState) -> str:
-        """Return the name of the only step."""
-        return self.name
 
     def view(self, state: BatchState) -> DetailView:
         """Return the page of the batch."""

@@ -344,7 +344,9 @@ class Job(ABC, Generic[S]):
     name: str
     steps: tuple[str, ...]
     """Names of all its steps, as `step_name` and the views give them. Each is in the screen registry."""
-    version: int
+    state_type: type[S]
+    """Type of its state. With its defaults it is the state before `Opened`."""
+    version: int = 1
     journalled: bool
     """False for pages without a state worth resuming (home, sign-in)."""
     raw_input: bool = False
@@ -355,10 +357,12 @@ class Job(ABC, Generic[S]):
     """True if the page opens records of any kind: a code that several kinds have exactly is asked about."""
     resolves_ambiguity: bool = False
     """True if the job accepts a code with several meanings and asks the question itself."""
+    preferred_kinds: tuple[str, ...] = ()
+    """Kinds of meanings that it can use, best first, if all its steps use the same; see `resolve`."""
 
-    @abstractmethod
     def begin(self) -> S:
         """Return the state before `Opened`."""
+        return self.state_type()
 
     @abstractmethod
     def handle(self, state: S, event: Event, context: Context) -> Turn[S]:
@@ -368,13 +372,13 @@ class Job(ABC, Generic[S]):
     def accepts(self, state: S) -> Accepts:
         """Return what the grammar may read an input as."""
 
-    @abstractmethod
     def prefers(self, state: S) -> tuple[str, ...]:
-        """Return the kinds of meanings that this step can use, best first; see `resolve`."""
+        """Return the kinds of meanings that this step can use, best first."""
+        return self.preferred_kinds
 
-    @abstractmethod
     def step_name(self, state: S) -> str:
-        """Return the name of the current step, as its view has it."""
+        """Return the name of the current step, as its view has it. By default it is that of the job."""
+        return self.name
 
     @abstractmethod
     def view(self, state: S) -> View:

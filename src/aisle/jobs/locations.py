@@ -341,13 +341,10 @@ class LocationsJob(PageJob[LocationsState]):
     """Job that leads from location to location on the screen."""
 
     name = "locations"
+    state_type = LocationsState
     steps: tuple[str, ...] = ("locations.list", "locations.location")
-    version = 1
     journalled = True
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
-
-    def begin(self) -> LocationsState:
-        return LocationsState()
 
     def page(self, state: LocationsState) -> Page[LocationsState]:
         return LIST if state.is_list else PAGE

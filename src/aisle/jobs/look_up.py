@@ -443,13 +443,10 @@ class LookUpJob(PageJob[LookUpState]):
     """Job that shows all data of a product, found by a scan or by words."""
 
     name = "look_up"
+    state_type = LookUpState
     steps: tuple[str, ...] = ("look_up.list", "look_up.product")
-    version = 1
     journalled = True
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
-
-    def begin(self) -> LookUpState:
-        return LookUpState()
 
     def page(self, state: LookUpState) -> Page[LookUpState]:
         return LIST if state.is_list else PAGE

@@ -63,6 +63,7 @@ class CountJob(Job[CountState]):
     """Job from the first target to the last; each is sent separately."""
 
     name = "count"
+    state_type = CountState
     steps: tuple[str, ...] = (
         "count.start",
         "count.list",
@@ -74,12 +75,7 @@ class CountJob(Job[CountState]):
         "count.pool",
         "count.leave",
     )
-    version = 1
     journalled = True
-
-    def begin(self) -> CountState:
-        """Return the state with nothing counted."""
-        return CountState()
 
     def accepts(self, state: CountState) -> Accepts:
         """Return the accepted inputs: a quantity for the product scanned last, letters where something is asked about

@@ -297,13 +297,10 @@ class MyEntriesJob(PageJob[MyEntriesState]):
     """Job for today's log."""
 
     name = "my_entries"
+    state_type = MyEntriesState
     steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
-    version = 1
     journalled = True
     preferred_kinds = (PRODUCT,)
-
-    def begin(self) -> MyEntriesState:
-        return MyEntriesState()
 
     def page(self, state: MyEntriesState) -> Page[MyEntriesState]:
         if state.entry is None:

@@ -136,14 +136,11 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
     """Job for the list of clearance tasks."""
 
     name = "clearance_tasks"
+    state_type = ClearanceTasksState
     steps: tuple[str, ...] = ("clearance_tasks",)
-    version = 1
     journalled = False
     topics = ("assignment", "outbox", "order")
     preferred_kinds = (LOCATION, PRODUCT)
-
-    def begin(self) -> ClearanceTasksState:
-        return ClearanceTasksState()
 
     def page(self, state: ClearanceTasksState) -> Page[ClearanceTasksState]:
         return LIST

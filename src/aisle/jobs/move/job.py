@@ -140,6 +140,7 @@ class MoveJob(Job[MoveState]):
     """Job that moves goods between locations, between pools, and from and to order lines."""
 
     name = "move"
+    state_type = MoveState
     steps: tuple[str, ...] = (
         "move.from",
         "move.take",
@@ -149,12 +150,7 @@ class MoveJob(Job[MoveState]):
         "move.pool",
         "move.leave",
     )
-    version = 1
     journalled = True
-
-    def begin(self) -> MoveState:
-        """Return the state with nothing in hand."""
-        return MoveState()
 
     def accepts(self, state: MoveState) -> Accepts:
         """Return the accepted inputs: a quantity for the goods on the screen with lettered choices, or numbered

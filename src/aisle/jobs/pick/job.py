@@ -156,14 +156,10 @@ class PickJob(Job[PickState]):
     """Job for picking one order, or several as a batch, from opening to the last line."""
 
     name = "pick"
+    state_type = PickState
     steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.done", "pick.return")
-    version = 1
     journalled = True
     resolves_ambiguity = True
-
-    def begin(self) -> PickState:
-        """Return the state without orders."""
-        return PickState()
 
     def accepts(self, state: PickState) -> Accepts:
         """Return the accepted inputs: a quantity for the stop scanned last, choices where some are offered."""

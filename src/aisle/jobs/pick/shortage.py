@@ -300,8 +300,8 @@ class ShortageJob(Job[ShortageState]):
 
     name = "shortage"
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
-    version = 1
     journalled = True
+    preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE)
 
     def begin(self) -> ShortageState:
         """Return the state with nothing missing."""
@@ -320,10 +320,6 @@ class ShortageJob(Job[ShortageState]):
             typed_only=state.phase == "which_reason",
             choice_values=values,
         )
-
-    def prefers(self, state: ShortageState) -> tuple[str, ...]:
-        """Return locations first, then the product, which may have been found after all."""
-        return (LOCATION, PRODUCT, ORDER, REFERENCE)
 
     def uses_product(self, state: ShortageState, product: str) -> bool:
         """Return True for the missing product, which may have been found after all."""

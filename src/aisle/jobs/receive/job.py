@@ -223,13 +223,9 @@ class ReceiveJob(Job[ReceiveState]):
     """Job that receives deliveries."""
 
     name = "receive"
+    state_type = ReceiveState
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 1
     journalled = True
-
-    def begin(self) -> ReceiveState:
-        """Return the state without a delivery."""
-        return ReceiveState()
 
     def accepts(self, state: ReceiveState) -> Accepts:
         """Return the accepted inputs: numbered rows in lists; a quantity and lettered choices for goods in hand."""

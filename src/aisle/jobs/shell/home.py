@@ -251,24 +251,17 @@ class HomeJob(Job[HomeState]):
     """Job for the first page after sign-in."""
 
     name = "home"
+    state_type = HomeState
     steps: tuple[str, ...] = ("home",)
-    version = 1
     journalled = False
     opens_any_kind = True
-
-    def begin(self) -> HomeState:
-        """Return the state with all open orders."""
-        return HomeState()
+    preferred_kinds = (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
 
     def accepts(self, state: HomeState) -> Accepts:
         """Return the accepted inputs: menu numbers, letters, and text that searches orders."""
         return Accepts(
             choices=len(MENU_PAGES[state.menu_page]), command_letters="dnopqru", search=True, follows_typing=True
         )
-
-    def prefers(self, state: HomeState) -> tuple[str, ...]:
-        """Return the kinds of matches in order of preference, orders first."""
-        return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
 
     def handle(self, state: HomeState, event: Event, context: Context) -> Result:
         """Handle an event: a scan opens, text searches, the cursor marks."""
@@ -431,10 +424,6 @@ class HomeJob(Job[HomeState]):
             return Turn(state, (Query("unread_lists", "unread_lists", {}, is_live=True),))
         free = [listed for listed in state.rows if not (listed.is_claimed or listed.not_put_down)]
         return _start_pick(state, pages.row_at_cursor(state) or (free or state.rows)[0])
-
-    def step_name(self, state: HomeState) -> str:
-        """Return the only step."""
-        return self.name
 
     def view(self, state: HomeState) -> ListView:
         """Return the orders and the menu."""

@@ -41,25 +41,14 @@ class NoteJob(Job[NoteState]):
     """Job for a page to read; a scan that the job below accepts closes it."""
 
     name = "note"
+    state_type = NoteState
     steps: tuple[str, ...] = ("note",)
-    version = 1
     journalled = True
-
-    def begin(self) -> NoteState:
-        """Return the state without notes."""
-        return NoteState()
+    preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def accepts(self, state: NoteState) -> Accepts:
         """Return the letters that turn the page."""
         return Accepts(command_letters=PAGE_LETTERS)
-
-    def prefers(self, state: NoteState) -> tuple[str, ...]:
-        """Return the kinds of codes that the job below may accept."""
-        return (PRODUCT, LOCATION, ORDER, REFERENCE)
-
-    def step_name(self, state: NoteState) -> str:
-        """Return the only step."""
-        return self.name
 
     def handle(self, state: NoteState, event: Event, context: Context) -> Turn[NoteState]:
         """Handle page turns and Back; reject codes that the job below does not accept."""

@@ -112,21 +112,13 @@ class PaletteJob(Job[PaletteState]):
     """Job for the list of commands, above any other job."""
 
     name = "palette"
+    state_type = PaletteState
     steps: tuple[str, ...] = ("palette",)
-    version = 1
     journalled = False
-
-    def begin(self) -> PaletteState:
-        """Return the state without commands."""
-        return PaletteState()
 
     def accepts(self, state: PaletteState) -> Accepts:
         """Return the accepted inputs: numbers run, text filters, letters turn the page."""
         return Accepts(choices=pages.numbered_rows(state), command_letters=pages.PAGE_LETTERS)
-
-    def prefers(self, state: PaletteState) -> tuple[str, ...]:
-        """Return no kinds: scans are for the job below."""
-        return ()
 
     def passes_to_below(self, state: PaletteState, meaning: Meaning) -> bool:
         """Return True for codes, known or not.
@@ -137,10 +129,6 @@ class PaletteJob(Job[PaletteState]):
             is_number = meaning.code.isdecimal() and len(meaning.code) <= MAX_NUMBER_DIGITS
             return not is_number and not _matching_entries(state.entries, state.names, meaning.code)
         return not isinstance(meaning, Text | Choice | Command | Back | CursorKey | TypedText | RefusedInput)
-
-    def step_name(self, state: PaletteState) -> str:
-        """Return the only step."""
-        return self.name
 
     def handle(self, state: PaletteState, event: Event, context: Context) -> Result:
         """Handle an event: typing filters, a number runs."""

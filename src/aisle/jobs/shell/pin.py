@@ -76,23 +76,15 @@ class PinJob(Job[PinState]):
     """Job that asks for a PIN and waits for the answer."""
 
     name = JOB_NAME
+    state_type = PinState
     steps: tuple[str, ...] = ("pin", "pin.wait", "pin.late")
-    version = 1
     journalled = False
     raw_input = True
     hidden_from_below = True
 
-    def begin(self) -> PinState:
-        """Return the state with nothing typed."""
-        return PinState()
-
     def accepts(self, state: PinState) -> Accepts:
         """Return text as an attempt; without an answer, the numbered choices."""
         return Accepts(choices=len(_choices(state))) if state.phase == "late" else Accepts(text=True)
-
-    def prefers(self, state: PinState) -> tuple[str, ...]:
-        """Return no kinds: nothing is scanned here."""
-        return ()
 
     def is_secret(self, state: PinState) -> bool:
         """Return True: what is typed on these pages is never shown."""

@@ -332,22 +332,15 @@ class ScannerTestJob(Job[ScannerTestState]):
     """Job that tests a scanner on a page of its own."""
 
     name = "scanner_test"
+    state_type = ScannerTestState
     steps: tuple[str, ...] = ("scanner_test",)
-    version = 1
     journalled = False
     raw_input = True
-
-    def begin(self) -> ScannerTestState:
-        """Return the state without inputs."""
-        return ScannerTestState()
+    preferred_kinds = (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION)
 
     def accepts(self, state: ScannerTestState) -> Accepts:
         """Return only page letters, so that `0` goes back."""
         return Accepts(command_letters="np")
-
-    def prefers(self, state: ScannerTestState) -> tuple[str, ...]:
-        """Return the kinds of the home page, so that inputs mean the same."""
-        return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION)
 
     def handle(self, state: ScannerTestState, event: Event, context: Context) -> Result:
         """Handle an event: every input is added; `n` and `p` turn the page."""
@@ -366,10 +359,6 @@ class ScannerTestJob(Job[ScannerTestState]):
                 inputs = (_make_input(event), *state.inputs[: MAX_INPUTS - 1])
                 return Turn(state._replace(inputs=inputs, typed_length=0, page=0), (), judge_inputs(inputs))
         return Turn(state)
-
-    def step_name(self, state: ScannerTestState) -> str:
-        """Return the only step."""
-        return self.name
 
     def view(self, state: ScannerTestState) -> DetailView:
         """Return the page: the last input, earlier ones, and the terminal."""

@@ -81,22 +81,15 @@ class SignInJob(Job[SignInState]):
     """Job for the first page of a terminal where nobody is signed in."""
 
     name = "sign_in"
+    state_type = SignInState
     steps: tuple[str, ...] = ("sign_in",)
-    version = 1
     journalled = False
-
-    def begin(self) -> SignInState:
-        """Return the state without a name."""
-        return SignInState()
+    preferred_kinds = (PERSON,)
 
     def accepts(self, state: SignInState) -> Accepts:
         """Return names and choices."""
         choices = tuple((state.is_unknown, person.user) for person in state.people)
         return Accepts(text=True, choices=len(choices), command_letters="q", choice_values=choices)
-
-    def prefers(self, state: SignInState) -> tuple[str, ...]:
-        """Return people: only badges can be scanned here."""
-        return (PERSON,)
 
     def handle(self, state: SignInState, event: Event, context: Context) -> Result:
         """Handle an event: a badge signs in, a name is looked up first."""
@@ -178,10 +171,6 @@ class SignInJob(Job[SignInState]):
         if _is_named(person, typed_name):
             return _sign_in(person)
         return reply(SignInState(typed_name, (person,)), ASK, "sign_in.confirm_name", asked=typed_name)
-
-    def step_name(self, state: SignInState) -> str:
-        """Return the only step."""
-        return self.name
 
     def view(self, state: SignInState) -> Step:
         """Return the page: a prompt, or choices if a name matches several people."""

@@ -250,13 +250,10 @@ class ClearanceJob(PageJob[ClearanceState]):
     """Job that chooses a tag, then categories."""
 
     name = "clearance"
+    state_type = ClearanceState
     steps: tuple[str, ...] = ("clearance", "clearance.categories")
-    version = 1
     journalled = False
     topics = ("location", "person", "order", "outbox", "store")
-
-    def begin(self) -> ClearanceState:
-        return ClearanceState()
 
     def page(self, state: ClearanceState) -> Page[ClearanceState]:
         return CATEGORIES if state.tag else TAGS
@@ -495,14 +492,11 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
     between."""
 
     name = "clearance_request"
+    state_type = ClearanceRequestState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = True
     raw_input = True
     topics = ("outbox", "ask", "assignment")
-
-    def begin(self) -> ClearanceRequestState:
-        return ClearanceRequestState()
 
     def page(self, state: ClearanceRequestState) -> Page[ClearanceRequestState]:
         return PAGES[state.phase]

@@ -231,14 +231,11 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     """Job that shows the list of deliveries and one of them."""
 
     name = "deliveries"
+    state_type = DeliveriesState
     steps: tuple[str, ...] = ("deliveries", "deliveries.page")
-    version = 1
     journalled = True
     topics = ("delivery", "outbox")
     preferred_kinds = (DELIVERY, PRODUCT)
-
-    def begin(self) -> DeliveriesState:
-        return DeliveriesState()
 
     def page(self, state: DeliveriesState) -> Page[DeliveriesState]:
         return PAGE if state.delivery_number else LIST

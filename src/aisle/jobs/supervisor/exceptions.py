@@ -545,17 +545,14 @@ class ExceptionsJob(PageJob[ExceptionsState]):
     """Job that leads from the summary to the page on which an exception is resolved."""
 
     name = "exceptions"
+    state_type = ExceptionsState
     steps: tuple[str, ...] = (
         "exceptions", "exceptions.differences", "exceptions.negative_stock", "exceptions.stuck", "exceptions.recounts",
         "exceptions.one", "exceptions.many",
     )  # fmt: skip
-    version = 1
     journalled = False
     topics = ("order", "product", "log", "person", "recount", "outbox")
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def begin(self) -> ExceptionsState:
-        return ExceptionsState()
 
     def page(self, state: ExceptionsState) -> Page[ExceptionsState]:
         if state.question in ("approve", "recount"):

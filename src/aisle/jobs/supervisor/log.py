@@ -369,13 +369,10 @@ class LogJob(PageJob[LogState]):
     """Job that shows and exports the log."""
 
     name = "log"
+    state_type = LogState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = True
     topics = ("log", "outbox", "product")
-
-    def begin(self) -> LogState:
-        return LogState()
 
     def page(self, state: LogState) -> Page[LogState]:
         return PAGES[state.phase]

@@ -379,13 +379,10 @@ class OrderJob(PageJob[OrderState]):
     """Job that shows all data of an order and starts actions on it."""
 
     name = "order"
+    state_type = OrderState
     steps: tuple[str, ...] = ("order", "order.lines")
-    version = 1
     journalled = False
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def begin(self) -> OrderState:
-        return OrderState()
 
     def page(self, state: OrderState) -> Page[OrderState]:
         return LINES if state.is_choosing_line else PAGE

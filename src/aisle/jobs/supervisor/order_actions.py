@@ -541,13 +541,10 @@ class OrderActionJob(PageJob[OrderActionState]):
     """Job that applies an action to orders and shows the results."""
 
     name = "order_actions"
+    state_type = OrderActionState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = False
     preferred_kinds = (PERSON,)
-
-    def begin(self) -> OrderActionState:
-        return OrderActionState()
 
     def page(self, state: OrderActionState) -> Page[OrderActionState]:
         return PAGES[state.page]

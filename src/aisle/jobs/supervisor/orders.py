@@ -229,14 +229,11 @@ class OrdersJob(PageJob[OrdersState]):
     """Job that shows the order board and its filter."""
 
     name = "orders"
+    state_type = OrdersState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = False
     topics = ("order", "outbox", "log", "person")
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def begin(self) -> OrdersState:
-        return OrdersState()
 
     def page(self, state: OrdersState) -> Page[OrdersState]:
         return PAGES[state.page]

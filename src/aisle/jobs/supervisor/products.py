@@ -421,14 +421,11 @@ class ProductsJob(PageJob[ProductsState]):
     """Job that shows the products of the chain."""
 
     name = "products"
+    state_type = ProductsState
     steps: tuple[str, ...] = ("products", "products.filter", "products.page")
-    version = 1
     journalled = False
     topics = ("product", "outbox")
     preferred_kinds = (PRODUCT,)
-
-    def begin(self) -> ProductsState:
-        return ProductsState()
 
     def page(self, state: ProductsState) -> Page[ProductsState]:
         return PAGE if state.product_number else FACETS if state.facet_kind else LIST

@@ -494,14 +494,11 @@ class StoreProductJob(PageJob[StoreProductState]):
     """Job that shows a product's settings in this store and changes them."""
 
     name = "store_product"
+    state_type = StoreProductState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = True
     requery_after_write = True
     preferred_kinds = (PRODUCT,)
-
-    def begin(self) -> StoreProductState:
-        return StoreProductState()
 
     def page(self, state: StoreProductState) -> Page[StoreProductState]:
         return PAGES[state.phase]

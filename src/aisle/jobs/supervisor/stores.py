@@ -367,13 +367,10 @@ class StoresJob(PageJob[StoresState]):
     """Job that shows the stores of the chain."""
 
     name = "stores"
+    state_type = StoresState
     steps: tuple[str, ...] = ("stores", "stores.page", "stores.change")
-    version = 1
     journalled = False
     topics = ("store", "outbox", "person")
-
-    def begin(self) -> StoresState:
-        return StoresState()
 
     def page(self, state: StoresState) -> Page[StoresState]:
         return QUESTION if state.is_asking_switch else PAGE if state.store_number else LIST

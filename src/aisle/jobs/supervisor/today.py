@@ -490,12 +490,9 @@ class TodayJob(PageJob[TodayState]):
     """Job that shows the figures of the day and the pages behind them."""
 
     name = "today"
+    state_type = TodayState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = False
-
-    def begin(self) -> TodayState:
-        return TodayState()
 
     def page(self, state: TodayState) -> Page[TodayState]:
         return PAGES[state.phase]

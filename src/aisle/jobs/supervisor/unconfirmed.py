@@ -432,13 +432,10 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
     """Job that shows unconfirmed operations, one entry, and the question before it is resolved."""
 
     name = "unconfirmed"
+    state_type = UnconfirmedState
     steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
-    version = 1
     journalled = True
     preferred_kinds = (ORDER, PRODUCT, LOCATION)
-
-    def begin(self) -> UnconfirmedState:
-        return UnconfirmedState()
 
     def page(self, state: UnconfirmedState) -> Page[UnconfirmedState]:
         if state.entry is None:
