@@ -77,7 +77,6 @@ class AdjustJob(Job[AdjustState]):
     journalled = True
 
     def accepts(self, state: AdjustState) -> Accepts:
-        """Accept a quantity with letters for the open question, or the number of a location or reason."""
         if state.phase == "quantity":
             decimals = bool(state.line and state.line.allows_decimals)
             keys = choice_letters(state)
@@ -94,33 +93,26 @@ class AdjustJob(Job[AdjustState]):
         return Accepts(choices=len(visible_rows(state)), command_letters="u" if state.phase == "product" else "n")
 
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
-        """Prefer the product, or the location while that is asked."""
         return (LOCATION, PRODUCT) if state.phase == "location" else (PRODUCT, LOCATION)
 
     def uses_product(self, state: AdjustState, product: str) -> bool:
-        """Return True for the product that is being adjusted."""
         return state.line is not None and state.line.product == product
 
     def quantity_product(self, state: AdjustState) -> tuple[str, str]:
-        """Return the product being adjusted while its quantity is asked."""
         return (state.line.product, state.line.label) if state.line and state.phase == "quantity" else ("", "")
 
     def product_of_choice(self, state: AdjustState, number: int) -> Match | None:
-        """Return the product that has the number in question."""
         matches = number_matches(state) if number_choices(state) else ()
         match = matches[number - 2] if 2 <= number < len(matches) + 2 else None
         return match if match and match.kind == PRODUCT else None
 
     def can_undo(self, state: AdjustState) -> bool:
-        """Return True if an adjustment was sent."""
         return bool(state.sent)
 
     def step_name(self, state: AdjustState) -> str:
-        """Return one of `steps`."""
         return f"adjust.{state.phase}"
 
     def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
-        """Return the next state. Each kind of event has its own function below."""
         match event:
             case Opened(args):
                 return _handle_opened(args, context)
@@ -166,7 +158,6 @@ class AdjustJob(Job[AdjustState]):
         return Turn(state)
 
     def view(self, state: AdjustState) -> View:
-        """Return the screen of the current phase."""
         return adjust_view(state)
 
 
@@ -283,7 +274,6 @@ def _scan_location(state: AdjustState, match: Match) -> Result:
 
 
 def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
-    """Set the quantity, or ask first if it is far above the expected one. Digits may be a product code by mistake."""
     return _ask_if_plausible(state, value) or _set_quantity(state, value, context)
 
 
@@ -295,10 +285,8 @@ def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)
 
 
 def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> Result | None:
-    """Return the question whether so many are meant, for a typed quantity or for `scanned` units at once.
-
-    Return None if the quantity is plausible.
-    """
+    """Return the question whether so many are meant, for a typed quantity or for `scanned` units at once. Return None
+    if the quantity is plausible."""
     if value == state.confirmed_quantity or not _is_implausible(state, value, scanned):
         return None
     return _ask_quantity(
@@ -307,7 +295,6 @@ def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Dec
 
 
 def _ask_quantity(state: AdjustState, kind: str) -> Result:
-    """Return the open question: whether so many are meant, or which record the number names."""
     found, value = state.number_match, state.asked_quantity or Decimal(0)
     if found is None:
         return reply(state, kind, "count.confirm_quantity", value=value, label=state.line.label if state.line else "")
@@ -315,10 +302,8 @@ def _ask_quantity(state: AdjustState, kind: str) -> Result:
 
 
 def _add_to_question(state: AdjustState, match: Match) -> Result | None:
-    """Add a scanned label to the quantity in question.
-
-    Return None if the label is for something else, or if its own quantity is plausible.
-    """
+    """Add a scanned label to the quantity in question. Return None if the label is for something else, or if its own
+    quantity is plausible."""
     assert state.line is not None
     is_same = (match.kind, match.key) == (PRODUCT, state.line.product)
     if state.number_match or state.asked_quantity is None or not is_same:
@@ -350,7 +335,6 @@ def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Resul
 
 
 def _drop_quantity(state: AdjustState) -> Result:
-    """Drop the quantity in question. The quantity before it stays."""
     label = state.line.label if state.line else ""
     return reply(
         _clear_question(state), INFO, "count.not_so_many", value=state.asked_quantity or Decimal(0), label=label
@@ -387,7 +371,6 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow
 
 
 def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: Context) -> Result:
-    """Handle the answer to a number: it is a quantity, or it names a record."""
     if number == 1:
         return _set_quantity(
             state._replace(confirmed_quantity=value if _is_implausible(state, value) else None), value, context
@@ -416,7 +399,6 @@ def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
 
 
 def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Result:
-    """Send the adjustment with this reason. Ask first if more is lost than expected."""
     if reason.sign < 0 and (_exceeds_expected(state) or _is_unexpected_there(state)):
         assert state.line is not None
         place, expected = location_name(state.line, name_of_pool(state, state.line)), state.line.expected
@@ -443,7 +425,6 @@ def _is_unexpected_there(state: AdjustState) -> bool:
 
 
 def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: Context) -> Result:
-    """Handle the answer to a loss above the expected quantity: lose what was expected, lose all, or count first."""
     assert state.line is not None
     item, quantity = state.line, state.quantity
     kind = exceeded_choices(state)[number - 1][0]
@@ -483,7 +464,6 @@ def _log_write(line: CountLine, quantity: Decimal, context: Context, more: LogEn
 
 
 def _ask_undo(state: AdjustState) -> Result:
-    """Query refusals by the service before the last adjustment is undone."""
     if not state.sent:
         return reply(state, WRONG, "count.nothing_to_undo")
     return Turn(state, (refused_operations.query_refused_since([state.sent[-1].at]),))

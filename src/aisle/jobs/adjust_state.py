@@ -88,10 +88,8 @@ class AdjustState(NamedTuple):
 
 
 def parse_reasons(lines: Iterable[str], logged: Iterable[ReasonsRow] = ()) -> tuple[Reason, ...]:
-    """Return the reasons of a table, then those found in logs.
-
-    A line of the table is `code - words` or `code + words`; other lines are ignored. An empty table gives the defaults.
-    """
+    """Return the reasons of a table, then those found in logs. A line of the table is `code - words` or `code + words`;
+    other lines are ignored. An empty table gives the defaults."""
     found = _parse_table(lines) or _parse_table(LOSS_REASONS)
     codes = {reason.code for reason in found}
     for row in logged:

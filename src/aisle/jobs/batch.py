@@ -252,7 +252,6 @@ class BatchJob(Job[BatchState]):
         )
 
     def view(self, state: BatchState) -> DetailView:
-        """Return the page of the batch."""
         return batch_view(state)
 
     def handle(self, state: BatchState, event: Event, context: Context) -> Result:
@@ -343,7 +342,6 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
 
 
 def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Result:
-    """Add and report orders of other people's batches that were assigned to this person."""
     fresh = [row for row in rows if str(row["order_number"]) not in state.reported_orders]
     orders = [str(row["order_number"]) for row in fresh]
     state = state._replace(reported_orders=(*state.reported_orders, *orders))
@@ -387,7 +385,6 @@ def _with_order_data(order: BatchOrder, row: OrderRow) -> BatchOrder:
 
 
 def _add_next(state: BatchState, rows: Iterable[OrdersRow], context: Context) -> Result:
-    """Add the next unclaimed open orders, sorted by pickup time."""
     mine = {each.order for each in state.orders}
     free = [str(row["order_number"]) for row in rows if _claimed_by(row, context) is None]
     found = [order for order in free if order not in mine][: min(state.wanted_count, MAX_ORDERS - len(mine))]
@@ -402,7 +399,6 @@ def _add_next(state: BatchState, rows: Iterable[OrdersRow], context: Context) ->
 
 
 def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
-    """Add a scanned order. Name anything else in the answer."""
     first = next((each for each in matches if each.kind in (ORDER, REFERENCE)), matches[0])
     code, label = first.code or first.key, first.label or first.key
     if first.kind in (ORDER, REFERENCE):
@@ -445,10 +441,8 @@ def _is_count(code: str) -> bool:
 
 
 def _handle_code(state: BatchState, code: str) -> Result:
-    """Read a small number as a number of orders, and another code as the tote code of the last order.
-
-    Ask first if the code is a long number or looks like an order number.
-    """
+    """Read a small number as a number of orders, and another code as the tote code of the last order. Ask first if the
+    code is a long number or looks like an order number."""
     if _is_count(code):
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
     if not state.orders or (len(code) <= MAX_COUNT_DIGITS and code not in tuple(TOTE_LETTERS)):
@@ -483,7 +477,6 @@ def _is_label(code: str) -> bool:
 
 
 def _ask_to_replace(state: BatchState, code: str) -> Result:
-    """Ask whether the last order, whose tote has a label, gets another one."""
     last = state.orders[-1]
     asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
     tote, old = tote_letter(state, last.order), last.tote_code
@@ -491,7 +484,6 @@ def _ask_to_replace(state: BatchState, code: str) -> Result:
 
 
 def _is_question_open(state: BatchState) -> bool:
-    """Return True if another question than the number of orders is open."""
     return any(choice.kind != "many" for choice in state.choices)
 
 
@@ -503,7 +495,6 @@ def _ask_count(state: BatchState, code: str) -> Result:
 
 
 def _ask_number(state: BatchState, code: str, match: Match) -> Result:
-    """Ask whether a small number means a number of orders or the record with that number."""
     choices = (BatchChoice("many", code), BatchChoice(f"is_{match.kind}", match.label or match.key))
     asking = state._replace(choices=choices, is_removing=False)
     return reply(asking, ASK, "count.number_of_other", value=int(code), what=name_of(match))
@@ -511,9 +502,7 @@ def _ask_number(state: BatchState, code: str, match: Match) -> Result:
 
 def _check_tote_letter(state: BatchState, letter: str) -> Result:
     """Check a tote letter that was scanned. It must be that of the last order, or the screen would name the wrong tote.
-
-    The code of its own tote is not stored, because letters shift.
-    """
+    The code of its own tote is not stored, because letters shift."""
     order = next((each.order for each in state.orders if tote_letter(state, each.order) == letter), "")
     if not order:
         return reply(state, WRONG, "batch.unknown", code=letter)
@@ -586,12 +575,10 @@ def _without_order(state: BatchState, order: str) -> BatchState:
 
 
 def _remove_order(state: BatchState, order: str) -> Result:
-    """Remove the order. The totes after it get new letters."""
     return reply(_without_order(state, order), GOOD, "batch.order_removed", tote=tote_letter(state, order), order=order)
 
 
 def _start_pick(state: BatchState) -> Result:
-    """Start the pick with these orders and totes."""
     args = {
         "orders": [each.order for each in state.orders],
         "totes": {each.order: each.tote_code for each in state.orders if each.tote_code},
@@ -601,7 +588,6 @@ def _start_pick(state: BatchState) -> Result:
 
 
 def _go_back(state: BatchState) -> Result:
-    """Close the open question, or leave the job. Ask first if the batch has several orders."""
     if state.choices or state.is_removing:
         return reply(state._replace(choices=(), is_removing=False), INFO, "session.dropped")
     if len(state.orders) > 1:

@@ -46,10 +46,8 @@ class Write(NamedTuple):
     query: Mapping[str, Json]
     body: Json
     merge_key: str = ""
-    """Key under which unsent writes of one lane are merged into one; empty: never merged.
-
-    A merged `update-customer-order` overrides earlier lines by `line_number`.
-    """
+    """Key under which unsent writes of one lane are merged into one; empty: never merged. A merged
+    `update-customer-order` overrides earlier lines by `line_number`."""
     user: str = ""
     """App user in whose name it is sent, if not the one who is signed in. It then has no terminal."""
     needs_supervisor: bool = False
@@ -103,11 +101,9 @@ class LocalNote(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Question to the service that a person waits for. It is answered or expires; it is never sent late.
-
-    Its id comes as `Requested`. Each time the outbox changes, the query `request_state` (request_id) returns one row
-    with `state` (see aisle.outbox.session_requests) and `answer`.
-    """
+    """Question to the service that a person waits for. It is answered or expires; it is never sent late. Its id comes
+    as `Requested`. Each time the outbox changes, the query `request_state` (request_id) returns one row with `state`
+    (see aisle.outbox.session_requests) and `answer`."""
 
     kind: str
     """`clearance`, or `sign-in` (the PIN of the person signed in)."""
@@ -121,12 +117,9 @@ class Request(NamedTuple):
 
 
 class Export(NamedTuple):
-    """Export of a query's rows to a CSV file.
-
-    The answer is `Rows` with the same id and one row: `file`, `count`, and `why`, the id of a message, empty on
-    success. It is not journalled. The query `file` (file) gives the same row, with the whole path, before anything is
-    written.
-    """
+    """Export of a query's rows to a CSV file. The answer is `Rows` with the same id and one row: `file`, `count`, and
+    `why`, the id of a message, empty on success. It is not journalled. The query `file` (file) gives the same row, with
+    the whole path, before anything is written."""
 
     id: str
     file: str
@@ -218,11 +211,9 @@ class Rows(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """Change in the cache of something that this job shows.
-
-    Topic and key are those of the change feed, or topic `outbox` if operations were sent, confirmed or refused
-    elsewhere. Only home receives `refusal` while it is not on the screen: refused movements are reported in every job.
-    """
+    """Change in the cache of something that this job shows. Topic and key are those of the change feed, or topic
+    `outbox` if operations were sent, confirmed or refused elsewhere. Only home receives `refusal` while it is not on
+    the screen: refused movements are reported in every job."""
 
     topic: str
     key: str

@@ -239,7 +239,6 @@ class LocationPage(DetailPage[LocationsState]):
 
 
 def _go_to_neighbour(state: LocationsState, *, is_next: bool) -> Result:
-    """Go to the next or previous location in walking order."""
     state = state._replace(offered=None)
     if state.location is None:
         return Turn(state)
@@ -257,7 +256,6 @@ def _start_job(letter: str, state: LocationsState, context: Context) -> Result:
 
 
 def _go_back(state: LocationsState, context: Context) -> Result:
-    """Withdraw the offer, return to the list if the page was opened from it, or leave the job."""
     if state.offered:
         return reply(state._replace(offered=None), INFO, "session.dropped")
     if state.code and state.opened_from_list:
@@ -275,7 +273,6 @@ def _label(row: ProductHereRow) -> str:
 
 
 def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, ...]:
-    """Return the lines on the quantity at the location, its tags and its pool."""
     if location is None:
         return (Line("location", raw(state.code)), Line("note", msg("locations.unknown")))
     count, shown = max(location["total"], len(state.products)), len(state.products)
@@ -293,7 +290,6 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
 
 
 def _held_blocks(products: list[ProductHereRow]) -> tuple[Block, ...]:
-    """Return a block of held goods for each order."""
     orders: dict[str, list[tuple[Msg, Msg]]] = {}
     for row in products:
         kept: dict[str, Decimal] = {}
@@ -359,7 +355,6 @@ class LocationsJob(PageJob[LocationsState]):
         return super().handle(state, event, context)
 
     def uses_product(self, state: LocationsState, product: str) -> bool:
-        """Return True for a product at the location on the screen."""
         return any(row["product_number"] == product for row in state.products)
 
     def handle_opened(self, state: LocationsState, args: Args, context: Context) -> Result:
@@ -448,7 +443,6 @@ def _queries(code: str) -> tuple[Query, ...]:
 
 
 def _open_location(state: LocationsState, code: str) -> Result:
-    """Open the page of a location."""
     if code != state.code:
         state = state._replace(location=None)
     state = state._replace(code=code, typed="", page=0, offered=None)
@@ -456,7 +450,6 @@ def _open_location(state: LocationsState, code: str) -> Result:
 
 
 def _check_order(state: LocationsState, rows: tuple[OrderRow, ...]) -> Result:
-    """Withdraw the offered order if it can no longer be picked."""
     row = rows[0] if rows else None
     gone = row and (row.get("is_rejected") or row.get("is_active") is False)
     if not row or not gone or state.offered is None:
@@ -466,7 +459,6 @@ def _check_order(state: LocationsState, rows: tuple[OrderRow, ...]) -> Result:
 
 
 def _scan_product(state: LocationsState, product: str, label: str) -> Result:
-    """Offer the scanned product, and query its stock at the location on the screen."""
     if state.is_list:
         return Turn(state, (Start("look_up", {"product_number": product, "label": label}),))
     state = state._replace(offered=OfferedChoice("product", product, label))

@@ -92,10 +92,8 @@ class LookUpState(NamedTuple):
     offered_order: str = ""
     """Scanned order whose number is offered as a choice."""
     kept_choices: tuple[OfferedChoice, ...] | None = ()
-    """The page's own choices when the order was offered, so that later answers do not change their numbers.
-
-    None after a resume, because a journal has no live rows; the current choices then count until an answer comes.
-    """
+    """The page's own choices when the order was offered, so that later answers do not change their numbers. None after
+    a resume, because a journal has no live rows; the current choices then count until an answer comes."""
     searched_for: str = ""
     """Words whose answer has not come yet."""
 
@@ -171,7 +169,6 @@ def _find_as_typed(state: LookUpState, text: str, choices: int, context: Context
 
 
 def _go_back(state: LookUpState, context: Context) -> Result:
-    """Close the offer, return to the list that the page was opened from, or leave the job."""
     if state.offered_order:
         state = state._replace(offered_order="")
         return reply(state, INFO, "session.dropped", *_refresh(state, context))
@@ -287,7 +284,6 @@ def _start_store_product(state: LookUpState, context: Context) -> Result:
 
 
 def _lines(product: Product) -> list[Line]:
-    """Return the main lines: stock, price and warnings."""
     stock = _stock_text(product) if product.is_stocked else msg("look_up.no_stock")
     text = msg("look_up.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
     lines = [Line("quantity", text)]
@@ -322,7 +318,6 @@ def with_age(title: Msg, age: Decimal) -> Msg:
 
 
 def _stock_blocks(product: Product) -> tuple[Block, ...]:
-    """Return the blocks of locations and pools; empty for products without stock."""
     if product.has_no_stock:
         return ()
     return (
@@ -366,11 +361,8 @@ def delivery_rows(deliveries: Iterable[ExpectedDelivery]) -> Iterator[Cells]:
 
 
 def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
-    """Return the product's master data, and when it was counted and estimated.
-
-    The time of the estimate is not the age of the data: an estimate is made when stock moves and is valid until the
-    next.
-    """
+    """Return the product's master data, and when it was counted and estimated. The time of the estimate is not the age
+    of the data: an estimate is made when stock moves and is valid until the next."""
     known = (
         ("label.product_number", raw(number), number),
         ("label.brand", raw(details.brand), details.brand),

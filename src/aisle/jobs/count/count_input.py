@@ -93,7 +93,6 @@ def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTur
 
 
 def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
-    """Return the sort key of a target: locations in walking order, then products by name."""
     return (
         target.kind != "location",
         target.walk_order,
@@ -195,11 +194,9 @@ def product_of_choice(state: CountState, number: int) -> Match | None:
 
 
 def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
-    """Handle a scan or a letter while a quantity is in question.
-
-    Nothing else is accepted before the answer, except `u`, which drops the quantity. A scan of the same product with a
-    large quantity is added to the quantity in question.
-    """
+    """Handle a scan or a letter while a quantity is in question. Nothing else is accepted before the answer, except
+    `u`, which drops the quantity. A scan of the same product with a large quantity is added to the quantity in
+    question."""
     value, item = Decimal(state.choices[0].key), view.open_quantity_line(state)
     assert item is not None
     if isinstance(event, Scan):
@@ -245,14 +242,12 @@ def count_target(match: Match) -> CountTarget:
 
 
 def _target_of_number(match: Match) -> CountTarget:
-    """Return the choice for a record that has the typed digits as its number."""
     if match.kind in count_state.UNCOUNTABLE_KINDS:
         return CountTarget(match.kind, match.key, match.key if match.kind == ORDER else match.label or match.key)
     return count_target(match)
 
 
 def _match_of_target(choice: CountTarget) -> Match:
-    """Return the match for a target."""
     return Match(MATCH_KINDS.get(choice.kind, choice.kind), choice.key, choice.label, code=choice.key)
 
 
@@ -278,7 +273,6 @@ def scan_product(state: CountState, match: Match, context: Context) -> Result:
 
 
 def _query_product(match: Match) -> Query:
-    """Return the query for the data of a product without stock here."""
     return Query("scanned", "product", {"product_number": match.key})
 
 
@@ -340,7 +334,6 @@ def _set_counted(state: CountState, index: int, counted: Decimal, context: Conte
 
 
 def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
-    """Add a scan to the second count; another product is rejected."""
     item = state.lines[state.question_index]
     if match.key != item.product:
         labels = distinct_labels(item.label, item.product, match)
@@ -391,10 +384,8 @@ def enter_quantity(state: CountState, value: Decimal, code: str, context: Contex
 
 
 def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
-    """Handle the records that have these digits as their number.
-
-    Without a record they are a quantity, if that is plausible. Otherwise ask which one is meant.
-    """
+    """Handle the records that have these digits as their number. Without a record they are a quantity, if that is
+    plausible. Otherwise ask which one is meant."""
     value, state = state.typed_number, state._replace(typed_number=None)
     if value is None:
         return Turn(state)
@@ -423,10 +414,8 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
 def _ask_if_plausible(
     state: CountState, line: CountLine, value: Decimal, context: Context, scanned: Decimal = Decimal(0)
 ) -> Result | None:
-    """Return the question about an implausible quantity; None if it is plausible.
-
-    `scanned` is the quantity added by a scan; 0 if the value was typed.
-    """
+    """Return the question about an implausible quantity; None if it is plausible. `scanned` is the quantity added by a
+    scan; 0 if the value was typed."""
     counted, limit = (
         max(line.counted or Decimal(0), state.recount_quantity or Decimal(0)),
         context.policy.large_quantity,

@@ -139,7 +139,6 @@ def next_question(state: CountState, context: Context) -> Result:
 
 
 def _ask_missing(state: CountState, index: int) -> Result:
-    """Ask about a missing product at the location, or about a location of the product."""
     location, label = (
         state.lines[index].location,
         count_state.label_with_pools(state, *count_state.missing_in_pools(state, index)),
@@ -196,7 +195,6 @@ def answer_recount(state: CountState, counted: Decimal, context: Context) -> Res
 
 
 def _other_empty_pools(state: CountState, index: int) -> tuple[int, ...]:
-    """Return the other pools of the product here that are counted as zero and need a recount."""
     item = state.lines[index]
     return tuple(
         at
@@ -231,7 +229,6 @@ def fill_last_page(state: CountState, context: Context) -> CountState:
 
 
 def _row_count(state: CountState) -> int:
-    """Return the number of rows in the current list."""
     return len({"summary": state.differing_lines, "list": state.plan}.get(state.phase, state.pools))
 
 

@@ -78,9 +78,6 @@ class CountJob(Job[CountState]):
     journalled = True
 
     def accepts(self, state: CountState) -> Accepts:
-        """Return the accepted inputs: a quantity for the product scanned last, letters where something is asked about
-        it.
-        """
         shown = view.choices(state)
         choices, values = len(shown), shown if state.choices else ()
         letters = PHASE_LETTERS.get(state.phase, "")
@@ -105,11 +102,9 @@ class CountJob(Job[CountState]):
         )
 
     def prefers(self, state: CountState) -> tuple[str, ...]:
-        """Return locations first while none is open, then products."""
         return (LOCATION, PRODUCT) if state.phase in ("start", "list") else (PRODUCT, LOCATION)
 
     def uses_product(self, state: CountState, product: str) -> bool:
-        """Return True if the product is in stock or counted at the location, or is the only one counted."""
         only = (
             state.lines[state.question_index].product
             if state.phase == "recount"
@@ -118,7 +113,6 @@ class CountJob(Job[CountState]):
         return product == only if only else any(item.product == product for item in state.lines)
 
     def quantity_product(self, state: CountState) -> tuple[str, str]:
-        """Return the product on the screen."""
         item = view.open_quantity_line(state)
         return (item.product, item.label) if item else ("", "")
 
@@ -127,23 +121,18 @@ class CountJob(Job[CountState]):
         return count_input.label_of_scan(state, match) or super().label_of_scan(state, match)
 
     def product_of_choice(self, state: CountState, number: int) -> Match | None:
-        """Return the product that has the number in question."""
         return count_input.product_of_choice(state, number)
 
     def step_name(self, state: CountState) -> str:
-        """Return one of `steps`."""
         return view.step_name(state)
 
     def can_undo(self, state: CountState) -> bool:
-        """Return True if the last count sent changed something."""
         return state.last_sent is not None and bool(state.last_sent.changes)
 
     def view(self, state: CountState) -> View:
-        """Return the view of the current step."""
         return view.view(state)
 
     def handle(self, state: CountState, event: Event, context: Context) -> Result:
-        """Return the next state; the functions below handle each kind of event."""
         turn = _report_untaken(self._handle(_note_untaken(state, event), event, context))
         return turn._replace(state=_apply_policy(state, turn.state, event, context))
 
@@ -211,10 +200,8 @@ def _report_untaken(turn: Result) -> Result:
 
 
 def _apply_policy(before: CountState, state: CountState, event: Event, context: Context) -> CountState:
-    """Apply the setting for blind counts from the next location on.
-
-    If the job is resumed it also applies at a location where nothing is counted.
-    """
+    """Apply the setting for blind counts from the next location on. If the job is resumed it also applies at a location
+    where nothing is counted."""
     same_target = (before.mode, before.location, before.product) == (state.mode, state.location, state.product)
     nothing_counted = state.phase in ("start", "list") or (isinstance(event, Resumed) and not state.counted_lines)
     return state if same_target and not nothing_counted else state._replace(is_blind=context.policy.blind_counts)

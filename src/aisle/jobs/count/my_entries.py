@@ -253,7 +253,6 @@ class UndoPage(EntryPage):
 
 
 def _entry_of(state: MyEntriesState) -> Entry:
-    """Return the open entry."""
     assert state.entry is not None, "the pages of an entry open with it"
     return state.entry
 
@@ -278,7 +277,6 @@ def _undo(state: MyEntriesState, context: Context) -> Result:
 
 
 def _stock_change(entry: Entry) -> Decimal:
-    """Return the stock change of an entry that can be undone."""
     assert entry.difference is not None
     return entry.difference
 

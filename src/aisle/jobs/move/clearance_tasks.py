@@ -146,7 +146,6 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
         return LIST
 
     def uses_product(self, state: ClearanceTasksState, product: str) -> bool:
-        """Return True if a task is about the product."""
         return any(row.task.product == product for row in state.rows)
 
     def handle_opened(self, state: ClearanceTasksState, args: Args, context: Context) -> Result:
@@ -203,10 +202,8 @@ def parse_task(args: Args) -> ClearanceTask:
 
 
 def scan_for_task(state: MoveState, match: Match) -> MoveResult:
-    """Handle a scan with no goods in hand: first the location, then the product.
-
-    A scan without an explicit quantity takes all that the task asks for.
-    """
+    """Handle a scan with no goods in hand: first the location, then the product. A scan without an explicit quantity
+    takes all that the task asks for."""
     task = state.task
     assert task is not None
     scanned = match.label or match.key

@@ -137,10 +137,8 @@ class UndoStep(NamedTuple):
     goods: tuple[Goods, ...]
     items: tuple[MovementItem, ...] = ()
     at: str = ""
-    """Time when the goods were moved.
-
-    The cached stock lacks movements of the same time, because inputs of one read are committed together.
-    """
+    """Time when the goods were moved. The cached stock lacks movements of the same time, because inputs of one read are
+    committed together."""
 
 
 class MoveChoice(NamedTuple):

@@ -162,7 +162,6 @@ class PickJob(Job[PickState]):
     resolves_ambiguity = True
 
     def accepts(self, state: PickState) -> Accepts:
-        """Return the accepted inputs: a quantity for the stop scanned last, choices where some are offered."""
         take, choices = state.current_line, offered_choices.open_choices(state)
         letters = (
             ("nsu" if take is not None and state.phase == "picking" else "u")
@@ -186,22 +185,18 @@ class PickJob(Job[PickState]):
         )
 
     def prefers(self, state: PickState) -> tuple[str, ...]:
-        """Return the kinds of matches in order of preference: first what the current step asks for."""
         if state.phase == "done" or state.needs_location:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: PickState) -> tuple[str, str]:
-        """Return the number and label of the product that a quantity would apply to; empty if none."""
         take = state.current_line
         return (take.product, take.label) if take and offered_choices.is_quantity_open(state) else ("", "")
 
     def uses_product(self, state: PickState, product: str) -> bool:
-        """Return True if a line of these orders has the product."""
         return any(take.product == product for take in state.lines)
 
     def step_name(self, state: PickState) -> str:
-        """Return one of `steps`."""
         return state.step_name
 
     def orders_in_work(self, state: PickState) -> tuple[str, ...]:
@@ -210,15 +205,12 @@ class PickJob(Job[PickState]):
         return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.has_lines), *goods_for_others)))
 
     def can_undo(self, state: PickState) -> bool:
-        """Return True if a step can be undone."""
         return bool(state.totes) and bool(state.history)
 
     def view(self, state: PickState) -> Step:
-        """Return the view of the current step."""
         return view.view(state)
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
-        """Return the next state; the functions below handle each kind of event."""
         turn = _handle_event(offered_choices.note_untaken(state, event), event, context)
         turn = offered_choices.report_untaken(turn)
         turn = turn._replace(state=offered_choices.keep_scanned_location(state, turn.state, event))
@@ -232,10 +224,8 @@ class PickJob(Job[PickState]):
 
 
 def _apply_policy(before: PickState, state: PickState, event: Event, context: Context) -> PickState:
-    """Apply the setting for location checks from the next stop on.
-
-    At the current stop it applies only if the job is resumed and nothing of the stop is picked, asked or open.
-    """
+    """Apply the setting for location checks from the next stop on. At the current stop it applies only if the job is
+    resumed and nothing of the stop is picked, asked or open."""
     if state.verifies_locations == context.policy.verified:
         return state
     stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
@@ -260,10 +250,8 @@ def _is_background_event(event: Event) -> bool:
 
 
 def _close_quantity(before: PickState, state: PickState) -> PickState:
-    """Close the open quantity if the page or its question changed without an input.
-
-    Digits typed next could apply to the old page or to the new one.
-    """
+    """Close the open quantity if the page or its question changed without an input. Digits typed next could apply to
+    the old page or to the new one."""
     stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
     is_unchanged = (
         stop_keys[0] == stop_keys[1] and state.to_return == before.to_return and state.choices == before.choices
@@ -372,10 +360,8 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
 
 
 def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
-    """Apply the result of the shortage job to the current stop.
-
-    The orders are only refreshed, not queried at once: the cache would not have the new operations yet.
-    """
+    """Apply the result of the shortage job to the current stop. The orders are only refreshed, not queried at once: the
+    cache would not have the new operations yet."""
     turn = lines.apply_shortage(state, answer, context)
     refreshes = (Refresh("order", tote.order) for tote in turn.state.totes)
     return turn._replace(effects=(*turn.effects, *refreshes))
@@ -392,10 +378,8 @@ def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> 
 
 
 def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
-    """Handle the records that have these digits as their number.
-
-    The code of a tote wins. Without a record the digits are a quantity; otherwise the picker is asked.
-    """
+    """Handle the records that have these digits as their number. The code of a tote wins. Without a record the digits
+    are a quantity; otherwise the picker is asked."""
     value, code = Decimal(state.lookup.key), state.lookup.code
     tote = pick_state.find_tote_by_code(state, code)
     state = state._replace(lookup=pick_state.StoreLookup())

@@ -78,10 +78,8 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
 
 
 def handle_location_answer(state: PickState, row: StockAtLocationRow, context: Context) -> Result:
-    """Handle the data of a scanned location that is not the stop's.
-
-    It answers where goods were picked if their pools are allowed; otherwise it may change the stop's location.
-    """
+    """Handle the data of a scanned location that is not the stop's. It answers where goods were picked if their pools
+    are allowed; otherwise it may change the stop's location."""
     if not offered_choices.product_in_question(state):
         return offered_choices.ask_change_location(state, row)
     location = state.lookup.key
@@ -183,9 +181,7 @@ def _picked_message(
 
 def enter_quantity(state: PickState, value: Decimal, code: str, context: Context) -> Result:
     """Set the total picked at the stop to the typed value, or add it as the quantity of the pack that was asked for.
-
-    The digits may instead be the number of a record, or the picker may be asked where the goods were picked.
-    """
+    The digits may instead be the number of a record, or the picker may be asked where the goods were picked."""
     if state.current_line is None:
         return Turn(state)
     return (
@@ -432,7 +428,6 @@ def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context
 
 
 def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
-    """Pick a stop again at the location it had before it was moved."""
     takes, first = restore_sources(state, step)
     if first is None:
         return None
@@ -463,7 +458,6 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
 
 
 def _goods_in_hand_again(before: PickState, after: PickState) -> list[GoodsAmount]:
-    """Return the goods that are in hand again and were put down before."""
     pairs = zip(before.lines, after.lines, strict=True)
     return [
         GoodsAmount(take.product, take.label, take.moved - now.moved, take.unit if take.allows_decimals else "")
@@ -504,10 +498,8 @@ def _tote_letters(state: PickState, orders: Any) -> str:
 
 
 def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
-    """Reopen lines that were closed short and pick the scanned quantity, as one step for undo.
-
-    If the product cannot be picked, the verdict explains why while the lines stay open.
-    """
+    """Reopen lines that were closed short and pick the scanned quantity, as one step for undo. If the product cannot be
+    picked, the verdict explains why while the lines stay open."""
     indexes = [index for index in pick_state.lines_with_product(state, match.key) if state.lines[index].is_closed]
     if not indexes:
         return Turn(state)

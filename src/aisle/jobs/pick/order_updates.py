@@ -47,10 +47,8 @@ def is_reassigned(tote: Tote, row: OrderRow, context: Context) -> bool:
 
 
 def report_assigned(state: PickState, rows: Iterable[AssignedOrdersRow]) -> ChangeTurn:
-    """Ask the picker if orders newly assigned to them shall be added to the pick; work continues meanwhile.
-
-    Orders without a free choice on the page are asked about later.
-    """
+    """Ask the picker if orders newly assigned to them shall be added to the pick; work continues meanwhile. Orders
+    without a free choice on the page are asked about later."""
     fresh = [row for row in rows if _report_key(row) not in state.reported_refusals][: _free_choices(state)]
     state = state._replace(reported_refusals=(*state.reported_refusals, *map(_report_key, fresh)))
     fresh = [row for row in fresh if pick_state.find_tote(state, str(row["order_number"])) is None]
@@ -169,10 +167,8 @@ def _redirected_lines(state: PickState, order: str) -> list[PickLine]:
 def restore_redirections(
     state: PickState, fresh: tuple[PickLine, ...], row: OrderRow, context: Context
 ) -> tuple[PickState, tuple[PickLine, ...], tuple[LocalNote, ...]]:
-    """Move the lines of an opened order to where this user picked them before, as steps that can be undone.
-
-    Also return the note that clears what was stored.
-    """
+    """Move the lines of an opened order to where this user picked them before, as steps that can be undone. Also return
+    the note that clears what was stored."""
     text = str(row.get(REDIRECTED) or "")
     moved_lines = json_codec.from_text(RedirectedLines, text).get(context.user) if text else None
     if moved_lines is None:
@@ -273,7 +269,6 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
 
 
 def _with_own_changes(tote: Tote, row: OrderToPickRow, user: str) -> Tote:
-    """Return the tote with the numbers of this user's last movement and last refused operation."""
     moved, refusal = int((row.get("moved_by") or {}).get(user) or 0), _refusal_of_user(row, user)
     refused = refusal["n"] if refusal else 0
     return tote._replace(
@@ -299,7 +294,6 @@ def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) 
 
 
 def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
-    """Return True if an order that is picked here was handed over to its customer."""
     if row.get("is_rejected") or row.get("is_active", True) or not tote.has_lines:
         return False
     return pick_state.is_order_picked(state, tote.order) and not goods_in_hand.has_goods_to_put_down(state, tote.order)
@@ -313,7 +307,6 @@ def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
 
 
 def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Result:
-    """Add the lines of an order that arrive for the first time."""
     waiting = state.phase == "wait"
     state = pick_state.with_tote(state, tote)
     if waiting:
@@ -346,11 +339,9 @@ def start_when_ready(state: PickState) -> Result:
 def _merge_lines(
     state: PickState, tote: Tote, fresh: tuple[PickLine, ...], *, is_uncertain: bool, is_own: bool
 ) -> Result:
-    """Merge lines that changed elsewhere; walking order, locations and the open question stay.
-
-    Report nothing that may be this host's own change: a difference while an operation is pending and its correction, or
-    a change that came with an own movement (`is_own`), which the overlay shows before it is sent.
-    """
+    """Merge lines that changed elsewhere; walking order, locations and the open question stay. Report nothing that may
+    be this host's own change: a difference while an operation is pending and its correction, or a change that came with
+    an own movement (`is_own`), which the overlay shows before it is sent."""
     mine = {take.line: take for take in state.lines if take.order == tote.order}
     merged = {
         take.line: goods_in_hand.keep_read_stock(state, _keep_location(take, mine.get(take.line)), mine.get(take.line))
@@ -394,10 +385,8 @@ def _keep_location(fresh: PickLine, known: PickLine | None) -> PickLine:
 
 
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
-    """Remove an order from the pick; its goods in hand have to be put back, other orders continue.
-
-    `reason` is a key of `LEAVE_TEXTS`.
-    """
+    """Remove an order from the pick; its goods in hand have to be put back, other orders continue. `reason` is a key of
+    `LEAVE_TEXTS`."""
     rest = pick_state.without_order(state, tote.order, reason)
     text = _left_message(state, rest, tote, reason, other_picker)
     if not rest.totes and not rest.to_return:

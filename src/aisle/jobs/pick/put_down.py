@@ -40,11 +40,8 @@ def is_pickup_location(tags: Iterable[Any]) -> bool:
 
 
 def put_down_at(state: PickState, match: Match, context: Context) -> Result:
-    """Put goods down at a scanned location.
-
-    A location used before is accepted at once. One of these orders is asked about first. Of any other the stock is
-    queried first.
-    """
+    """Put goods down at a scanned location. A location used before is accepted at once. One of these orders is asked
+    about first. Of any other the stock is queried first."""
     location = match.key
     if not goods_in_hand.pieces_in_hand(state, state.only_order) and not take_over.is_location_for_others(state):
         return _nothing_in_hand(state)

@@ -264,7 +264,6 @@ def _location_row(state: ShortageState, other: OtherLocation) -> Cells:
 
 
 def _other_blocks(state: ShortageState) -> tuple[Block, ...]:
-    """Return the expected deliveries, and the orders that lack the product if there are several."""
     waiting = tuple(_order_row(need) for need in state.needs) if len(state.needs) > 1 else ()
     return (delivery_block(state.product_details, state.deliveries), Block(msg("shortage.needed_by"), waiting))
 
@@ -278,7 +277,6 @@ def _order_text(need: OrderShortage) -> Msg:
 
 
 def _question_block(state: ShortageState) -> Block:
-    """Return the orders to choose from, or the reasons."""
     if state.phase == "which_order":
         first = {need.order: need for need in reversed(state.needs)}
         rows: tuple[Cells, ...] = tuple((_order_text(first[order]),) for order in state.orders)
@@ -304,11 +302,9 @@ class ShortageJob(Job[ShortageState]):
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE)
 
     def begin(self) -> ShortageState:
-        """Return the state with nothing missing."""
         return ShortageState(reasons=parse_reasons(()))
 
     def accepts(self, state: ShortageState) -> Accepts:
-        """Return the choices of the page, and the letters that turn it."""
         values = (
             (state.offered,)
             if state.is_rejection_asked
@@ -326,11 +322,9 @@ class ShortageJob(Job[ShortageState]):
         return product == state.product
 
     def step_name(self, state: ShortageState) -> str:
-        """Return one of `steps`."""
         return f"shortage.{state.phase}"
 
     def view(self, state: ShortageState) -> DetailView:
-        """Return the page of the current phase."""
         return shortage_view(state)
 
     def handle(self, state: ShortageState, event: Event, context: Context) -> Result:
@@ -364,7 +358,6 @@ class ShortageJob(Job[ShortageState]):
 
 
 def _handle_opened(args: Args, context: Context) -> Result:
-    """Open the page with what is cached, and query and refresh the rest."""
     needs = tuple(
         OrderShortage(
             str(one.get("order_number") or ""),
@@ -442,10 +435,8 @@ def _collect_choices(state: ShortageState) -> tuple[ShortageChoice, ...]:
 
 
 def _add_new_choices(state: ShortageState) -> ShortageState:
-    """Append new choices after those that have a number.
-
-    While a choice from a scan is offered nothing is appended, so that its number does not change.
-    """
+    """Append new choices after those that have a number. While a choice from a scan is offered nothing is appended, so
+    that its number does not change."""
     if state.offered:
         return state
     return state._replace(
@@ -509,7 +500,6 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
 
 
 def _choose_location(state: ShortageState, location: str) -> Result:
-    """Choose another location; confirm first if no stock is known there."""
     if location.casefold() == state.location.casefold():
         state = state._replace(scanned_location="")
         return reply(state, WRONG, "shortage.same_location", place=location, label=state.label)
@@ -554,7 +544,6 @@ def _reason_fields(state: ShortageState, reason: Reason) -> Args:
 
 
 def _go_back(state: ShortageState) -> Result:
-    """Go back one question; from the first one close the page without a result."""
     if state.offered:
         return reply(state._replace(offered=None, scanned_location=""), INFO, "session.dropped")
     if state.phase == "which_reason" and len(state.orders) > 1:

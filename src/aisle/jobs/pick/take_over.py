@@ -102,8 +102,7 @@ def _order_numbers(goods: Iterable[GoodsToReturn]) -> str:
 
 def hand_over_to_others(state: PickState) -> GoodsTurn:
     """Record that the goods were handed over to the pickers who have their orders; other goods are still to be put
-    back.
-    """
+    back."""
     goods = tuple(each for each in state.to_return if not each.is_for_other_picker)
     count = goods_in_hand.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
     verdict = Verdict(GOOD, msg("pick.handed_over", count=count))
@@ -132,10 +131,8 @@ def track_put_down_by_others(state: PickState, order: str, row: OrderRow | None)
 
 
 def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, OrderLineRow]) -> GoodsToReturn:
-    """Return the goods with an updated reason.
-
-    If less of the line is in hand than these goods, another picker must have reported them as put down.
-    """
+    """Return the goods with an updated reason. If less of the line is in hand than these goods, another picker must
+    have reported them as put down."""
     line = lines.get(goods.line.line) if goods.line else None
     if line is None or goods.line is None or not _counts_as_picked(goods):
         return goods
@@ -168,7 +165,6 @@ def _line_key(goods: GoodsToReturn) -> tuple[str, int]:
 
 
 def _last_location(line: OrderLineRow) -> str:
-    """Return the location where goods of the line were put down last; empty if unknown."""
     kept = [str(each["location_code"]) for each in line.get("put_down") or () if to_decimal(each.get("quantity")) > 0]
     return kept[-1] if kept else ""
 
@@ -189,11 +185,8 @@ SURPLUS_QUERY, REFUSED_QUERY = "left_over", "refused"
 
 
 def check_claim(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Result | None:
-    """Handle a claim of another picker.
-
-    Ask before the order is opened, report it if the order is already in the pick, and update the question if the claim
-    is released.
-    """
+    """Handle a claim of another picker. Ask before the order is opened, report it if the order is already in the pick,
+    and update the question if the claim is released."""
     found = parse_claim(row, context)
     if found is None:
         return _ask_free_now(state, tote)
@@ -322,10 +315,8 @@ def _with_others_message(turn: Result, message: Msg | None) -> Result:
 
 
 def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> Result:
-    """Claim an order that came into the pick with open lines, unless the claim is already this terminal's.
-
-    Also claim an order that was taken over with goods in hand, so that the other picker is notified.
-    """
+    """Claim an order that came into the pick with open lines, unless the claim is already this terminal's. Also claim
+    an order that was taken over with goods in hand, so that the other picker is notified."""
     tote = pick_state.find_tote(turn.state, order)
     if tote is None or not tote.has_lines:
         return turn
@@ -402,10 +393,8 @@ def _query_refusals(
 
 
 def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Take goods back into hand whose put-down the service refused.
-
-    Lines of the pick are corrected by their own rows; goods put down for another picker are asked for again.
-    """
+    """Take goods back into hand whose put-down the service refused. Lines of the pick are corrected by their own rows;
+    goods put down for another picker are asked for again."""
     mine, passed_on = {tote.order for tote in state.totes}, put_down_times(state)
     text = None
     for row in rows:
@@ -420,7 +409,6 @@ def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, 
 
 
 def _parse_target(row: RefusedOperationsRow) -> tuple[str, str]:
-    """Return the order of a movement and the location it went to."""
     end = next((item.get("to_location") or {} for item in row["body"]), {})
     return str(end.get("customer_order_number") or ""), str(end.get("location_code") or "")
 

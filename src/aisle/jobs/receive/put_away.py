@@ -68,7 +68,6 @@ def _query_product(product_number: str) -> Query:
 
 
 def _announced_goods(state: ReceiveState, product_number: str) -> GoodsInHand:
-    """Return a product of the delivery with nothing in hand."""
     line = next(line for line in state.lines if line.product == product_number)
     return GoodsInHand(line.product, line.label, ZERO, line.allows_decimals, line.unit)
 
@@ -98,7 +97,6 @@ def with_pending_goods(state: ReceiveState, row: ProductRow | None) -> ReceiveSt
 
 
 def _goods_of_product(match: Match, row: ProductRow | None) -> GoodsInHand:
-    """Return a product that was not announced, with nothing of it in hand."""
     goods = GoodsInHand(match.key, match.label or match.key, ZERO)
     if row is None:
         return goods
@@ -285,7 +283,6 @@ def _quantity_in_hand(state: ReceiveState, product_number: str) -> Decimal:
 
 
 def _ask_exceeding(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, missing: Decimal) -> Result:
-    """Ask about a quantity above what is still missing: take only that, all, or none."""
     announced, received = announced_and_received(state, goods.product)
     in_hand = _quantity_in_hand(state, goods.product)
     fit = (ReceiveChoice("fit", goods.product, missing),) if missing > 0 and missing != in_hand else ()
@@ -389,11 +386,8 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
 
 
 def undo_step(state: ReceiveState, context: Context) -> Result:
-    """Undo the last step.
-
-    A scan is subtracted from the goods in hand. A booking is reversed by an opposite entry, and its goods are in hand
-    again.
-    """
+    """Undo the last step. A scan is subtracted from the goods in hand. A booking is reversed by an opposite entry, and
+    its goods are in hand again."""
     if not state.history:
         return reply(state, WRONG, "receive.nothing_to_undo")
     step, state = state.history[-1], state._replace(history=state.history[:-1])

@@ -177,10 +177,8 @@ class ReceiveState(NamedTuple):
 
     @property
     def announced_total(self) -> Decimal:
-        """Announced total in pieces; a measured line counts as one.
-
-        Every line counts as one if any has no quantity. 0 if a received quantity is unknown: there is no progress then.
-        """
+        """Announced total in pieces; a measured line counts as one. Every line counts as one if any has no quantity. 0
+        if a received quantity is unknown: there is no progress then."""
         if any(line.is_unknown for line in self.lines):
             return ZERO
         counts_lines = _count_as_ones(self.lines)

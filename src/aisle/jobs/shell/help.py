@@ -131,7 +131,6 @@ class HelpJob(Job[HelpState]):
     journalled = False
 
     def accepts(self, state: HelpState) -> Accepts:
-        """Return the letters that turn the page."""
         return Accepts(command_letters=PAGE_LETTERS)
 
     def passes_to_below(self, state: HelpState, meaning: Meaning) -> bool:
@@ -142,7 +141,6 @@ class HelpJob(Job[HelpState]):
         )
 
     def handle(self, state: HelpState, event: Event, context: Context) -> Turn[HelpState]:
-        """Handle page turns and Back."""
         match event:
             case Opened(args):
                 return Turn(_make_state(args))
@@ -153,7 +151,6 @@ class HelpJob(Job[HelpState]):
         return Turn(state)
 
     def view(self, state: HelpState) -> DetailView:
-        """Return the page: what the step asks for, then its inputs and letters."""
         keys = dict(state.keys)
         always = (
             (msg("help.look_up_key"),),

@@ -192,7 +192,6 @@ def home_view(state: HomeState) -> ListView:
 
 
 def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
-    """Return hints for the letters: those of the page, of long lists, and Back."""
     back = (BACK,) if state.search or state.menu_page else ()
     doubts = (KeyHint("d", msg("home.unconfirmed")),) if state.unconfirmed else ()
     sign_out = () if state.menu_page else (KeyHint("o", msg("home.sign_out")),)
@@ -207,7 +206,6 @@ def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
 
 
 def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
-    """Return the hint for the partly received delivery, or for their number."""
     if not state.partly_received:
         return ()
     count = len(state.partly_received)
@@ -258,13 +256,11 @@ class HomeJob(Job[HomeState]):
     preferred_kinds = (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
 
     def accepts(self, state: HomeState) -> Accepts:
-        """Return the accepted inputs: menu numbers, letters, and text that searches orders."""
         return Accepts(
             choices=len(MENU_PAGES[state.menu_page]), command_letters="dnopqru", search=True, follows_typing=True
         )
 
     def handle(self, state: HomeState, event: Event, context: Context) -> Result:
-        """Handle an event: a scan opens, text searches, the cursor marks."""
         is_confirmed = state.is_sign_out_warned
         if isinstance(event, Meaning) and not isinstance(event, TypedText):
             state = state._replace(is_sign_out_warned=False)
@@ -341,7 +337,6 @@ class HomeJob(Job[HomeState]):
         return Turn(state)
 
     def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
-        """Query the list, unconfirmed operations, assignments, refusals and a rejected order again."""
         refused = refused_operations.query_refused_moves(state.signed_in_at, is_reported=moved)
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
@@ -387,7 +382,6 @@ class HomeJob(Job[HomeState]):
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, is_live=True),))
 
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
-        """Search products for a text that no order has."""
         if not answer.total:
             verdict = Verdict(WRONG, pages.not_found_message("home.not_found", state.search, answer.may_have_more))
             # The list shows all open orders again; 1 picks the first one.
@@ -426,7 +420,6 @@ class HomeJob(Job[HomeState]):
         return _start_pick(state, pages.row_at_cursor(state) or (free or state.rows)[0])
 
     def view(self, state: HomeState) -> ListView:
-        """Return the orders and the menu."""
         return home_view(state)
 
 
@@ -437,7 +430,6 @@ def start_receiving(matches: tuple[Match, ...]) -> Start:
 
 
 def _resume_delivery(state: HomeState) -> Start:
-    """Return the effect that resumes the partly received delivery, or opens the list if there are several."""
     if len(state.partly_received) > 1:
         return Start("receive", {})
     return Start("receive", {"deliveries": list(state.partly_received), "code": state.partly_received[0]})
@@ -458,10 +450,8 @@ def _reset(state: HomeState) -> HomeState:
 
 
 def _opens_directly(search: str, row: OrdersRow) -> bool:
-    """Return True if a single result opens at once.
-
-    One letter may have been meant as a command, and digits that are only part of its number as anything else.
-    """
+    """Return True if a single result opens at once. One letter may have been meant as a command, and digits that are
+    only part of its number as anything else."""
     if search.isalpha():
         return len(search) > 1
     numbers = (str(row.get("order_number") or ""), str(row.get("reference") or ""))
@@ -482,7 +472,6 @@ def _report_assigned(state: HomeState, rows: tuple[AssignedOrdersRow, ...]) -> R
 
 
 def _report_reopened(state: HomeState, rows: tuple[OrderRow, ...]) -> Result:
-    """Report that an order rejected while it was picked is open again."""
     row = rows[0] if rows else None
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
@@ -496,7 +485,6 @@ def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed
 
 
 def _page_size(context: Context) -> int:
-    """Return the number of orders on a page: those visible above the menu."""
     return (
         pages.page_size(context)
         if context.window_rows > SMALL_LIST_ROWS

@@ -47,11 +47,9 @@ class NoteJob(Job[NoteState]):
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def accepts(self, state: NoteState) -> Accepts:
-        """Return the letters that turn the page."""
         return Accepts(command_letters=PAGE_LETTERS)
 
     def handle(self, state: NoteState, event: Event, context: Context) -> Turn[NoteState]:
-        """Handle page turns and Back; reject codes that the job below does not accept."""
         match event:
             case Opened(args):
                 return Turn(NoteState(tuple(Note(tuple(map(str, whose)), str(text)) for whose, text in args["notes"])))
@@ -66,7 +64,6 @@ class NoteJob(Job[NoteState]):
         return Turn(state)
 
     def view(self, state: NoteState) -> DetailView:
-        """Return the page with all notes."""
         return DetailView(
             name=self.name,
             title=msg("note.title"),

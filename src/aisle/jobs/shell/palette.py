@@ -117,21 +117,17 @@ class PaletteJob(Job[PaletteState]):
     journalled = False
 
     def accepts(self, state: PaletteState) -> Accepts:
-        """Return the accepted inputs: numbers run, text filters, letters turn the page."""
         return Accepts(choices=pages.numbered_rows(state), command_letters=pages.PAGE_LETTERS)
 
     def passes_to_below(self, state: PaletteState, meaning: Meaning) -> bool:
-        """Return True for codes, known or not.
-
-        A number or letter that is not in the list is not passed, because the page below is not visible.
-        """
+        """Return True for codes, known or not. A number or letter that is not in the list is not passed, because the
+        page below is not visible."""
         if isinstance(meaning, UnknownCode):
             is_number = meaning.code.isdecimal() and len(meaning.code) <= MAX_NUMBER_DIGITS
             return not is_number and not _matching_entries(state.entries, state.names, meaning.code)
         return not isinstance(meaning, Text | Choice | Command | Back | CursorKey | TypedText | RefusedInput)
 
     def handle(self, state: PaletteState, event: Event, context: Context) -> Result:
-        """Handle an event: typing filters, a number runs."""
         size = pages.page_size(context)
         match event:
             case Opened(args):
@@ -172,7 +168,6 @@ class PaletteJob(Job[PaletteState]):
         return Turn(state)
 
     def view(self, state: PaletteState) -> ListView:
-        """Return the list of commands, with their keys on the page below."""
         return pages.list_view(
             state,
             self.name,
@@ -191,11 +186,9 @@ def home_pages() -> tuple[tuple[Msg, Any], ...]:
 
 
 def collect_entries(args: Args) -> tuple[PaletteEntry, ...]:
-    """Return all commands of the page below.
-
-    Arguments: its `letters` and `choices` with their `keys`; how many rows are `numbered` before the choices; the jobs
-    that are `open`; `signed_in`, `language` and `theme`; `colours` if there are themes.
-    """
+    """Return all commands of the page below. Arguments: its `letters` and `choices` with their `keys`; how many rows
+    are `numbered` before the choices; the jobs that are `open`; `signed_in`, `language` and `theme`; `colours` if there
+    are themes."""
     letters = [
         PaletteEntry(hint.text, LETTER, hint.letter, hint.letter)
         for hint in args["letters"]
@@ -247,7 +240,6 @@ def _with_window(state: PaletteState, size: int) -> PaletteState:
 
 
 def _search_records(state: PaletteState, context: Context) -> Result:
-    """Search records while a person types, once there are enough letters."""
     if len(state.typed) < MIN_RECORD_LETTERS or not context.user:
         return Turn(state._replace(records=()))
     query = Query("records", "records", {"search": state.typed, "now": context.now}, is_live=True)
@@ -269,7 +261,6 @@ def _record_entry(row: RecordRow) -> PaletteEntry:
 
 
 def _record_effect(entry: PaletteEntry) -> Start:
-    """Return what opens a record."""
     kind, _, key = entry.key.partition("/")
     if kind == DELIVERY:
         return Start("deliveries", {"order_number": key})
@@ -285,7 +276,6 @@ def _run_only_match(after: PaletteState, size: int, context: Context) -> Result:
 
 
 def _go_back(state: PaletteState, size: int) -> Result:
-    """Return from a search to all commands, and from there to the page below."""
     if state.search:
         return Turn(_with_window(state._replace(search="", first=0, cursor=-1), size))
     return Turn(state, (Close(),))

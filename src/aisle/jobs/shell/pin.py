@@ -40,10 +40,8 @@ if TYPE_CHECKING:
 TIMEOUT_S = 30.0
 """Seconds that the service may take to answer."""
 MIN_TYPED_PACE_MS = round(TYPING_PAUSE_S * 1000)
-"""Typical pause in ms between keys that a person types.
-
-A scanner is faster, even one that waits after each character. A bad line splits a scan into only a few pieces.
-"""
+"""Typical pause in ms between keys that a person types. A scanner is faster, even one that waits after each character.
+A bad line splits a scan into only a few pieces."""
 MIN_TYPED_LENGTH = 3
 """Number of characters needed to judge the pace."""
 PIN_LENGTHS = range(4, 13)
@@ -83,7 +81,6 @@ class PinJob(Job[PinState]):
     hidden_from_below = True
 
     def accepts(self, state: PinState) -> Accepts:
-        """Return text as an attempt; without an answer, the numbered choices."""
         return Accepts(choices=len(_choices(state))) if state.phase == "late" else Accepts(text=True)
 
     def is_secret(self, state: PinState) -> bool:
@@ -91,15 +88,12 @@ class PinJob(Job[PinState]):
         return True
 
     def step_name(self, state: PinState) -> str:
-        """Return one of `steps`."""
         return JOB_NAME if state.phase == "type" else f"{JOB_NAME}.{state.phase}"
 
     def view(self, state: PinState) -> Step:
-        """Return the page: one prompt, and how much waits for the PIN."""
         return _pin_step(self.step_name(state), state)
 
     def handle(self, state: PinState, event: Event, context: Context) -> Result:
-        """Handle an event: send each PIN once and read the answer."""
         match event:
             case Opened(args):
                 state = state._replace(
@@ -197,7 +191,6 @@ def _handle_choice(state: PinState, choice: int) -> Result:
 
 
 def _leave_message(state: PinState) -> Msg:
-    """Return the message for leaving the page."""
     return msg("session.dropped") if state.held_event is not None else msg("pin.left")
 
 

@@ -155,7 +155,6 @@ def _is_two_codes(code: str) -> bool:
 
 
 def _is_misread(code: str) -> bool:
-    """Return True if a code has the length of an EAN or UPC but a wrong check digit."""
     return (
         len(code) in (8, 12, 13, 14) and code.isdigit() and not has_valid_check_digit(code) and not expand_upc_e(code)
     )
@@ -269,7 +268,6 @@ def _input_text(scanned: ScannedInput) -> Msg:
 
 
 def _input_lines(scanned: ScannedInput) -> tuple[Line, ...]:
-    """Return the input, and what it would mean."""
     input_line = Line("product", _input_text(scanned))
     return (
         (input_line,)
@@ -294,7 +292,6 @@ def _input_rows(scanned: ScannedInput) -> tuple[tuple[Msg, ...], ...]:
 
 
 def _symbol_rows(symbol: str) -> tuple[tuple[Msg, ...], ...]:
-    """Return the AIM identifier and the symbology it stands for."""
     if not symbol:
         return ((msg("scanner_test.aim"), msg("scanner_test.aim_none")),)
     name = SYMBOLOGY_NAMES.get(symbol) or SYMBOLOGY_NAMES.get(symbol[0]) or "scanner_test.symbol_unknown"
@@ -343,7 +340,6 @@ class ScannerTestJob(Job[ScannerTestState]):
         return Accepts(command_letters="np")
 
     def handle(self, state: ScannerTestState, event: Event, context: Context) -> Result:
-        """Handle an event: every input is added; `n` and `p` turn the page."""
         match event:
             case Opened() | Resumed():
                 return Turn(state, (Query("terminal", "terminal", {}, is_live=True),))
@@ -361,7 +357,6 @@ class ScannerTestJob(Job[ScannerTestState]):
         return Turn(state)
 
     def view(self, state: ScannerTestState) -> DetailView:
-        """Return the page: the last input, earlier ones, and the terminal."""
         return page_view(state)
 
 
@@ -395,7 +390,6 @@ def _make_input(raw_input: RawInput) -> ScannedInput:
 
 
 def _meaning_kind(meaning: Meaning | None, code: str) -> tuple[str, str]:
-    """Return the kind of an input's meaning on the home page, and its label."""
     if code.strip().upper() in PRINTED_COMMANDS:
         return "command", code
     match meaning:

@@ -87,12 +87,10 @@ class SignInJob(Job[SignInState]):
     preferred_kinds = (PERSON,)
 
     def accepts(self, state: SignInState) -> Accepts:
-        """Return names and choices."""
         choices = tuple((state.is_unknown, person.user) for person in state.people)
         return Accepts(text=True, choices=len(choices), command_letters="q", choice_values=choices)
 
     def handle(self, state: SignInState, event: Event, context: Context) -> Result:
-        """Handle an event: a badge signs in, a name is looked up first."""
         if isinstance(event, Rows) and event.id == _FEATURES_QUERY.id:
             return Turn(state._replace(is_demo=any(DEMO_FEATURE in row["features"] for row in event.rows)))
         turn = self._handle(state, event, context)
@@ -167,13 +165,11 @@ class SignInJob(Job[SignInState]):
         return reply(unknown, ASK, "sign_in.unknown", asked=typed_name)
 
     def _handle_single_person(self, person: Person, typed_name: str) -> Result:
-        """Sign in the only match if the name is theirs; ask first if only a part of it matches."""
         if _is_named(person, typed_name):
             return _sign_in(person)
         return reply(SignInState(typed_name, (person,)), ASK, "sign_in.confirm_name", asked=typed_name)
 
     def view(self, state: SignInState) -> Step:
-        """Return the page: a prompt, or choices if a name matches several people."""
         label = "sign_in.as" if state.is_unknown else "sign_in.person"
         choices = tuple(msg(label, name=person.name) for person in state.people)
         return Step(
@@ -209,7 +205,6 @@ def _code(match: Match) -> str:
 
 
 def _sign_in_by_badge(rows: Iterable[Mapping[str, Json]]) -> Result | None:
-    """Sign in the person whose badge was looked up; None if it was no badge."""
     people = [_parse_person(row) for row in rows if row.get("is_badge")]
     return _sign_in(people[0]) if len(people) == 1 else None
 
@@ -239,7 +234,6 @@ def _parse_person(row: Mapping[str, Json]) -> Person:
 
 
 def _is_named(person: Person, typed_name: str, *, whole_name_only: bool = False) -> bool:
-    """Return True if the text is the person's id or name, or the first word of the name."""
     names = {person.user.casefold(), person.name.casefold()}
     first = () if whole_name_only else person.name.casefold().split()[:1]
     return typed_name.strip().casefold() in names.union(first)

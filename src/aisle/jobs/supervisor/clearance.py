@@ -325,10 +325,8 @@ class ClearanceRequestState(NamedTuple):
 
 
 def confirmation_text(tag: str) -> str:
-    """Return the text to type as confirmation.
-
-    It is the tag. A tag too short to tell typing from a scan is repeated.
-    """
+    """Return the text to type as confirmation. It is the tag. A tag too short to tell typing from a scan is
+    repeated."""
     short = 0 < len(tag) < MIN_TYPED_LENGTH
     return " ".join([tag] * (-(-(MIN_CONFIRMATION + 1) // (len(tag) + 1)))) if short else tag
 
@@ -507,9 +505,7 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
 
     def is_secret_text(self, state: ClearanceRequestState, text: str) -> bool:
         """Return True for text with digits that is not the confirmation: it may be a PIN typed too early or too late.
-
-        One digit on the last page is a choice.
-        """
+        One digit on the last page is a choice."""
         if state.phase == "confirm" and confirmation_text(state.tag).startswith(text.strip()):
             return False
         return sum(char.isdigit() for char in text) > (state.phase == "done")
@@ -557,7 +553,6 @@ def _queries(state: ClearanceRequestState) -> tuple[Query, ...]:
 
 
 def _handle_request_state(state: ClearanceRequestState, row: RequestStateRow) -> RequestResult:
-    """Handle the state of the request: under way or over."""
     answer = row.get("answer") or {}
     match row["state"]:
         case "requested":

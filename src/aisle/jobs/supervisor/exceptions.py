@@ -231,7 +231,6 @@ def opened_rows(state: ExceptionsState) -> tuple[DifferencesRow, ...]:
 
 
 def _difference_lines(row: DifferencesRow, is_review_kept: bool) -> tuple[Line, ...]:
-    """Return the lines on one difference, and a note if only this host stores the approval."""
     far = msg("exceptions.counted", counted=row["counted"], difference=signed_message(row["difference"]))
     worth = (
         msg("exceptions.value", value=money_message(abs(row["value"]))) if row["known"] else msg("exceptions.no_price")
@@ -529,7 +528,6 @@ def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
 
 
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:
-    """Undo the last approval. The differences are listed again."""
     verdict = Verdict(GOOD, msg("exceptions.approval_undone", count=len(state.approved)))
     effects = approval_effects(state, state.approved, context.store, "", NOT_REVIEWED)
     return Turn(state._replace(approved=()), (*effects, DIFFERENCES.query(state, context)), verdict)

@@ -293,7 +293,6 @@ class EntryPage(DetailPage[LogState]):
 
 
 def _entry_rows(state: LogState) -> tuple[tuple[Msg, ...], ...]:
-    """Return the fields of the entry that have a value."""
     entry = state.entry
     if entry is None:
         return ()
@@ -409,10 +408,8 @@ class LogJob(PageJob[LogState]):
         return Turn(state)
 
     def handle_scan(self, state: LogState, matches: tuple[Match, ...], context: Context) -> Result:
-        """Filter by a scanned product, person or location on every page.
-
-        A reference may look like any code. If entry numbers are asked for, an order number counts as one.
-        """
+        """Filter by a scanned product, person or location on every page. A reference may look like any code. If entry
+        numbers are asked for, an order number counts as one."""
         first = next((each for each in matches if each.kind in FILTER_FIELD_OF), None)
         code = matches[0].code or matches[0].key
         if state.field == "reference" or (state.field == "ids" and first is None and parse_id_range(code)):

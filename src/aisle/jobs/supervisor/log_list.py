@@ -345,7 +345,6 @@ class LogList(ListPage[LogState, LogRow]):
         return Turn(state._replace(page=0), (query_entry(row["key"]),))
 
     def go_back(self, state: LogState, context: Context) -> Result:
-        """Clear search and filter, or close the job."""
         if state.search or state.typed or state.filter != LogFilter():
             state = state._replace(search="", filter=LogFilter())
             return self.restart(state, context, filter_text(state))

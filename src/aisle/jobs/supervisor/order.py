@@ -154,7 +154,6 @@ def _strip_text(value: object) -> str:
 
 
 def _lines(state: OrderState) -> tuple[Line, ...]:
-    """Return the lines on customer, progress and obstacles."""
     order = state.order
     if order is None:
         missing = msg("order.absent", order=state.number) if state.is_absent else msg("order.unknown")
@@ -193,7 +192,6 @@ def claim_message(order: BoardOrder) -> Msg | None:
 
 
 def _batch_message(order: BoardOrder) -> Msg | None:
-    """Return whose batch the order is in, or to whom it was assigned for their batch."""
     if order.status not in ("open", "partial"):
         return None
     if order.picker:
@@ -277,10 +275,8 @@ def order_pane(state: OrderState) -> DetailView:
 
 
 def possible_actions(order: BoardOrder | None) -> tuple[str, ...]:
-    """Return the possible actions on the order, in the order of their numbers.
-
-    A claim that comes or goes changes no other number.
-    """
+    """Return the possible actions on the order, in the order of their numbers. A claim that comes or goes changes no
+    other number."""
     if order is None or order.status == "finished":
         return ()
     if order.status == "rejected":

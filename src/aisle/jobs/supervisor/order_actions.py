@@ -212,7 +212,6 @@ class KindPage(OrderQuestion):
 
 
 def _choose_kind(kind: str, state: OrderActionState, context: Context) -> Result:
-    """Open the page that the action needs before it can run."""
     state = state._replace(kind=kind)
     if kind in REASON_ACTIONS:
         return Turn(state._replace(page="reason", first_choice=0))
@@ -340,7 +339,6 @@ def _set_person(person: Person, state: OrderActionState, context: Context) -> Re
 
 
 def _choose_person(state: OrderActionState, people: tuple[Person, ...], context: Context) -> Result:
-    """Choose the person with exactly this name, or offer those who match."""
     sought = state.typed_name.strip()
     exact = [one for one in people if _is_named(one, sought)]
     if len(exact) == 1:
@@ -354,7 +352,6 @@ def _choose_person(state: OrderActionState, people: tuple[Person, ...], context:
 
 
 def _is_named(person: Person, typed_name: str) -> bool:
-    """Return True if the text is the person's id, name or first name."""
     names = {person.user.casefold(), person.name.casefold(), *person.name.casefold().split()[:1]}
     return typed_name.casefold() in names
 
@@ -382,7 +379,6 @@ class ConfirmPage(OrderQuestion):
 
 
 def _confirm_message(state: OrderActionState) -> Msg:
-    """Return the action, its orders and the person it is for."""
     what = msg(ACTION_NAMES[state.kind])
     name = next((action.name or action.user for _, action in state.plan), "") if state.kind in PERSON_ACTIONS else ""
     if name:
@@ -391,7 +387,6 @@ def _confirm_message(state: OrderActionState) -> Msg:
 
 
 def _warning(state: OrderActionState) -> Msg:
-    """Return the warning shown before the confirmation."""
     if state.kind == "hand_over":
         missing = state.ordered - state.picked
         return (
@@ -607,7 +602,6 @@ def _parse_action(fields: Args) -> OrderAction:
 
 
 def _with_progress(state: OrderActionState, rows: tuple[OrderToActOnRow, ...]) -> OrderActionState:
-    """Return the state with the picked and ordered quantity of all orders."""
     progress = [order_progress(row) for row in rows]
     return state._replace(
         picked=sum((picked for picked, _ in progress), Decimal(0)),

@@ -285,7 +285,6 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return order_pane(state.pane) if state.pane else None
 
     def go_back(self, state: OrdersState, context: Context) -> Result:
-        """Leave marking, then the search, then the job."""
         return pages.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
 
 

@@ -180,7 +180,6 @@ class ViewsPage(ChoicePage):
 
 
 def _delete_view(state: OrdersState, context: Context) -> Result:
-    """Delete the person's own view that was chosen last."""
     if not any(view.name == state.view_name for view in state.views):
         return reply(state, INFO, "orders.choose_view")
     gone = LocalNote("view", view_key(context.user, state.view_name), "")

@@ -163,7 +163,6 @@ def query_product(state: StoreProductState, id_: str, context: Context) -> Query
 
 
 def _change_notes(product: StoreProduct) -> tuple[Msg, ...]:
-    """Return a note on the latest change that was refused or is in doubt."""
     for change in product.changes:
         if change["outcome"] == "refused":
             return (refusal_text(change),)
@@ -198,7 +197,6 @@ def _pool_rows(product: StoreProduct) -> tuple[Cells, ...]:
 
 
 def _field_row(product: StoreProduct, field: Field) -> Cells:
-    """Return a field with its value, and the state of a pending change or the range of a level."""
     cells = [field.label, format_value(field.name, product.value(field.name))]
     under_way = [
         change["outcome"]
@@ -231,7 +229,6 @@ def _block_title(product: StoreProduct) -> Msg:
 
 
 def _time_rows(product: StoreProduct) -> tuple[Cells, ...]:
-    """Return the next ordering and delivery times, then the later ones."""
     rows: list[Cells] = []
     for first, more, moments in (
         ("look_up.ordering", "store_product.later_ordering", product.ordering_times),
@@ -262,7 +259,6 @@ Actions = tuple[Action[StoreProductState], ...]
 
 
 def _product_of(state: StoreProductState) -> StoreProduct:
-    """Return the product that is being changed or drawn."""
     assert state.product is not None, "the pages over the first one open with a product"
     return state.product
 
@@ -343,7 +339,6 @@ class ValuePage(FormPage[StoreProductState]):
 
 
 def _range_message(product: StoreProduct, name: str) -> Msg:
-    """Return the range of a level, and the value and percentage from which it follows."""
     allowed = product.level_range(name)
     if allowed is None:
         return msg("store_product.unknown")
@@ -561,10 +556,8 @@ def _leave_lost_phase(state: StoreProductState) -> StoreProductState:
 
 
 def _change_verdict(before: StoreProduct | None, now: StoreProduct | None) -> Verdict | None:
-    """Return a verdict on a change that the service has confirmed or refused since the last query.
-
-    The service may answer before the first query that shows the change.
-    """
+    """Return a verdict on a change that the service has confirmed or refused since the last query. The service may
+    answer before the first query that shows the change."""
     if before is None or now is None:
         return None
     states = {change["op_id"]: change["outcome"] for change in before.changes}

@@ -124,7 +124,6 @@ class FiguresPage(DetailPage[TodayState]):
         )
 
     def query(self, state: TodayState, context: Context) -> Query:
-        """Return the query for the figures."""
         return Query("today", "today", {"now": context.now}, is_live=True)
 
 
@@ -135,7 +134,6 @@ def _tiles(state: TodayState) -> tuple[Tile, ...]:
 
 
 def _unread_lists(state: TodayState) -> tuple[str, ...]:
-    """Return the lists that were never read, as far as is known."""
     return state.figures["unread"] if state.figures else ()
 
 
@@ -144,7 +142,6 @@ MAX_LATEST = 9
 
 
 def _query_latest(context: Context) -> Query:
-    """Return the query for the latest entries of the log."""
     args = {**log_arguments(LogFilter(), context.now), "search": "", "first": 0, "size": 2 * MAX_LATEST}
     return Query("latest", "log", args, is_live=True)
 
@@ -155,7 +152,6 @@ def _without_pairs(entries: Sequence[LogRow]) -> tuple[LogRow, ...]:
 
 
 def _latest_row(entry: LogRow) -> tuple[Msg, ...]:
-    """Return an entry of the log as cells: product, change, time, why and who."""
     who = entry["user_name"] or entry["app_user_name"]
     return (
         raw(entry_label(entry)),
@@ -171,7 +167,6 @@ def _open_list(source: TileSource, state: TodayState, context: Context) -> Resul
 
 
 def _dashboard(state: TodayState) -> Dashboard:
-    """Return the tiles, the picks of each hour, the people at work and the map of the picks."""
     hours, map_ = HOURS.picks_chart(state), MAP.view(state._replace(map_kind="pick"))
     map_ = map_._replace(title=msg("today.map_of_picks"), lines=(), choices=(), key_hints=())
     last = {row["user"]: row["last"] for row in state.rows if row["last"]}
@@ -202,7 +197,6 @@ def _blocks(values: TodayRow, now: str) -> tuple[Block, ...]:
 
 
 def _link_reasons(values: TodayRow) -> tuple[Msg, ...]:
-    """Return what is wrong with the link: unreadable lists and unusable rows, or the reported reason."""
     rest = tuple(left_out_rows(rows) for rows in values["left_out"])
     if values["link"] == "partial":
         return (*(unreadable_list(lack) for lack in values["lacking"]), *rest)
@@ -308,7 +302,6 @@ class HoursPage(PagedPage[TodayState]):
         return Chart(self.name, title, title, series, _hour_names(span, state.now))
 
     def query(self, state: TodayState, context: Context) -> Query:
-        """Return the query for the work of each person."""
         return Query("hours", "today_hours", {"now": context.now}, is_live=True)
 
     def go_back(self, state: TodayState, context: Context) -> Result:
@@ -373,7 +366,6 @@ class MapPage(PagedPage[TodayState]):
         return tuple(Action(name, partial(_show_map, kind)) for kind, name in MAP_NAMES.items())
 
     def query(self, state: TodayState, context: Context) -> Query:
-        """Return the query for one kind of activity by location."""
         return Query("locations", "today_locations", {"now": context.now, "kind": state.map_kind}, is_live=True)
 
     def go_back(self, state: TodayState, context: Context) -> Result:

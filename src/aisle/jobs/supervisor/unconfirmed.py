@@ -189,7 +189,6 @@ _YES_NO_TEXTS = {"yes": "unconfirmed.yes", "no": "unconfirmed.no"}
 
 
 def _entry_of(state: UnconfirmedState) -> UnconfirmedRow:
-    """Return the open entry."""
     assert state.entry is not None, "the pages of an entry open with it"
     return state.entry
 
@@ -248,7 +247,6 @@ class EntryPage(DetailPage[UnconfirmedState]):
 
 
 def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
-    """Return notes on the state of the operation and on the evidence found."""
     why = operation["why"]
     if operation["outcome"] == "refused":
         id_ = "unconfirmed.note_why" if is_stored_message(why) else "unconfirmed.note_refused"
@@ -271,7 +269,6 @@ def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
 
 
 def _comparison_cells(operation: UnconfirmedRow, side: ComparedFigureRow) -> tuple[Msg, ...]:
-    """Return a value before, sent and now."""
     subject, before, ours, after = side["subject"], side["before"], side["ours"], side["after"]
     if subject in _ORDER_FIELD_TEXTS:
         was, sent, now = (
