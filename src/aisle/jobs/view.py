@@ -79,6 +79,8 @@ class Line(NamedTuple):
 
     role: str
     text: Msg
+    bar: tuple[Msg, Msg] | None = None
+    """Left and right text of the row of a quantity on a handheld; None for `text` alone."""
 
 
 class LabelledValue(NamedTuple):
@@ -400,7 +402,7 @@ class Frame(NamedTuple):
     store: str = ""
     user: str = ""
     scan_serial: int = 0
-    """Number of the last scan in this session, so that two equal verdicts can be told apart."""
+    """Number of the last scan in this session."""
     language: str = "en"
     """Language of all texts."""
     theme: str = ""
@@ -411,6 +413,8 @@ class Frame(NamedTuple):
     """Tabs above the page; none on a handheld."""
     one_key_letters: str = ""
     """Letters that act without Enter; a blank among them marks a row. None on a handheld."""
+    verdict_repeats: int = 1
+    """Times that this verdict was the answer in a row."""
 
 
 TRUE_COLOUR = 1 << 24

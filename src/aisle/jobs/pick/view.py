@@ -109,7 +109,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
     stop_lines = pick_state.current_stop_lines(state)
     lines = [Line("location", msg("pick.location", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
-    lines.append(Line("quantity", _quantity_text(state, stop_lines)))
+    lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
     tote = pick_state.find_tote(state, line.order)
     if state.is_batch and tote:
         lines.append(Line("tote", _tote_text(tote)))
@@ -190,6 +190,17 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
             return msg("pick.quantity_totes_more", done=done, of=of, rest=rest, totes=totes)
         return msg("pick.quantity_totes", rest=rest, totes=totes)
     return msg("pick.measure", done=done, of=of, unit=unit) if unit else msg("pick.quantity", done=done, of=of)
+
+
+def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
+    """Return what to take here and what is taken, for the row of the quantity on a handheld."""
+    done, of, rest = pick_state.sum_lines(stop)
+    unit = stop[0].unit if stop[0].allows_decimals else ""
+    taken = msg("pick.bar_taken_measure", done=done, unit=unit) if unit else msg("pick.bar_taken", done=done)
+    if not state.is_batch:
+        return (msg("pick.bar_take_measure", of=of, unit=unit) if unit else msg("pick.bar_take", of=of)), taken
+    totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
+    return msg("pick.bar_take_totes", rest=rest, totes=totes), taken
 
 
 def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
