@@ -157,7 +157,8 @@ def parse_units(cell: str) -> list[Row]:
     found = parse_objects(cell)
     for unit in found:
         if isinstance(code := unit.get("unit_barcode"), str) and code:
-            cell_cleaning.CLEANERS[cell_cleaning.BARCODE](code, Notation())
+            if cell_cleaning.CLEANERS[cell_cleaning.BARCODE](code, Notation()).further_codes:
+                raise ValueError(f"has several codes in one unit_barcode ({code}); write one code")
     return found
 
 
