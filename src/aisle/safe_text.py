@@ -250,8 +250,8 @@ def _cut_prefix(text: str, at: int, cells: int, mark: str, cut: Callable[..., st
 def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = ELLIPSIS, middle: bool = False) -> list[str]:
     """Return clean text on at most `rows` lines of at most `cells` cells, broken between words; a cut is marked.
 
-    `first`: cells of the first line, if given; if that is much less, a word too long for it begins the next line. With
-    `middle` the end of the text stays.
+    `first`: cells of the first line, if given; a word too long for it begins the next line. With `middle` the end of
+    the text stays.
     """
     lines: list[str] = []
     rest = text.strip()
@@ -263,7 +263,7 @@ def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = ELLIPS
         space = _last_break(rest, len(head))
         if space > 0:
             head = head[:space]
-        elif free < cells * 3 // 4 and width(rest.split(" ", 1)[0]) <= cells:
+        elif free < cells and width(rest.split(" ", 1)[0]) <= cells:
             lines.append("")
             continue
         head = head or rest[0]

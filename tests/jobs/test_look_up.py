@@ -654,7 +654,9 @@ def check(hand: Hand) -> None:
 def verdicts(job: ModuleType) -> set[str]:
     """The ids of all that a job answers, as they stand in its source."""
     functions = [node for node in ast.walk(ast.parse(inspect.getsource(job))) if isinstance(node, ast.FunctionDef)]
-    source = "\n".join(text for text in map(ast.unparse, functions) if "Verdict(" in text).replace("'", '"')
+    source = "\n".join(text for text in map(ast.unparse, functions) if "Verdict(" in text or "reply(" in text).replace(
+        "'", '"'
+    )
     ids = re.findall(r'"((?:look_up|locations|session)\.\w+)"', source)
     return set(ids) - set(LookUpJob.steps) - set(LocationsJob.steps)
 

@@ -77,7 +77,7 @@ def steps(lines: list[Line]) -> Steps:
         (first.code, "Scan 2 more"),
         (f"5*{first.code}", "r Take the 2 still needed"),
         ("r", f"Scan the place {second.place}"),
-        (second.place, "0 of 1"),
+        (second.place, "0 taken"),
         (second.code, "Scan pick-up place"),
         (UP, "Scan the next order"),
         ("b", "Open orders"),

@@ -30,7 +30,9 @@ class Desk:
 
     def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
         self.calls.append(f"take {len(items)}")
-        self.frame = self.frame._replace(scan_serial=self.frame.scan_serial + len(items))
+        self.frame = self.frame._replace(
+            scan_serial=self.frame.scan_serial + len(items), verdict_repeats=self.frame.verdict_repeats + 1
+        )
         return self.frame
 
     def poll(self, *, notified: bool = False) -> Frame | None:

@@ -17,10 +17,8 @@ STATE_WORDS = {
 
 
 class Msg(NamedTuple):
-    """Message of the catalogue: its id and its arguments.
-
-    Strings among the arguments are raw: they pass `aisle.safe_text` when they are drawn.
-    """
+    """Message of the catalogue: its id and its arguments. Strings among the arguments are raw: they pass
+    `aisle.safe_text` when they are drawn."""
 
     id: str
     args: tuple[tuple[str, str | int | Decimal | Msg], ...] = ()
@@ -76,13 +74,13 @@ def undo_verdict(text: Msg) -> Verdict:
 
 
 class Line(NamedTuple):
-    """Important line of a step. `role` decides its position and weight on every screen size.
-
-    Roles: `location`, `product`, `quantity`, `user`, `note`, `tote`.
-    """
+    """Important line of a step. `role` decides its position and weight on every screen size. Roles: `location`,
+    `product`, `quantity`, `user`, `note`, `tote`."""
 
     role: str
     text: Msg
+    bar: tuple[Msg, Msg] | None = None
+    """Left and right text of the row of a quantity on a handheld; None for `text` alone."""
 
 
 class LabelledValue(NamedTuple):
@@ -404,7 +402,7 @@ class Frame(NamedTuple):
     store: str = ""
     user: str = ""
     scan_serial: int = 0
-    """Number of the last scan in this session, so that two equal verdicts can be told apart."""
+    """Number of the last scan in this session."""
     language: str = "en"
     """Language of all texts."""
     theme: str = ""
@@ -415,6 +413,8 @@ class Frame(NamedTuple):
     """Tabs above the page; none on a handheld."""
     one_key_letters: str = ""
     """Letters that act without Enter; a blank among them marks a row. None on a handheld."""
+    verdict_repeats: int = 1
+    """Times that this verdict was the answer in a row."""
 
 
 TRUE_COLOUR = 1 << 24

@@ -43,6 +43,8 @@ class FrameBuilder:
         self._tabs = tabs
         self.last: Frame | None = None
         """Frame that was built last."""
+        self._repeats = 1
+        """Times that the verdict was the answer in a row."""
         self._operation_counts = (0, 0)
         """Operations that wait, and those that need a person, when they could be read last."""
 
@@ -50,6 +52,7 @@ class FrameBuilder:
         """Build the frame, and subscribe to the topics that it shows."""
         self._store.notifications.subscribe(self._page.topics)
         profile, user = self._profile.current, self._context.user
+        self._repeats = self._count_repeats()
         self.last = Frame(
             view=self._page.view(profile.names_by_letter),
             link=self._link_with_counts(),
@@ -58,6 +61,7 @@ class FrameBuilder:
             store=profile.store,
             user=user.name or user.user,
             scan_serial=self._batch.serial,
+            verdict_repeats=self._repeats,
             language=profile.language,
             theme=profile.theme if self._terminal.has_themes else "",
             today=day_in_store(self._context.current().now),
@@ -65,6 +69,13 @@ class FrameBuilder:
             one_key_letters=self._tabs.one_key_letters(),
         )
         return self.last
+
+    def _count_repeats(self) -> int:
+        """Return how often in a row the verdict was the answer to a scan, so that an equal answer can be told apart."""
+        last = self.last
+        if last is None or last.verdict != self._verdicts.current:
+            return 1
+        return self._repeats + (last.scan_serial != self._batch.serial)
 
     def _link_with_counts(self) -> LinkState:
         """Return the state of the link with the operations that wait; `unkept` while nothing can be written."""

@@ -109,7 +109,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
     stop_lines = pick_state.current_stop_lines(state)
     lines = [Line("location", msg("pick.location", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
-    lines.append(Line("quantity", _quantity_text(state, stop_lines)))
+    lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
     tote = pick_state.find_tote(state, line.order)
     if state.is_batch and tote:
         lines.append(Line("tote", _tote_text(tote)))
@@ -140,7 +140,6 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
 
 
 def _product_name(state: PickState, line: PickLine) -> Msg:
-    """Return the product's label, with its pool if another stop has the product at the same location."""
     pool = _distinguishing_pool(state, line)
     return msg("count.in_pool", label=line.label, pool=pool) if pool else raw(line.label)
 
@@ -154,12 +153,10 @@ def _distinguishing_pool(state: PickState, line: PickLine) -> str:
 
 
 def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
-    """Return the key hint for the postponed question."""
     return (KeyHint("w", msg("hint.whose")),) if state.is_postponed else ()
 
 
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
-    """Return notes on who else has these orders open."""
     totes = (tote for tote in state.totes if tote.other_pickers and tote.order in orders)
     id_ = "pick.note_other_pickers_tote" if state.is_batch else "pick.note_other_pickers"
     return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.other_pickers))) for tote in totes]
@@ -175,17 +172,14 @@ def customer_notes(state: PickState) -> tuple[Note, ...]:
 
 
 def _tote_text(tote: Tote) -> Msg:
-    """Return the text for the tote that comes next."""
     if tote.customer:
         return msg("pick.tote_line", tote=tote.letter, order=tote.order, who=tote.customer)
     return msg("pick.tote_plain", tote=tote.letter, order=tote.order)
 
 
 def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
-    """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets.
-
-    The unit is shown only for weighed or measured products.
-    """
+    """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets. The unit
+    is shown only for weighed or measured products."""
     done, of, rest = pick_state.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
     if state.is_batch:
@@ -196,6 +190,17 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
             return msg("pick.quantity_totes_more", done=done, of=of, rest=rest, totes=totes)
         return msg("pick.quantity_totes", rest=rest, totes=totes)
     return msg("pick.measure", done=done, of=of, unit=unit) if unit else msg("pick.quantity", done=done, of=of)
+
+
+def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
+    """Return what to take here and what is taken, for the row of the quantity on a handheld."""
+    done, of, rest = pick_state.sum_lines(stop)
+    unit = stop[0].unit if stop[0].allows_decimals else ""
+    taken = msg("pick.bar_taken_measure", done=done, unit=unit) if unit else msg("pick.bar_taken", done=done)
+    if not state.is_batch:
+        return (msg("pick.bar_take_measure", of=of, unit=unit) if unit else msg("pick.bar_take", of=of)), taken
+    totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
+    return msg("pick.bar_take_totes", rest=rest, totes=totes), taken
 
 
 def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
@@ -229,10 +234,8 @@ def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine])
 
 
 def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
-    """Return the open stops after the current one, wrapping at the end.
-
-    Lines of a stop are adjacent, so the search ends after `MAX_UPCOMING` stops.
-    """
+    """Return the open stops after the current one, wrapping at the end. Lines of a stop are adjacent, so the search
+    ends after `MAX_UPCOMING` stops."""
     here = state.current_line.stop_key if state.current_line else None
     rests: dict[tuple[str, str, int, str], list[PickLine]] = {}
     for take in (*state.lines[state.current_index + 1 :], *state.lines[: max(0, state.current_index)]):
@@ -259,7 +262,6 @@ def _choice_texts(state: PickState) -> tuple[Msg, ...]:
 
 
 def _choice_text(state: PickState, choice: PickChoice) -> Msg:
-    """Return the text of a choice."""
     if choice.kind == "take_rest":
         rest = sum((state.lines[index].remaining for index in pick_state.fillable_lines(state, choice.key)), Decimal(0))
         return msg("pick.choice_pick_rest", rest=rest)
@@ -314,7 +316,6 @@ def _done_step(state: PickState) -> Step:
 
 
 def _done_lines(state: PickState) -> list[Line]:
-    """Return the result and the location of the goods."""
     if is_nothing_picked(state.lines):
         return [Line("note", _nothing_picked(state))]
     quantity, total = count_pieces(state.lines)
@@ -335,7 +336,6 @@ def _done_lines(state: PickState) -> list[Line]:
 
 
 def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
-    """Return the note on what to do with the goods, or where they are."""
     others = goods_in_hand.pieces_in_hand(state)
     if in_hand:
         return msg("pick.note_put_down")
@@ -349,7 +349,6 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
 
 
 def _tote_locations(state: PickState) -> Msg:
-    """Return the locations of all totes as one text."""
     parts = [
         msg("pick.tote_put_down_at", tote=tote.letter, place=stored_message.list_locations(locations))
         for tote in state.totes
@@ -394,8 +393,7 @@ def leave_verdict(state: PickState) -> Verdict:
 
 def _leave_done_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving a picked order: where its goods are, and that it is picked if that happened
-    here.
-    """
+    here."""
     was_changed = any(step.lines_before or step.put_down for step in state.history)
     if (locations := pick_state.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(state):
         return Verdict(
@@ -471,7 +469,6 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 
 def _all_returned_step(state: PickState) -> Step:
-    """Return the step after everything is put back and no order is left."""
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
     note = Line("note", take_over.returned_message(state))
     return Step(
@@ -480,7 +477,6 @@ def _all_returned_step(state: PickState) -> Step:
 
 
 def _is_for_others(goods: GoodsToReturn) -> bool:
-    """Return True if another picker has the order of the goods."""
     return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
 
 

@@ -307,8 +307,8 @@ def _verdict_lines(
     kind = verdict.kind
     role = f"verdict-{kind}"
     tag = f" {writer.write(msg(_VERDICT_TEXTS[kind]))} " + " " * margin
-    serial = f" #{frame.scan_serial % 1000} " if frame.scan_serial and columns >= 18 else ""
-    space = columns - width(tag) - width(serial) - (1 if not serial else 0)
+    repeats = writer.clean_text(f" ×{frame.verdict_repeats} ") if frame.verdict_repeats > 1 and columns >= 18 else ""
+    space = columns - width(tag) - (width(repeats) or 1)
     if space < 4:
         return [[(fit(tag.strip(), columns, mark=writer.cut_mark, pad=True), role)]]
     indent = 1 if columns < 40 else width(tag)
@@ -318,7 +318,7 @@ def _verdict_lines(
     if verdict.kind == GOOD and (_has_several_lines(verdict) or width(text) > space) and (most := more_rows()) > 1:
         text = writer.fit(said, lambda said: excess_cells(said, wide, most, space))
     first, *more = wrap(text, wide, most, first=space, mark=writer.cut_mark) or [""]
-    lines: list[StyledLine] = [[(tag + fit(first, space, pad=True) + serial, role)]]
+    lines: list[StyledLine] = [[(tag + fit(first, space, pad=True) + repeats, role)]]
     lines += [[(" " * indent + line, role)] for line in more]
     return [pad_line(line, columns, role) for line in lines]
 

@@ -191,14 +191,25 @@ def goods_lines(step: Step, box: LayoutBox, screen_rows: int) -> list[StyledLine
     Product and quantity have fixed rows for each number of screen rows; notes, choices and hints share the others. Only
     choices that would be hidden take rows from the product's name.
     """
-    found = {line.role: line.text for line in reversed(step.lines)}
+    found = {line.role: line for line in reversed(step.lines)}
     names = _product_rows(box, screen_rows)
     names = max(1, min(names, box.rows - 1 - len(_footer(step, box, max(1, box.rows - 2)))))
-    product = _message_lines(found["product"], "product", box, names)
+    product = _message_lines(found["product"].text, "product", box, names)
     blank: list[StyledLine] = [[] for _ in range(names - len(product))]
-    quantity = fit(box.writer.fit_line(found["quantity"], box.cells), box.cells, pad=True)
+    quantity = [(_quantity_row(found["quantity"], box), "quantity-bar")]
     below = _below_quantity(step, box._replace(rows=max(0, box.rows - names - 1)))
-    return [*product, *blank, [(quantity, "quantity-bar")], *below][: box.rows]
+    return [*product, *blank, quantity, *below][: box.rows]
+
+
+def _quantity_row(line: Line, box: LayoutBox) -> str:
+    """Return the row of the quantity: what to take on the left, and what is taken on the right if it has room."""
+    if line.bar is None:
+        return fit(box.writer.fit_line(line.text, box.cells), box.cells, pad=True)
+    left, right = line.bar
+    space = box.cells - width(box.writer.write(left, 0)) - 1
+    taken = box.writer.fit_line(right, space) if width(box.writer.write(right, 0)) <= space else ""
+    cells = box.cells - (width(taken) + 1 if taken else 0)
+    return fit(box.writer.fit_line(left, cells), box.cells - width(taken), pad=True) + taken
 
 
 def _product_rows(box: LayoutBox, screen_rows: int) -> int:
