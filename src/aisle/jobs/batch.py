@@ -11,21 +11,7 @@ from aisle.barcode_keys import has_valid_check_digit
 from aisle.jobs import quantities
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.claims import parse_claim
-from aisle.jobs.job import (
-    Changed,
-    Close,
-    Closed,
-    Context,
-    Event,
-    Job,
-    Opened,
-    Query,
-    Resumed,
-    Rows,
-    Start,
-    Turn,
-    reply,
-)
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
 from aisle.jobs.pages import turn_page
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS

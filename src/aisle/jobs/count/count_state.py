@@ -524,12 +524,7 @@ def stock_change_entry(product: str, location: str, pool: int, quantity: Decimal
 
 def new_log_entry(product: str, location: str, field: str, quantity: Decimal, at: str, user: str) -> LogEntry:
     """Return a log entry with the quantity in this field."""
-    entry: LogEntry = {
-        "product_number": product,
-        "scanned_datetime": at,
-        "app_user_name": user,
-        "source": LOG_SOURCE,
-    }
+    entry: LogEntry = {"product_number": product, "scanned_datetime": at, "app_user_name": user, "source": LOG_SOURCE}
     entry.update(cast("LogEntry", {field: quantity}))
     if location:
         entry["location_code"] = location

@@ -28,10 +28,7 @@ from aisle.jobs.view import (
 )
 from aisle.scan.meaning import Match
 
-ANSWER_KINDS = {
-    "missing": ["not_there", "leave_it", "count", "leave_all"],
-    "leave": ["finish", "throw_away", "back"],
-}
+ANSWER_KINDS = {"missing": ["not_there", "leave_it", "count", "leave_all"], "leave": ["finish", "throw_away", "back"]}
 """Kinds of answers to each question, in order."""
 
 COMMAND_LETTERS = "dulkn"

@@ -249,10 +249,7 @@ def page_view(state: ScannerTestState) -> DetailView:
         lines=_input_lines(last[0]) if last else (Line("note", msg("scanner_test.note")),),
         blocks=tuple(blocks),
         page=state.page,
-        key_hints=(
-            BACK,
-            *PAGE_HINTS,
-        ),
+        key_hints=(BACK, *PAGE_HINTS),
     )
 
 
