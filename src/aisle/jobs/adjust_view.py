@@ -14,7 +14,6 @@ COLUMN_HEADS = {
     "location": (msg("head.location"), msg("head.expected")),
     "reason": (msg("head.reason"), msg("head.stock")),
 }
-"""Column heads of each question."""
 
 COMMAND_LETTERS = "d"
 """Letter that confirms the quantity."""
@@ -25,7 +24,6 @@ PROMPTS = {
     "quantity": "adjust.prompt_quantity",
     "reason": "adjust.prompt_reason",
 }
-"""Prompt of each phase."""
 
 
 def adjust_view(state: AdjustState) -> View:

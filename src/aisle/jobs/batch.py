@@ -69,7 +69,6 @@ class BatchOrder(NamedTuple):
     tote_code: str = ""
     """Code on its tote; empty if none was given."""
     has_lines: bool = False
-    """True once its lines have been loaded."""
     is_confirmed: bool = False
     """True if the person confirmed it although somebody else has claimed it."""
 
@@ -209,7 +208,6 @@ MAX_COUNT_DIGITS = 2
 """Most digits of an unknown number that is read as a number of orders."""
 
 _LABEL_CHARACTERS = re.compile(r"[\w .:/+$%#-]*")
-"""Characters that a tote label may have."""
 
 _GS1_START = re.compile(r"0[012](?=.{12})")
 """Beginning of a GS1 message with a GTIN or SSCC."""

@@ -35,9 +35,7 @@ class ListPage(Page[W], Generic[W, R]):
     no_rows_text: Msg
     """Text in place of rows, if it is always the same."""
     follows_typing = False
-    """True if typed words search the list."""
     has_progress_bars = False
-    """True if its rows show progress."""
     has_two_line_rows = False
     """True if each row takes two lines on a narrow screen."""
 

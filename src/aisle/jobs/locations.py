@@ -428,7 +428,6 @@ class LocationsJob(PageJob[LocationsState]):
 
 
 _POOLS_QUERY = Query("store", "store", {}, is_live=True)
-"""Query for the names of the store's pools."""
 
 
 def _list_queries(state: LocationsState, context: Context) -> tuple[Query, ...]:

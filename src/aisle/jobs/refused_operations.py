@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RefusedOperationsRow
 
 REFUSED_QUERY = "not_taken"
-"""Id of the query for refused log entries."""
 
 
 def query_refused_since(moments: Iterable[str]) -> Query:
@@ -37,7 +36,6 @@ def refused_entry_verdict(row: RefusedOperationsRow) -> Verdict:
 
 
 MAX_REPORTED = 50
-"""Most reported refusals that a page remembers."""
 
 
 def query_refused_moves(since: str, *, is_reported: bool = False) -> Query:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
-"""Number of entries that can be undone."""
 
 MAX_PRODUCTS = 200
 """Number of products read when a location is opened. In a stockroom the others are read when they are scanned, and all
@@ -35,7 +34,6 @@ UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
 """Kinds of records whose number may be typed but which cannot be counted."""
 
 LOG_SOURCE = "aisle"
-"""Source named in the log entries."""
 
 
 class ExpectedStock(NamedTuple):
@@ -66,9 +64,7 @@ class CountLine(NamedTuple):
     counted_at: str = ""
     """Time of the last scan or entry, ISO 8601 UTC."""
     needs_recount: bool = False
-    """True if it has to be counted again."""
     is_recounted: bool = False
-    """True if it was counted again."""
     is_left_as_is: bool = False
     """True if it was not found and its stock stays unchanged."""
     is_expected_unknown: bool = False
@@ -119,7 +115,6 @@ class CountTarget(NamedTuple):
     key: str
     label: str = ""
     walk_order: Decimal = NO_WALK_ORDER
-    """Position in the walk."""
     added: int = 0
     """Serial number by which it was added to the list."""
 
@@ -141,7 +136,6 @@ class StockChange(NamedTuple):
     pool: int
     quantity: Decimal
     counted_at: str
-    """Time of the entry."""
     label: str = ""
 
 
@@ -182,11 +176,9 @@ class CountState(NamedTuple):
     typed_number: Decimal | None = None
     """Digits that are being looked up: a quantity or a record's number."""
     choices: tuple[CountTarget, ...] = ()
-    """Numbered choices."""
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
     sent: SentSummary | None = None
-    """Summary of the last count sent."""
     first_row: int = 0
     """Index of the first row shown in a list."""
     pools: tuple[Pool, ...] = ()

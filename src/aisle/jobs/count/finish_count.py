@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 Result = Turn[CountState]
 
 ENTRIES_PER_OPERATION = 20
-"""Maximum number of entries in one operation."""
 
 QUERY_ALL = "all"
 """Query of all stock lines at a location, and its id."""

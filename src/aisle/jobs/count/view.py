@@ -29,13 +29,11 @@ from aisle.jobs.view import (
 from aisle.scan.meaning import Match
 
 ANSWER_KINDS = {"missing": ["not_there", "leave_it", "count", "leave_all"], "leave": ["finish", "throw_away", "back"]}
-"""Kinds of answers to each question, in order."""
 
 COMMAND_LETTERS = "dulkn"
 """Command letters of the pages on which products are counted."""
 
 MAX_UPCOMING = 12
-"""Maximum number of upcoming lines in a view."""
 
 
 def step_name(state: CountState) -> str:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from aisle.operation_bodies import MovementEnd, MovementEntry
 
 MOVEMENT_SOURCE = "aisle"
-"""Source named in the movements."""
 
 
 # Goods in hand

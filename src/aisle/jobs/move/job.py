@@ -127,7 +127,6 @@ MAX_LIKELY_QUANTITY = Decimal(999)
 """Quantity above which digits that match a record, and exceed the stock, are taken for its number."""
 
 PHASE_LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
-"""Command letters of each phase."""
 
 
 class MoveJob(Job[MoveState]):

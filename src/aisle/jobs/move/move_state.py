@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.service import Number
 
 MAX_UNDO = 50
-"""Number of takes and moves that can be undone."""
 
 UNKNOWN_QUANTITY = Decimal(-1)
-"""Marker for an unknown quantity."""
 
 ZERO = Decimal(0)
 
@@ -176,7 +174,6 @@ class MoveState(NamedTuple):
     phase: str = "from"
     """`from`, `take`, `load` and `put` (with a cart), `where` (for an order), `pool`, `leave`."""
     uses_locations: bool = True
-    """True if the store has locations."""
     is_started: bool = False
     """True if goods can be taken: from a location, an order, or stock at no location."""
     location: str = ""
@@ -207,7 +204,6 @@ class MoveState(NamedTuple):
     """Phase to return to after a question."""
     pools: tuple[Pool, ...] = ()
     target_order: str = ""
-    """Order that goods are brought to."""
     needs: tuple[OrderNeed, ...] = ()
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
@@ -221,7 +217,6 @@ class MoveState(NamedTuple):
     opened_at: str = ""
     """Time when the job was opened; earlier refusals are not reported."""
     reported_refusals: tuple[str, ...] = ()
-    """Refusals that were reported."""
     task: ClearanceTask | None = None
     """Clearance task that the job was opened for; the job closes when it is done."""
     large_quantity: Decimal = LARGE_QUANTITY

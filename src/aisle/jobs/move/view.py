@@ -12,7 +12,6 @@ from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingSto
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
-"""Maximum number of goods in a view beside those on the screen."""
 
 MAX_CHOICES_BESIDE_GOODS = 3
 """Maximum number of choices shown together with the goods; more need their space."""
@@ -21,7 +20,6 @@ ALL_POOLS = tuple(Pool(number) for number in range(1, 11))
 """Pools of a store that has no names for them."""
 
 ANSWER_KINDS = {"leave": ("drop", "back"), "where": ("in_hand",)}
-"""Kinds of answers to each question, in order."""
 
 COMMAND_LETTERS = "acdknuw"
 """Command letters of the pages on which goods are taken or put down; none of them answers a question."""
@@ -36,7 +34,6 @@ LETTER_TEXTS = {
     "u": "hint.undo",
     "w": "hint.whole_location",
 }
-"""Message ids of the command letters."""
 
 CHOICE_TEXTS = {
     "from": "move.choice_from",
@@ -59,7 +56,6 @@ CHOICE_TEXTS = {
     "is_order": "move.choice_is_order",
     "is_reference": "move.choice_is_order",
 }
-"""Message ids of the choices."""
 
 QUANTITY_TEXTS = {
     (False, False): "move.quantity",

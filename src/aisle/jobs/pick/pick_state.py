@@ -15,7 +15,6 @@ from aisle.jobs.pick.stops import PickLine, sort_stops
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100
-"""Number of steps that can be undone."""
 
 
 PUT_DOWN_BY_OTHER = "laid"
@@ -106,7 +105,6 @@ def count_step(answer: Args) -> UndoStep:
 
 
 MAX_ORDERS = 20
-"""Maximum number of orders in a pick."""
 
 TOTE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Letters of totes, in the order in which orders are added."""
@@ -138,7 +136,6 @@ class Tote(NamedTuple):
     letter: str = "A"
     customer: str = ""
     comment: str = ""
-    """Customer's comment."""
     code: str = ""
     """Code on the tote itself, if one was scanned."""
     has_lines: bool = False
