@@ -25,7 +25,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool
+from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool, at_source
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -521,15 +521,7 @@ def _go_back(state: MoveState) -> Result:
     if state.phase == "load":
         return reply(state._replace(phase="take" if state.is_started else "from"), INFO, "move.cart_set_aside")
     if state.is_started and (state.uses_locations or state.order):
-        fresh = state._replace(
-            phase="from",
-            is_started=False,
-            location="",
-            order="",
-            order_lines=(),
-            source_stock=(),
-            is_source_known=False,
-        )
+        fresh = at_source(state)._replace(phase="from", is_started=False)
         return reply(with_locations_known(fresh, state.uses_locations), INFO, "move.from_again")
     return Turn(state, (Close(),))
 

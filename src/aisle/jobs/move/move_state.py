@@ -189,8 +189,6 @@ class MoveState(NamedTuple):
     """True if the location has more products than were read."""
     product_count: int = 0
     """Number of products in stock here."""
-    default_pool: int = 0
-    """Default pool of the location; 0 if unknown."""
     in_hand: tuple[Goods, ...] = ()
     current_index: int = -1
     """Index of the goods whose quantity is open."""
@@ -244,6 +242,19 @@ class MoveState(NamedTuple):
         return tuple(
             current if current and index == self.current_index else each for index, each in enumerate(self.in_hand)
         )
+
+
+def at_source(state: MoveState, location: str = "") -> MoveState:
+    """Return the state at the start of taking goods from this location, or from none; its stock is not read yet."""
+    return state._replace(
+        is_started=True,
+        location=location,
+        order="",
+        order_lines=(),
+        source_stock=(),
+        is_source_known=False,
+        has_unread_stock=False,
+    )
 
 
 # Cached data
