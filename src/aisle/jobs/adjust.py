@@ -39,6 +39,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.pools import POOLS_QUERY, parse_pools
 from aisle.jobs.quantities import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed_message, undo_verdict
 from aisle.scan.meaning import (
@@ -171,7 +172,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         closes_after_send=bool(place or product),
     )
     state = state._replace(large_quantity=context.policy.large_quantity)
-    effects: tuple[Effect, ...] = (Query("store", "store", {}), Query("reasons", "reasons", {}))
+    effects: tuple[Effect, ...] = (POOLS_QUERY, Query("reasons", "reasons", {}))
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
@@ -184,7 +185,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     if id_ == "reasons":
         return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
-        return Turn(state._replace(pools=count_state.parse_pools(rows)))
+        return Turn(state._replace(pools=parse_pools(rows)))
     if id_ == refused_operations.REFUSED_QUERY:
         return _send_undo(state, rows, context)
     if id_ == "records_by_number":

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from aisle.jobs.job import Context, Policy, Query, Write
+from aisle.jobs.pools import Pools, pool_name
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
     from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import ProductRow
-    from aisle.jobs.row_types.stores import StoreRow
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
@@ -100,13 +100,6 @@ class UndoStep(NamedTuple):
     """Expected stock that the earlier quantity is compared with."""
 
 
-class Pool(NamedTuple):
-    """Stock pool of the store."""
-
-    number: int
-    name: str
-
-
 class CountTarget(NamedTuple):
     """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be a `quantity`, or
     one of `UNCOUNTABLE_KINDS`."""
@@ -181,7 +174,7 @@ class CountState(NamedTuple):
     sent: SentSummary | None = None
     first_row: int = 0
     """Index of the first row shown in a list."""
-    pools: tuple[Pool, ...] = ()
+    pools: Pools = ()
     closes_after_send: bool = False
     """True if the job was opened for one location or product and closes when that is sent."""
     only_product: str = ""
@@ -378,18 +371,6 @@ def line_key(line: CountLine) -> tuple[str, str, int]:
 # Lines in questions
 
 
-def parse_pools(rows: tuple[StoreRow, ...]) -> tuple[Pool, ...]:
-    """Return the pools of the store (rows of the read `store`), by number."""
-    pools = rows[0].get("pools") or {} if rows else {}
-    named = sorted((int(number), str(name)) for number, name in pools.items())
-    return tuple(Pool(number, name) for number, name in named)
-
-
-def pool_name(pools: Iterable[Pool], number: int) -> str:
-    """Return the store's name for a pool, or its number."""
-    return next((pool.name for pool in pools if pool.number == number and pool.name), str(number))
-
-
 def missing_in_pools(state: CountState, index: int) -> tuple[int, ...]:
     """Return the indexes of this line and the uncounted others of its product and location: one question for all."""
     same = (state.lines[index].location.casefold(), state.lines[index].product)
@@ -410,7 +391,7 @@ def label_with_pools(state: CountState, *indexes: int) -> Msg:
     is_usual = item.pool in (0, state.default_pool or 1) or len(state.pools) < 2
     if len(same_product) < 2 and is_usual:
         return raw(item.label)
-    pools = ", ".join(pool_name(state.pools, state.lines[index].pool) for index in indexes)
+    pools = pool_name(state.pools, *(state.lines[index].pool for index in indexes))
     return msg("count.in_pool", label=item.label, pool=pools)
 
 

@@ -257,7 +257,7 @@ def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue,
 
 
 def _pool_text(state: CountState, number: int) -> Msg:
-    name = next((pool.name for pool in state.pools if pool.number == number), "")
+    name = dict(state.pools).get(number)
     return msg("count.pool_of", number=number, name=name) if name else msg("number", value=number)
 
 

@@ -25,7 +25,8 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool, at_source
+from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, at_source
+from aisle.jobs.pools import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -236,7 +237,7 @@ class MoveJob(Job[MoveState]):
 
 def _handle_opened(args: Args, context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
-    queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("locations", "locations", {"size": 1}))
+    queries: tuple[Effect, ...] = (POOLS_QUERY, Query("locations", "locations", {"size": 1}))
     if args.get("task"):
         return Turn(state._replace(task=clearance_tasks.parse_task(args["task"])), queries)
     if args.get("location_code"):
@@ -253,8 +254,7 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
     row = rows[0] if rows else None
     match id_:
         case "store":
-            named = sorted((int(pool), str(name)) for pool, name in ((row or {}).get("pools") or {}).items())
-            return Turn(state._replace(pools=tuple(Pool(*pool) for pool in named)))
+            return Turn(state._replace(pools=parse_pools(rows)))
         case "locations":
             return Turn(with_locations_known(state, total > 0))
         case "location":

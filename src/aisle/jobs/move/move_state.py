@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.jobs.pools import Pools
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY
@@ -30,18 +30,6 @@ ZERO = Decimal(0)
 
 ASSIGNMENT_PREFIX = "assignment/"
 """Prefix of the key under which an open job claims a clearance task, as it claims orders."""
-
-
-class Pool(NamedTuple):
-    """Stock pool of the store."""
-
-    number: int
-    name: str = ""
-
-
-def pool_text(pool: Pool) -> Msg:
-    """Return the name of a pool, or its number."""
-    return raw(pool.name) if pool.name else msg("number", value=pool.number)
 
 
 class PoolQuantity(NamedTuple):
@@ -200,7 +188,7 @@ class MoveState(NamedTuple):
     """`from` or `to` while a pool is chosen."""
     return_phase: str = ""
     """Phase to return to after a question."""
-    pools: tuple[Pool, ...] = ()
+    pools: Pools = ()
     target_order: str = ""
     needs: tuple[OrderNeed, ...] = ()
     pending_scan: Match | None = None

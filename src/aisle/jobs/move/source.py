@@ -15,14 +15,13 @@ from aisle.jobs.move.move_state import (
     HeldGoods,
     MoveChoice,
     MoveState,
-    Pool,
     StockLine,
     UndoStep,
     at_source,
     parse_held_goods,
     parse_unlocated_stock,
-    pool_text,
 )
+from aisle.jobs.pools import pool_message
 from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
@@ -236,8 +235,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
 
 def _reply_of_pool(state: MoveState, id_: str, **args: str | Decimal) -> Result:
     """Ask about goods that may lie in other pools: the pool is named."""
-    pool = next((pool for pool in state.pools if pool.number == state.from_pool), Pool(state.from_pool))
-    return reply(state, ASK, id_, pool=pool_text(pool), **args)
+    return reply(state, ASK, id_, pool=pool_message(state.pools, state.from_pool), **args)
 
 
 def _take_of_order(state: MoveState, match: Match) -> Result:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from aisle.jobs.count.count_state import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
+from aisle.jobs.pools import Pools
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100
@@ -204,8 +205,7 @@ class PickState(NamedTuple):
     """True if work continued since that question: numbers are quantities again, a letter repeats the question."""
     is_after_choices: bool = False
     """True if these choices come after `choices`, which were on the screen first."""
-    pool_names: tuple[tuple[int, str], ...] = ()
-    """The store's names for its stock pools, by number."""
+    pools: Pools = ()
     untaken: Decimal = Decimal(0)
     """Number whose question was not answered; the next verdict says that it is not taken."""
 
