@@ -477,7 +477,7 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     sent = state.sent[-1]
     undone = state._replace(sent=state.sent[:-1])
     if refused := refused_operations.refused_entry(rows, sent.line.product, sent.at):
-        return Turn(undone, (), refused_operations.refused_entry_verdict(refused))
+        return Turn(undone, (), refused_operations.refusal_verdict(refused))
     write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
     change, where = (
         signed_message(-sent.quantity),

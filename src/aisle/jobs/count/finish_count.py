@@ -265,7 +265,7 @@ def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context
     remaining, refused = without_refused(state.last_sent, rows)
     state = state._replace(last_sent=None)
     if refused and not remaining.changes:
-        return Turn(state, (), refused_operations.refused_entry_verdict(refused))
+        return Turn(state, (), refused_operations.refusal_verdict(refused))
     effects: tuple[Effect, ...] = reversing_writes(remaining, context)
     verdict = undo_verdict(undo_message(remaining))
     if state.closes_after_send and state.sent:  # opened for that count alone and resumed

@@ -422,7 +422,7 @@ def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context
     remaining, refused = finish_count.without_refused(sent, rows)
     state = state._replace(history=state.history[:-1])
     if refused and not remaining.changes:
-        return Turn(state, (), refused_operations.refused_entry_verdict(refused))
+        return Turn(state, (), refused_operations.refusal_verdict(refused))
     verdict = undo_verdict(finish_count.undo_message(remaining))
     return Turn(state._replace(choices=()), finish_count.reversing_writes(remaining, context), verdict)
 
