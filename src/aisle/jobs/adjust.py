@@ -55,7 +55,6 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
@@ -449,19 +448,18 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Re
     sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now, pool_name)
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
-    more: LogEntry = {"reason_code": reason.code, "loss_comment": reason.text}
-    write = _log_write(sent.line, sent.quantity, context, more)
+    entry = _log_entry(sent.line, sent.quantity, context)
+    entry.update({"reason_code": reason.code, "loss_comment": reason.text})
+    writes = count_state.log_writes([entry], context)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
-        return Turn(done, (write, Close(verdict)), verdict)
-    return Turn(done, (write,), verdict)
+        return Turn(done, (*writes, Close(verdict)), verdict)
+    return Turn(done, writes, verdict)
 
 
-def _log_write(line: CountLine, quantity: Decimal, context: Context, more: LogEntry) -> Effect:
-    entry = count_state.stock_change_entry(line.product, line.location, line.pool, quantity, context)
-    entry.update(more)
-    return count_state.log_write([entry], [line.product], context.store, context.user)
+def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str = "") -> LogEntry:
+    return count_state.stock_change_entry(line.product, line.location, line.pool, quantity, context, undoes=undoes)
 
 
 def _ask_undo(state: AdjustState) -> Result:
@@ -478,12 +476,10 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     undone = state._replace(sent=state.sent[:-1])
     if refused := refused_operations.refused_entry(rows, sent.line.product, sent.at):
         return Turn(undone, (), refused_operations.refusal_verdict(refused))
-    write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
-    change, where = (
-        signed_message(-sent.quantity),
-        stored_message.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else ""),
-    )
-    return Turn(undone, (write,), undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
+    writes = count_state.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
+    change = signed_message(-sent.quantity)
+    where = stored_message.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
+    return Turn(undone, writes, undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
 
 
 def _go_back(state: AdjustState) -> Result:

@@ -16,6 +16,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
+from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
@@ -34,6 +35,7 @@ UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
 """Kinds of records whose number may be typed but which cannot be counted."""
 
 LOG_SOURCE = "aisle"
+ENTRIES_PER_OPERATION = 20
 
 
 class ExpectedStock(NamedTuple):
@@ -488,11 +490,25 @@ def log_write(
     return Write("create-store-product-logs", lanes, {"store_number": store}, query, {"storeproductlog": entries})
 
 
-def stock_change_entry(product: str, location: str, pool: int, quantity: Decimal, context: Context) -> LogEntry:
-    """Return the log entry of a change of stock, in a pool or without one."""
-    return new_log_entry(
-        product, location, f"stock_pool_{pool}" if pool else "quantity", quantity, context.now, context.user
+def log_writes(entries: list[LogEntry], context: Context, *, is_count: bool = False) -> tuple[Write, ...]:
+    """Return the operations for these log entries, each with a part of them."""
+    parts = (entries[first : first + ENTRIES_PER_OPERATION] for first in range(0, len(entries), ENTRIES_PER_OPERATION))
+    return tuple(
+        log_write(part, [entry["product_number"] for entry in part], context.store, context.user, is_count=is_count)
+        for part in parts
     )
+
+
+def stock_change_entry(
+    product: str, location: str, pool: int, quantity: Decimal, context: Context, *, undoes: str = ""
+) -> LogEntry:
+    """Return the log entry of a change of stock, in a pool or without one. It names the entry that it `undoes`, so that
+    nothing is undone twice."""
+    field = f"stock_pool_{pool}" if pool else "quantity"
+    entry = new_log_entry(product, location, field, quantity, context.now, context.user)
+    if undoes:
+        entry["reference"] = UNDO_PREFIX + undoes
+    return entry
 
 
 def new_log_entry(product: str, location: str, field: str, quantity: Decimal, at: str, user: str) -> LogEntry:
