@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.count.count_state import CountLine, Pool
+from aisle.jobs.count.count_state import CountLine
+from aisle.jobs.pools import Pools
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log import ReasonsRow
+    from aisle.jobs.row_types.supervisor import ReasonsRow
 
 MAX_CHOICES = 99
 """Most rows of a question that can be chosen; each row needs one key."""
@@ -63,7 +64,7 @@ class AdjustState(NamedTuple):
     """Rows of the question that the screen shows."""
     sent: tuple[SentAdjustment, ...] = ()
     closes_after_send: bool = False
-    pools: tuple[Pool, ...] = ()
+    pools: Pools = ()
     has_expected: bool = False
     """True if stock figures of the product are known. A location without a figure then has an expected quantity of
     0."""
@@ -88,10 +89,8 @@ class AdjustState(NamedTuple):
 
 
 def parse_reasons(lines: Iterable[str], logged: Iterable[ReasonsRow] = ()) -> tuple[Reason, ...]:
-    """Return the reasons of a table, then those found in logs.
-
-    A line of the table is `code - words` or `code + words`; other lines are ignored. An empty table gives the defaults.
-    """
+    """Return the reasons of a table, then those found in logs. A line of the table is `code - words` or `code + words`;
+    other lines are ignored. An empty table gives the defaults."""
     found = _parse_table(lines) or _parse_table(LOSS_REASONS)
     codes = {reason.code for reason in found}
     for row in logged:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from aisle.jobs import quantities
+from aisle.jobs import pools, quantities
 from aisle.jobs.adjust_state import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters
-from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw
 from aisle.scan.meaning import LOCATION, Match
@@ -14,7 +13,6 @@ COLUMN_HEADS = {
     "location": (msg("head.location"), msg("head.expected")),
     "reason": (msg("head.reason"), msg("head.stock")),
 }
-"""Column heads of each question."""
 
 COMMAND_LETTERS = "d"
 """Letter that confirms the quantity."""
@@ -25,7 +23,6 @@ PROMPTS = {
     "quantity": "adjust.prompt_quantity",
     "reason": "adjust.prompt_reason",
 }
-"""Prompt of each phase."""
 
 
 def adjust_view(state: AdjustState) -> View:
@@ -108,7 +105,6 @@ def number_matches(state: AdjustState) -> tuple[Match, ...]:
 
 
 def _number_choice(match: Match) -> Msg:
-    """Return the text of the choice that reads the digits as a number of something."""
     if match.kind in UNCOUNTABLE_KINDS:
         return quantities.other_choice_text(match)
     label = match.label or match.key
@@ -116,7 +112,6 @@ def _number_choice(match: Match) -> Msg:
 
 
 def _question(state: AdjustState) -> ListView:
-    """Return the numbered list of locations or reasons."""
     assert state.line is not None
     total = len(state.candidates if state.phase == "location" else state.reasons)
     more = (NEXT_PAGE,) if total > state.page_size else ()
@@ -176,4 +171,4 @@ def _row_count(state: AdjustState) -> int:
 def name_of_pool(state: AdjustState, line: CountLine) -> str:
     """Return the name of the line's stock pool; empty if the product lies in one pool there."""
     has_several = sum(other.location == line.location for other in state.candidates) > 1
-    return count_state.pool_name(state.pools, line.pool) if has_several else ""
+    return pools.pool_name(state.pools, line.pool) if has_several else ""

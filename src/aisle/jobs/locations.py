@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from aisle.barcode_keys import has_gtin_form
 from aisle.jobs import pages
-from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number
+from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pages import page_size
+from aisle.jobs.pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.quantities import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow
@@ -61,8 +62,7 @@ class LocationsState(NamedTuple):
     rows: tuple[LocationsRow, ...] = ()
     total: int = 0
     location: LocationRow | None = None
-    pool_names: tuple[tuple[str, str], ...] = ()
-    """Numbers and names of the store's pools."""
+    pools: Pools = ()
     aisle: tuple[LocationsRow, ...] = ()
     page: int = 0
     offered: OfferedChoice | None = None
@@ -239,13 +239,12 @@ class LocationPage(DetailPage[LocationsState]):
 
 
 def _go_to_neighbour(state: LocationsState, *, is_next: bool) -> Result:
-    """Go to the next or previous location in walking order."""
     state = state._replace(offered=None)
     if state.location is None:
         return Turn(state)
     if code := state.location["after" if is_next else "before"]:
         return Turn(state, (_query_chosen(code),))
-    return Turn(state, (), Verdict(INFO, msg("locations.last_location" if is_next else "locations.first_location")))
+    return reply(state, INFO, "locations.last_location" if is_next else "locations.first_location")
 
 
 def _show_next_page(state: LocationsState, context: Context) -> Result:
@@ -257,17 +256,12 @@ def _start_job(letter: str, state: LocationsState, context: Context) -> Result:
 
 
 def _go_back(state: LocationsState, context: Context) -> Result:
-    """Withdraw the offer, return to the list if the page was opened from it, or leave the job."""
     if state.offered:
-        return Turn(state._replace(offered=None), (), Verdict(INFO, msg("session.dropped")))
+        return reply(state._replace(offered=None), INFO, "session.dropped")
     if state.code and state.opened_from_list:
         listed = state._replace(code="", page=0)
         return Turn(listed, _list_queries(listed, context))
     return Turn(state, (Close(),))
-
-
-def _pool_name(state: LocationsState, pool: str) -> str:
-    return dict(state.pool_names).get(pool) or pool
 
 
 def _label(row: ProductHereRow) -> str:
@@ -275,7 +269,6 @@ def _label(row: ProductHereRow) -> str:
 
 
 def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, ...]:
-    """Return the lines on the quantity at the location, its tags and its pool."""
     if location is None:
         return (Line("location", raw(state.code)), Line("note", msg("locations.unknown")))
     count, shown = max(location["total"], len(state.products)), len(state.products)
@@ -285,7 +278,7 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
         count_text = msg("locations.locations_unknown" if location["unnamed"] else "locations.nothing")
     about = [raw(", ".join(location["tags"]))] if location["tags"] else []
     if location["default_stock_pool"]:
-        about.append(msg("locations.default_pool", pool=_pool_name(state, str(location["default_stock_pool"]))))
+        about.append(msg("locations.default_pool", pool=pool_name(state.pools, location["default_stock_pool"])))
     notes = [msg("locations.join", one=about[0], other=about[1])] if len(about) == 2 else about
     notes += [msg("locations.more", shown=shown)] if shown < count else []
     head = msg("locations.join", one=raw(state.code), other=count_text)
@@ -293,7 +286,6 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
 
 
 def _held_blocks(products: list[ProductHereRow]) -> tuple[Block, ...]:
-    """Return a block of held goods for each order."""
     orders: dict[str, list[tuple[Msg, Msg]]] = {}
     for row in products:
         kept: dict[str, Decimal] = {}
@@ -318,8 +310,8 @@ def _pools_text(state: LocationsState, row: ProductHereRow, default_pool: str) -
     """Return the pools of a product; empty if all of it is in the location's default pool."""
     pools = [(pool, quantity) for pool, quantity in row["pools"].items() if quantity]
     if len(pools) == 1:
-        return "" if pools[0][0] == default_pool else _pool_name(state, pools[0][0])
-    return ", ".join(f"{_pool_name(state, pool)} {format_number(quantity)}" for pool, quantity in pools)
+        return "" if pools[0][0] == default_pool else pool_name(state.pools, int(pools[0][0]))
+    return ", ".join(f"{pool_name(state.pools, int(pool))} {format_number(quantity)}" for pool, quantity in pools)
 
 
 def _aisle_marks(state: LocationsState) -> tuple[MapLocation, ...]:
@@ -341,13 +333,10 @@ class LocationsJob(PageJob[LocationsState]):
     """Job that leads from location to location on the screen."""
 
     name = "locations"
+    state_type = LocationsState
     steps: tuple[str, ...] = ("locations.list", "locations.location")
-    version = 1
     journalled = True
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
-
-    def begin(self) -> LocationsState:
-        return LocationsState()
 
     def page(self, state: LocationsState) -> Page[LocationsState]:
         return LIST if state.is_list else PAGE
@@ -362,7 +351,6 @@ class LocationsJob(PageJob[LocationsState]):
         return super().handle(state, event, context)
 
     def uses_product(self, state: LocationsState, product: str) -> bool:
-        """Return True for a product at the location on the screen."""
         return any(row["product_number"] == product for row in state.products)
 
     def handle_opened(self, state: LocationsState, args: Args, context: Context) -> Result:
@@ -373,10 +361,10 @@ class LocationsJob(PageJob[LocationsState]):
             turn = _search(state._replace(opened_from_list=True), str(args["search"]), context)
         else:
             return self.query_again(state._replace(opened_from_list=True), context)
-        return turn._replace(effects=(_POOLS_QUERY, *turn.effects))
+        return turn._replace(effects=(LIVE_POOLS_QUERY, *turn.effects))
 
     def queries(self, state: LocationsState, context: Context) -> tuple[Effect, ...]:
-        return _list_queries(state, context) if state.is_list else (_POOLS_QUERY, *_queries(state.code))
+        return _list_queries(state, context) if state.is_list else (LIVE_POOLS_QUERY, *_queries(state.code))
 
     def handle_resumed(self, state: LocationsState, context: Context) -> Result:
         refreshes = (Refresh("location", state.code),) if state.code else ()
@@ -398,9 +386,8 @@ class LocationsJob(PageJob[LocationsState]):
                 return _check_order(state, rows)
             case Rows("aisle", rows):
                 return Turn(state._replace(aisle=rows))
-            case Rows("store", (row, *_)):
-                names = tuple((str(pool), str(name)) for pool, name in row["pools"].items())
-                return Turn(state._replace(pool_names=names))
+            case Rows("store", rows) if rows:
+                return Turn(state._replace(pools=parse_pools(rows)))
         return Turn(state)
 
     def _handle_found(
@@ -415,7 +402,7 @@ class LocationsJob(PageJob[LocationsState]):
         if total == 1:
             return _open_location(state, rows[0]["location_code"])
         listed = state._replace(code="", search=text, rows=rows, total=total, first=0, cursor=-1, opened_from_list=True)
-        return Turn(listed, (), Verdict(INFO, msg("locations.found", text=text, count=total)))
+        return reply(listed, INFO, "locations.found", text=text, count=total)
 
     def handle_scan(self, state: LocationsState, matches: tuple[Match, ...], context: Context) -> Result:
         """Open a scanned location. Offer a product or an order as a choice."""
@@ -429,18 +416,14 @@ class LocationsJob(PageJob[LocationsState]):
         if match.kind in (ORDER, REFERENCE):
             state = state._replace(offered=OfferedChoice("order", match.key))
             query = Query("offered", "order", {"order_number": match.key})
-            return Turn(state, (query,), Verdict(ASK, msg("look_up.is_order", order=match.key, who=label)))
+            return reply(state, ASK, "look_up.is_order", query, order=match.key, who=label)
         if match.kind != PERSON:
-            return Turn(state, (), Verdict(INFO, msg("locations.not_this", what=name_of(match))))
-        return Turn(state, (), Verdict(INFO, msg("locations.is_person", name=label)))
-
-
-_POOLS_QUERY = Query("store", "store", {}, is_live=True)
-"""Query for the names of the store's pools."""
+            return reply(state, INFO, "locations.not_this", what=name_of(match))
+        return reply(state, INFO, "locations.is_person", name=label)
 
 
 def _list_queries(state: LocationsState, context: Context) -> tuple[Query, ...]:
-    return (_POOLS_QUERY, LIST.query(state, context))
+    return (LIVE_POOLS_QUERY, LIST.query(state, context))
 
 
 def _queries(code: str) -> tuple[Query, ...]:
@@ -451,7 +434,6 @@ def _queries(code: str) -> tuple[Query, ...]:
 
 
 def _open_location(state: LocationsState, code: str) -> Result:
-    """Open the page of a location."""
     if code != state.code:
         state = state._replace(location=None)
     state = state._replace(code=code, typed="", page=0, offered=None)
@@ -459,18 +441,15 @@ def _open_location(state: LocationsState, code: str) -> Result:
 
 
 def _check_order(state: LocationsState, rows: tuple[OrderRow, ...]) -> Result:
-    """Withdraw the offered order if it can no longer be picked."""
     row = rows[0] if rows else None
     gone = row and (row.get("is_rejected") or row.get("is_active") is False)
     if not row or not gone or state.offered is None:
         return Turn(state)
     id_ = "batch.rejected" if row.get("is_rejected") else "batch.finished"
-    verdict = Verdict(WRONG, msg(id_, order=state.offered.key))
-    return Turn(state._replace(offered=None), (), verdict)
+    return reply(state._replace(offered=None), WRONG, id_, order=state.offered.key)
 
 
 def _scan_product(state: LocationsState, product: str, label: str) -> Result:
-    """Offer the scanned product, and query its stock at the location on the screen."""
     if state.is_list:
         return Turn(state, (Start("look_up", {"product_number": product, "label": label}),))
     state = state._replace(offered=OfferedChoice("product", product, label))
@@ -483,7 +462,6 @@ def _report_product_here(state: LocationsState, products: list[ProductHereRow]) 
         return Turn(state)
     label = state.offered.label or state.offered.key
     if not products:
-        return Turn(state, (), Verdict(ASK, msg("locations.not_here", label=label, place=state.code)))
+        return reply(state, ASK, "locations.not_here", label=label, place=state.code)
     quantity = known_number(products[0]["quantity"])
-    text = msg("locations.product_here", label=label, place=state.code, quantity=quantity)
-    return Turn(state, (), Verdict(ASK, text))
+    return reply(state, ASK, "locations.product_here", label=label, place=state.code, quantity=quantity)

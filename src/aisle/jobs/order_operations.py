@@ -25,15 +25,12 @@ PRIORITY, REMOVE_PRIORITY, SPLIT = "priority", "no_priority", "split"
 CLOSE_LINE, REOPEN_LINE = "close_line", "reopen_line"
 
 ORDER_ACTIONS = (CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER, PRIORITY, REMOVE_PRIORITY, SPLIT)
-"""Actions on one or many orders."""
 
 LINE_ACTIONS = (CLOSE_LINE, REOPEN_LINE)
 
 PERSON_ACTIONS = (CLAIM, SPLIT)
-"""Actions that ask for a person."""
 
 REASON_ACTIONS = (REJECT, CLOSE_LINE)
-"""Actions that need a reason."""
 
 CONFIRMED_ACTIONS = (REJECT, REOPEN, HAND_OVER)
 """Actions that must be confirmed, because they discard part of the order's state."""
@@ -48,7 +45,6 @@ class OrderAction(NamedTuple):
     name: str = ""
     reason_code: str = ""
     reason: str = ""
-    """Reason in words."""
     line: int = 0
 
 
@@ -71,10 +67,8 @@ def decide(
     user: str = "",
 ) -> Decision:
     """Return the writes of an action for an order in its current state; `row` is None if this host does not know it.
-
     All writes need a supervisor. `user` is the person who acts. `can_reject_lines`: the service accepts rejections of
-    lines.
-    """
+    lines."""
     done = _decide(order, row, action, store, can_reject_lines, user)
     reported = any(isinstance(each, Write) for each in done.writes)
     return done._replace(writes=tuple(_for_supervisor(each, reported) for each in done.writes))
@@ -149,7 +143,6 @@ def _claim(order: str, row: OrderHeader, action: OrderAction, store: str, user: 
 
 
 def _set_priority(order: str, row: OrderHeader, action: OrderAction) -> Decision:
-    """Set or remove the priority of an order, in all lists and in its batch."""
     first = action.kind == PRIORITY
     if bool(row.get("is_priority")) == first:
         return Decision(
@@ -223,7 +216,6 @@ def _close_or_reopen_line(
 
 
 def _line_rejection_write(order: str, action: OrderAction, store: str) -> Write:
-    """Return the write that rejects one line, or withdraws its rejection. Beyond the interface: `line-rejection`."""
     closing = action.kind == CLOSE_LINE
     line: LineRejection = {"line_number": action.line, "is_rejected": closing}
     if closing:

@@ -147,9 +147,9 @@ class PagedPage(Page[P]):
 class DetailPage(PagedPage[P]):
     """Page with the details of one record."""
 
-    @abstractmethod
     def lines(self, state: P) -> tuple[Line, ...]:
         """Return the most important lines."""
+        return ()
 
     @abstractmethod
     def blocks(self, state: P) -> tuple[Block, ...]:
@@ -202,8 +202,6 @@ class PageJob(Job[S]):
 
     topics: tuple[str, ...] = ()
     """Topics whose changes make it query again; empty: all."""
-    preferred_kinds: tuple[str, ...] = ()
-    """Kinds of meanings that its pages can use, best first."""
 
     @abstractmethod
     def page(self, state: S) -> Page[S]:
@@ -213,9 +211,9 @@ class PageJob(Job[S]):
         """Return the queries for what the open page shows."""
         return ()
 
-    @abstractmethod
     def handle_rows(self, state: S, answer: Rows, context: Context) -> Turn[S]:
         """Handle the answer to a query."""
+        return Turn(state)
 
     def handle_opened(self, state: S, args: Args, context: Context) -> Turn[S]:
         """Handle the arguments with which the job was opened."""
@@ -244,10 +242,6 @@ class PageJob(Job[S]):
     def accepts(self, state: S) -> Accepts:
         """Accept what the open page accepts."""
         return self.page(state).accepts(state)
-
-    def prefers(self, state: S) -> tuple[str, ...]:
-        """Prefer the same kinds on all pages."""
-        return self.preferred_kinds
 
     def step_name(self, state: S) -> str:
         """Return the name of the open page."""

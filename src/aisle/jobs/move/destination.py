@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import stored_message
-from aisle.jobs.job import Context, Json, Query, Refresh, Turn
+from aisle.jobs.job import Context, Json, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
     ZERO,
@@ -18,12 +18,12 @@ from aisle.jobs.move.move_state import (
     OrderNeed,
     PoolQuantity,
     UndoStep,
+    at_source,
     parse_held_goods,
     parse_order_needs,
     parse_stock_lines,
-    reply,
 )
-from aisle.jobs.move.source import ask_exceeding
+from aisle.jobs.move.source import ask_exceeding, refuse_order
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 from aisle.scan.meaning import Match
 
@@ -54,20 +54,17 @@ def put_at_location(state: MoveState, location: str, context: Context) -> Result
 
 
 def _ask_exceeding(state: MoveState, goods: Goods) -> Result:
-    """Ask about goods of which more is in hand than the last known stock."""
     whole = state.in_hand[goods_in_hand.find_goods(state.in_hand, goods)]
     return ask_exceeding(state, whole, whole.quantity)
 
 
 def _leave_location_question(state: MoveState) -> MoveState:
-    """Leave the question about the location of an order's goods."""
     if state.phase != "where":
         return state
     return state._replace(phase=state.return_phase, return_phase="", target_order="", needs=())
 
 
 def _reject_same_location(state: MoveState, location: str) -> Result:
-    """Reject a location the goods come from, unless they change their pool."""
     if state.target_order:
         return reply(state, WRONG, "move.same_order", order=state.target_order)
     choices = (MoveChoice("drop"),) if state.phase == "take" else ()
@@ -140,12 +137,10 @@ def _change_pool(state: MoveState, context: Context) -> Result:
 
 def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> Result:
     """Assign the goods to the lines of this order; ask for the location if the store has locations."""
-    if row is None or not row.get("is_active", True) or row.get("is_rejected"):
-        return reply(state, WRONG, "move.no_order", order=row["order_number"] if row else "")
-    order = str(row["order_number"])
-    if not row.get("lines_known", True):
-        return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
-    needs = parse_order_needs(row)
+    if refused := refuse_order(state, row):
+        return refused
+    assert row is not None
+    order, needs = str(row["order_number"]), parse_order_needs(row)
     for part in state.goods_to_put_down:
         own_needs = tuple(
             OrderNeed(needed.product, needed.line, part.quantity)
@@ -244,12 +239,10 @@ def undo_step(state: MoveState, context: Context) -> Result:
 
 
 def _target_locations(step: UndoStep) -> tuple[str, ...]:
-    """Return the destinations of a move, each once."""
     return tuple(dict.fromkeys(item.to_location for item in step.items if item.to_location))
 
 
 def _query_location(location: str) -> Query:
-    """Return the query for the stock at a destination of the move."""
     return Query(f"{UNDO_PREFIX}{location}", "location", {"location_code": location})
 
 
@@ -307,12 +300,10 @@ def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, loca
 
 
 def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) -> Result:
-    """Reject the undo of a move, because some of its goods are no longer at their destination."""
     count = len({item.product for item in step.items})
     if count == 1:
         return reply(state, WRONG, "move.moved_on", label=label, place=location)
-    text = msg("move.moved_on_many", label=label, place=location, count=count)
-    return Turn(state, (), Verdict(WRONG, text))
+    return reply(state, WRONG, "move.moved_on_many", label=label, place=location, count=count)
 
 
 def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:
@@ -370,7 +361,6 @@ def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
 
 
 def _goods_amounts(goods: Iterable[Goods]) -> list[stored_message.GoodsAmount]:
-    """Return the goods for a message."""
     return [
         stored_message.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
         for part in goods
@@ -378,7 +368,6 @@ def _goods_amounts(goods: Iterable[Goods]) -> list[stored_message.GoodsAmount]:
 
 
 def _name_goods(goods: Iterable[Goods]) -> Msg:
-    """Return the quantity and name of one product, or the list of several."""
     amounts = stored_message.merge_goods(_goods_amounts(goods))
     if len(amounts) > 1:
         return stored_message.list_goods(amounts)
@@ -418,16 +407,7 @@ def keep_question_after_undo(asked: MoveState, turn: Result) -> Result:
 
 
 def _return_to_source(state: MoveState, goods: Goods) -> MoveState:
-    """Continue taking from the location that undone goods came from."""
     if state.is_started and state.location.casefold() == goods.location.casefold():
         return state._replace(phase="take")
-    return state._replace(
-        phase="take",
-        is_started=True,
-        location=goods.location,
-        order="",
-        order_lines=(),
-        source_stock=(),
-        is_source_known=False,
-        default_pool=0,
-    )
+    source = at_source(state, goods.location)
+    return source._replace(phase="take", has_unread_stock=state.has_unread_stock)

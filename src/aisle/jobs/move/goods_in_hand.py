@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from aisle.operation_bodies import MovementEnd, MovementEntry
 
 MOVEMENT_SOURCE = "aisle"
-"""Source named in the movements."""
 
 
 # Goods in hand
@@ -154,10 +153,8 @@ def change_pool(state: MoveState, pool: int) -> MoveState:
 
 
 def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
-    """Return the pools and quantities that these goods are taken from, so that an undo returns them there.
-
-    Pool 0 leaves the choice to the service.
-    """
+    """Return the pools and quantities that these goods are taken from, so that an undo returns them there. Pool 0
+    leaves the choice to the service."""
     if goods.pool or goods.order or not goods.pools:
         return (PoolQuantity(goods.pool, goods.quantity),)
     rest, plan = goods.quantity, []
@@ -399,9 +396,7 @@ def is_goods_question_open(state: MoveState) -> bool:
 def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
     """Update the state with the stock of the current location, also for goods taken here."""
     if row is None:
-        return state._replace(
-            source_stock=(), is_source_known=False, has_unread_stock=False, product_count=0, default_pool=0
-        )
+        return state._replace(source_stock=(), is_source_known=False, has_unread_stock=False, product_count=0)
     stock = parse_stock_lines(row)
     product_count = int(to_decimal(row.get("total"), Decimal(len(stock))))
     are_locations_unknown = bool(row.get("unnamed"))
@@ -413,9 +408,7 @@ def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
     )
     stock = (*stock, *_goods_in_question(state, stock))
     in_hand = tuple(_with_current_stock(part, stock, state) for part in state.in_hand)
-    return state._replace(
-        source_stock=stock, default_pool=int(to_decimal(row.get("default_stock_pool"))), in_hand=in_hand
-    )
+    return state._replace(source_stock=stock, in_hand=in_hand)
 
 
 def with_product_here(state: MoveState, row: LocationRow | None) -> MoveState:
@@ -424,10 +417,8 @@ def with_product_here(state: MoveState, row: LocationRow | None) -> MoveState:
 
 
 def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
-    """Return the product in question with no stock, if it has none here any more.
-
-    Without it the answer would take nothing. If the location has unread stock, the line stays as it was.
-    """
+    """Return the product in question with no stock, if it has none here any more. Without it the answer would take
+    nothing. If the location has unread stock, the line stays as it was."""
     product = state.pending_scan.key if is_goods_question_open(state) and state.pending_scan else ""
     if any(each.product == product for each in stock):
         return ()

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs.job import Query, Rows, format_number
+from aisle.jobs.job import format_number
 from aisle.jobs.pick.pick_state import PickState, find_tote
 from aisle.jobs.pick.stops import PickLine, same_location, sum_in_hand, sum_pieces
+from aisle.jobs.pools import pool_name
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores import StoreRow
+    pass
 
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:
     """Return the warning for a pick that exceeds the expected stock at the location; None if the stock suffices.
-
     `changes` maps line indexes to new picked quantities. The warning tells the picker that the stock is wrong and needs
-    a count.
-    """
+    a count."""
     first = before.lines[min(changes)]
     more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
     left = _stock_left(before, first)
     if left is None or more <= left:
         return None
     if others := _other_pools_with_stock(first):
-        pool = format_pool_names(before, [first.pool])
-        texts = [f"{format_pool_names(before, [other])} {format_number(quantity)}" for other, quantity in others]
+        pool = pool_name(before.pools, first.pool)
+        texts = [f"{pool_name(before.pools, other)} {format_number(quantity)}" for other, quantity in others]
         return msg("pick.more_than_pool", left=left, place=first.location, pool=pool, others=", ".join(texts))
     return msg("pick.more_than_stock", left=left, place=first.location)
 
@@ -40,8 +39,7 @@ def _other_pools_with_stock(line: PickLine) -> list[tuple[int, Decimal]]:
 
 def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) -> PickLine:
     """Return a line that was read again, with the stock figures of the first read unless the expected stock has
-    changed.
-    """
+    changed."""
     if known is None or _expected_stock(state, known) != line.expected_stock:
         return line
     return line._replace(
@@ -77,7 +75,6 @@ def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
 
 
 def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
-    """Return the lines with the same product at the same location, and of the same pool if its stock is known."""
     return [
         each
         for each in state.lines
@@ -92,10 +89,8 @@ NOT_PUT_DOWN = "not_put_down"
 
 
 def quantity_to_put_down(state: PickState, line: PickLine) -> Decimal:
-    """Return the quantity of a line that this picker has to put down.
-
-    That is all of it, less the share of another picker who has the same order open.
-    """
+    """Return the quantity of a line that this picker has to put down. That is all of it, less the share of another
+    picker who has the same order open."""
     tote = find_tote(state, line.order)
     return line.own_in_hand if tote and tote.other_pickers else line.in_hand
 
@@ -121,10 +116,8 @@ def pieces_of_others(state: PickState, order: str) -> Decimal:
 
 
 def orders_not_put_down(state: PickState) -> tuple[str, ...]:
-    """Return the orders whose goods would be left at no location if this picker left now.
-
-    Return none if no line has a location: such a store keeps no locations.
-    """
+    """Return the orders whose goods would be left at no location if this picker left now. Return none if no line has a
+    location: such a store keeps no locations."""
     if not any(take.location for take in state.lines):
         return ()
     return tuple(tote.order for tote in state.totes if tote.has_lines and has_goods_to_put_down(state, tote.order))
@@ -139,22 +132,3 @@ def take_as_own(state: PickState, order: str) -> PickState:
 def quantity_to_return(state: PickState) -> Decimal:
     """Return the quantity that has to be put back."""
     return sum((goods.quantity for goods in state.to_return), Decimal(0))
-
-
-POOL_NAMES_QUERY = "store"
-"""Named read of the store's pool names, and id of its query."""
-
-QUERY_POOL_NAMES = Query(POOL_NAMES_QUERY, POOL_NAMES_QUERY, {}, is_live=True)
-
-
-def with_pool_names(state: PickState, answer: Rows) -> PickState:
-    """Return the pick with the store's names for its stock pools."""
-    row: StoreRow | None = answer.rows[0] if answer.rows else None
-    pools = row.get("pools") or {} if row else {}
-    return state._replace(pool_names=tuple((int(pool), str(name)) for pool, name in pools.items()))
-
-
-def format_pool_names(state: PickState, pools: Iterable[int]) -> str:
-    """Return the names of these pools; a pool without a name appears by its number."""
-    names = dict(state.pool_names)
-    return ", ".join(names.get(pool) or str(pool) for pool in pools)

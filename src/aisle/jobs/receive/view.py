@@ -43,7 +43,6 @@ from aisle.jobs.view import (
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
-"""Maximum number of upcoming goods in a view."""
 
 MAX_WHOLE_CODE, CODE_END_LENGTH = 8, 4
 """Length up to which a code is shown whole, and number of last characters shown of a longer one."""
@@ -65,13 +64,11 @@ CHOICE_TEXTS = {
     "is_location": "receive.choice_is_location",
     "is_delivery": "receive.choice_open",
 }
-"""Message ids of the choices."""
 
 LEAVE_ANSWERS = ("book", "forget", "back")
 """Kinds of answers to the question before a delivery is left, in order."""
 
 COMMAND_LETTERS = "dlu"
-"""Command letters of the page for goods."""
 
 DELIVERY_HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.received"), msg("head.expected_on"))
 LINE_HEADS = (msg("head.product"), msg("head.received"), msg("head.container"))
@@ -349,7 +346,6 @@ def _prompt(state: ReceiveState) -> Msg:
 
 
 def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
-    """Return the lines of the page: location, product, quantity and notes."""
     if not state.delivery_number:
         return (Line("note", msg("receive.note_which")),)
     destination = (
@@ -383,7 +379,6 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
 
 
 def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
-    """Return the quantity in hand, and the received and announced quantity."""
     announced, received = announced_and_received(state, goods.product)
     measured = bool(goods.allows_decimals and goods.unit)
     announced_text = (
@@ -415,7 +410,6 @@ def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledV
 
 
 def _upcoming(state: ReceiveState) -> tuple[UpcomingStop, ...]:
-    """Return the lines still open, those of the open container first."""
     container = state.container.casefold()
     product_in_hand = state.in_hand.product if state.in_hand else ""
     open_lines = [line for line in state.lines if line.is_open and line.product != product_in_hand]

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn
-from aisle.jobs.pages import PAGE_LETTERS, turn_page
-from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, Msg, Verdict, msg, raw
-from aisle.scan.meaning import (
-    LOCATION,
-    ORDER,
-    PRODUCT,
-    REFERENCE,
-    Accepts,
-    Back,
-    Command,
-    CursorKey,
-    Scan,
-    Text,
-    UnknownCode,
-)
+from aisle.jobs.job import Args, Context, Start, Turn
+from aisle.jobs.page_job import DetailPage, PageJob, refuse
+from aisle.jobs.view import Block, Msg, msg, raw
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Match
 
 
 class Note(NamedTuple):
@@ -37,55 +25,41 @@ class NoteState(NamedTuple):
     page: int = 0
 
 
-class NoteJob(Job[NoteState]):
+class NotePage(DetailPage[NoteState]):
+    """Page with all notes."""
+
+    name = "note"
+    title_text = msg("note.title")
+    prompt_text = msg("note.prompt")
+
+    def blocks(self, state: NoteState) -> tuple[Block, ...]:
+        return tuple(Block(_heading(note), ((raw(note.text),),)) for note in state.notes)
+
+    def handle_text(self, state: NoteState, text: str, context: Context) -> Turn[NoteState]:
+        return refuse(state, msg("note.unknown", code=text))
+
+
+PAGE = NotePage()
+
+
+class NoteJob(PageJob[NoteState]):
     """Job for a page to read; a scan that the job below accepts closes it."""
 
     name = "note"
+    state_type = NoteState
     steps: tuple[str, ...] = ("note",)
-    version = 1
     journalled = True
+    preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE)
 
-    def begin(self) -> NoteState:
-        """Return the state without notes."""
-        return NoteState()
+    def page(self, state: NoteState) -> NotePage:
+        return PAGE
 
-    def accepts(self, state: NoteState) -> Accepts:
-        """Return the letters that turn the page."""
-        return Accepts(command_letters=PAGE_LETTERS)
+    def handle_opened(self, state: NoteState, args: Args, context: Context) -> Turn[NoteState]:
+        return Turn(NoteState(tuple(Note(tuple(map(str, whose)), str(text)) for whose, text in args["notes"])))
 
-    def prefers(self, state: NoteState) -> tuple[str, ...]:
-        """Return the kinds of codes that the job below may accept."""
-        return (PRODUCT, LOCATION, ORDER, REFERENCE)
-
-    def step_name(self, state: NoteState) -> str:
-        """Return the only step."""
-        return self.name
-
-    def handle(self, state: NoteState, event: Event, context: Context) -> Turn[NoteState]:
-        """Handle page turns and Back; reject codes that the job below does not accept."""
-        match event:
-            case Opened(args):
-                return Turn(NoteState(tuple(Note(tuple(map(str, whose)), str(text)) for whose, text in args["notes"])))
-            case Command(key) | CursorKey(key):
-                return Turn(state._replace(page=turn_page(state.page, key)))
-            case Back():
-                return Turn(state, (Close(),))
-            case UnknownCode(code) | Text(code):
-                return Turn(state, (), Verdict(WRONG, msg("note.unknown", code=code)))
-            case Scan((first, *_)):
-                return Turn(state, (), Verdict(WRONG, msg("note.not_wanted", what=first.label or first.key)))
-        return Turn(state)
-
-    def view(self, state: NoteState) -> DetailView:
-        """Return the page with all notes."""
-        return DetailView(
-            name=self.name,
-            title=msg("note.title"),
-            prompt=msg("note.prompt"),
-            blocks=tuple(Block(_heading(note), ((raw(note.text),),)) for note in state.notes),
-            page=state.page,
-            key_hints=(*PAGE_HINTS, BACK),
-        )
+    def handle_scan(self, state: NoteState, matches: tuple[Match, ...], context: Context) -> Turn[NoteState]:
+        """Reject codes that the job below does not accept."""
+        return refuse(state, msg("note.not_wanted", what=matches[0].label or matches[0].key))
 
 
 def _heading(note: Note) -> Msg:

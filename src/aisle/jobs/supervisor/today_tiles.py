@@ -12,10 +12,8 @@ from aisle.jobs.supervisor.order_rows import BoardOrder, parse_order_row
 from aisle.jobs.view import Msg, Tile, known_number, msg, raw
 
 MAX_DELIVERIES = 100
-"""Most late deliveries that are counted."""
 
 MAX_NAMED_DELIVERIES = 3
-"""Most late deliveries that are named."""
 
 _FILTERS = dict(BUILT_IN_VIEWS)
 
@@ -146,10 +144,8 @@ def tile_queries(context: Context) -> tuple[Query, ...]:
 
 
 def make_tile(id_: str, figure: TileFigure | None, unread: Collection[str] = ()) -> Tile:
-    """Return a tile with its figure, if it has come and its list is not `unread`.
-
-    A total of zero has neither a note nor a tone.
-    """
+    """Return a tile with its figure, if it has come and its list is not `unread`. A total of zero has neither a note
+    nor a tone."""
     source = SOURCES[id_]
     if figure is None or source.list_name in unread:
         return Tile(source.title, None)
