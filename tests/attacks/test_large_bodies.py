@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
@@ -101,6 +102,17 @@ async def test_bodies_at_once_take_little_memory(service: tuple[Served, list[str
         answers = await asyncio.gather(*(client.post(PRODUCTS, content=body) for body in bodies))
     assert [answer.status_code for answer in answers] == [400, 400, *[413] * refused]
     assert peak_mb(served_here) < MOST_MB
+
+
+@pytest.mark.parametrize("framing", [f"Content-Length: {3 * MIB}", "Transfer-Encoding: chunked"])
+def test_who_sends_too_much_hears_why(service: tuple[Served, list[str]], framing: str) -> None:
+    served_here, secrets = service
+    head = f"POST {PRODUCTS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {secrets[7]}\r\n{framing}\r\n\r\n"
+    chunk = b"10000\r\n" + bytes(1 << 16) + b"\r\n"
+    body = bytes(3 * MIB) if "Length" in framing else chunk * 48 + b"0\r\n\r\n"
+    with closing(socket.create_connection(("127.0.0.1", int(served_here.url.rpartition(":")[2])), SECONDS)) as caller:
+        caller.sendall(head.encode() + body)
+        assert caller.makefile("rb").read().startswith(b"HTTP/1.1 413 ")
 
 
 async def test_long_answers_take_little_memory_and_keep_none(
