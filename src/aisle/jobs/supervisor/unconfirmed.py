@@ -336,14 +336,10 @@ class Question(FormPage[UnconfirmedState]):
     """Question before the operation is resolved."""
 
     typed_only = True
-    prompt_text: Msg
     note: Msg
 
     def title(self, state: UnconfirmedState) -> Msg:
         return _state_name(_entry_of(state))
-
-    def prompt(self, state: UnconfirmedState) -> Msg:
-        return self.prompt_text
 
     def lines(self, state: UnconfirmedState) -> tuple[Line, ...]:
         return (Line("product", describe_operation(_entry_of(state))), Line("note", self.note))
