@@ -74,7 +74,6 @@ class AdjustJob(Job[AdjustState]):
     name = "adjust"
     state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
-    journalled = True
 
     def accepts(self, state: AdjustState) -> Accepts:
         if state.phase == "quantity":

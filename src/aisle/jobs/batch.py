@@ -214,7 +214,6 @@ class BatchJob(Job[BatchState]):
     name = "batch"
     state_type = BatchState
     steps: tuple[str, ...] = ("batch",)
-    journalled = True
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def accepts(self, state: BatchState) -> Accepts:

@@ -328,7 +328,6 @@ class LocationsJob(PageJob[LocationsState]):
     name = "locations"
     state_type = LocationsState
     steps: tuple[str, ...] = ("locations.list", "locations.location")
-    journalled = True
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
 
     def page(self, state: LocationsState) -> Page[LocationsState]:

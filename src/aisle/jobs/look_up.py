@@ -429,7 +429,6 @@ class LookUpJob(PageJob[LookUpState]):
     name = "look_up"
     state_type = LookUpState
     steps: tuple[str, ...] = ("look_up.list", "look_up.product")
-    journalled = True
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
 
     def page(self, state: LookUpState) -> Page[LookUpState]:

@@ -76,7 +76,6 @@ class CountJob(Job[CountState]):
         "count.pool",
         "count.leave",
     )
-    journalled = True
 
     def accepts(self, state: CountState) -> Accepts:
         shown = view.choices(state)

@@ -135,7 +135,6 @@ class MoveJob(Job[MoveState]):
         "move.pool",
         "move.leave",
     )
-    journalled = True
 
     def accepts(self, state: MoveState) -> Accepts:
         part, shown = source.open_quantity_goods(state), view.choices(state)

@@ -298,7 +298,6 @@ class ShortageJob(Job[ShortageState]):
 
     name = "shortage"
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
-    journalled = True
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE)
 
     def begin(self) -> ShortageState:

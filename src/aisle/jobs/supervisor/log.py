@@ -368,7 +368,6 @@ class LogJob(PageJob[LogState]):
     name = "log"
     state_type = LogState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    journalled = True
     topics = ("log", "outbox", "product")
 
     def page(self, state: LogState) -> Page[LogState]:

@@ -427,7 +427,6 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
     name = "unconfirmed"
     state_type = UnconfirmedState
     steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
-    journalled = True
     preferred_kinds = (ORDER, PRODUCT, LOCATION)
 
     def page(self, state: UnconfirmedState) -> Page[UnconfirmedState]:
