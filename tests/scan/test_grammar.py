@@ -61,7 +61,7 @@ def fraction(text: str, value: str) -> Rule:
     def rule(open_: Accepts) -> Meaning | str:
         if not open_.quantity:
             return CODE
-        return Quantity(Decimal(value)) if open_.decimals else RefusedInput("input.whole_number_only", text)
+        return Quantity(Decimal(value), text) if open_.decimals else RefusedInput("input.whole_number_only", text)
 
     return rule
 
@@ -235,7 +235,9 @@ def test_every_line_at_every_step(open_: Accepts) -> None:
     for text, rule in GRAMMAR.items():
         said = parse(text, open_)
         expected = rule(open_)
-        assert (CODE if needs_look_up(said) else said) == expected, text
+        if needs_look_up(said):  # a number that is no quantity here may be a code of the store
+            said = resolve(text, open_, said, (), ()) if isinstance(expected, RefusedInput) else CODE
+        assert said == expected, text
 
 
 @pytest.mark.parametrize("text", ["1", "2", "3", " 2 ", "03", "0", "12", "1234567", "12,", "3*4", "AISLE:1", "AISLE:3"])
