@@ -1,4 +1,4 @@
-"""Codes of the store that look like quantities, negative numbers or letters: they are asked about, or found by a scan."""
+"""Codes of the store that look like quantities, negative numbers or letters: they are asked about, or found."""
 
 from __future__ import annotations
 

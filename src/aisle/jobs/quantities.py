@@ -43,8 +43,8 @@ def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
 
 
 MIN_RECORD_NUMBER = Decimal(10)
-"""Smallest number read as that of an order or badge. Where a quantity is open these have no use, or hardly any, and most
-quantities have one digit: only what can be scanned there is asked about (products, locations, deliveries)."""
+"""Smallest number read as that of an order or badge. Most quantities have one digit, and where one is open these records
+are of hardly any use: of one digit only products, locations and deliveries are asked about, which are scanned there."""
 
 MAX_LIKELY_QUANTITY = Decimal(9999)
 """Largest likely quantity. A greater number that is known to the store names a record: labels have such codes."""

@@ -247,7 +247,7 @@ def _parse_number(
 def _code_of_number(text: str) -> str:
     """Return a number as typed if its value does not say it: a code such as `007`, `1.0` or `1,5`; else empty."""
     digits = text.rstrip(".,")
-    return digits if digits[:1] == "0" and len(digits) > 1 or not digits.isdigit() else ""
+    return digits if (digits[:1] == "0" and len(digits) > 1) or not digits.isdigit() else ""
 
 
 def _unless_code(refusal: RefusedInput) -> tuple[Interpretation, ...]:

@@ -156,8 +156,10 @@ def parse_units(cell: str) -> list[Row]:
     """Parse a JSON array of objects. Raise ValueError for a barcode that was shortened or read as a number."""
     found = parse_objects(cell)
     for unit in found:
-        if isinstance(code := unit.get("unit_barcode"), str) and code:
-            cell_cleaning.CLEANERS[cell_cleaning.BARCODE](code, Notation())
+        code = unit.get("unit_barcode")
+        clean = cell_cleaning.CLEANERS[cell_cleaning.BARCODE]
+        if isinstance(code, str) and code and clean(code, Notation()).further_codes:
+            raise ValueError(f"has several codes in one unit_barcode ({code}); write one code")
     return found
 
 

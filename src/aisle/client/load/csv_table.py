@@ -197,6 +197,10 @@ class CsvTable:
         """Return True if the file has this column."""
         return any(column.name == name for _, column in self._named_columns)
 
+    def columns_of_kind(self, kind: str) -> list[str]:
+        """Return the names of the file's columns of a kind."""
+        return [column.name for _, column in self._named_columns if column.kind == kind]
+
     def column_cells(self, name: str) -> Iterator[tuple[int, str]]:
         """Yield line and cleaned cell of one column, for non-empty cells."""
         if self.has_column(name):

@@ -6,6 +6,7 @@ Stock rows without a location, of products that also have rows with one, are tot
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -183,6 +184,8 @@ class ServiceFindings(NamedTuple):
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
     left_out: Collection[RecordKey] = ()
+    zones: Mapping[str, tzinfo | None] = {}
+    """Time zones of stores, as far as they are known and needed."""
 
     def other_owner(self, column: str, code: str, product: str) -> str:
         """Return the other product of the service that has this code of a column; empty if there is none.
@@ -264,7 +267,7 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
     """Yield the rows of a file, with a reason for those that contradict another row."""
     bad, repeats = find_conflicts(table, findings.known_keys)
     bad |= findings.refused_rows
-    odd = ImplausibleValues(table)
+    odd = ImplausibleValues(table, findings.zones)
     shared = SharedCodes(table) if table.name == PRODUCTS.file else None
     for row in table.rows(bad):
         if row.line in repeats:

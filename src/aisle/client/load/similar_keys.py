@@ -33,6 +33,7 @@ from aisle.client.load.row_checks import (
     price_of,
 )
 from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, location_codes, store_rows
+from aisle.client.load.store_zones import zones_of_times
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
 from aisle.errors import ContractError
@@ -75,7 +76,8 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
-        return findings._replace(places=await _places_beside_totals(table, client))
+        zones = await zones_of_times(table, client)
+        return findings._replace(places=await _places_beside_totals(table, client), zones=zones)
     except ClientError as error:
         # Without the people of the store, an empty role would make a supervisor staff.
         if not isinstance(error, TransportError | ServerError) and table.name != PEOPLE.file:
@@ -285,6 +287,7 @@ class _Comparison:
         for _, (product, *cells) in self._table.select_cells(("product_number", *BARCODE_COLUMNS)) if owners else ():
             if product in owners:
                 replaced |= {(product, name) for name, cell in zip(BARCODE_COLUMNS, cells, strict=True) if cell}
+                replaced |= {(product, FURTHER_BARCODES)} if "," in cells[0] else set()
         return {code: owner for code, owner in self._codes.items() if owner not in replaced}
 
     async def _read_rows(self, store: str) -> AsyncGenerator[Row, None]:

@@ -44,7 +44,7 @@ from aisle.jobs.receive.receive_state import (
     partly_received_note,
 )
 from aisle.jobs.stored_message import read_message
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,

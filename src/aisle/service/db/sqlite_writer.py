@@ -22,7 +22,14 @@ from typing import Any, NamedTuple, TypeVar
 import apsw
 
 from aisle.service.db.database import Busy, DatabaseFailed, DatabaseMonitor, Work, database_failure
-from aisle.service.db.sqlite_connection import MustRollBack, SqliteTransaction, public_error, run_sync
+from aisle.service.db.sqlite_connection import (
+    MustRollBack,
+    SqliteTransaction,
+    are_products_waiting,
+    index_waiting_products,
+    public_error,
+    run_sync,
+)
 
 T = TypeVar("T")
 
@@ -129,14 +136,18 @@ class SqliteWriter:
             started.set_exception(problem)
             return
         tx = SqliteTransaction(connection)
+        tx.has_waiting_products = True  # An earlier process may have left some.
         started.set_result(None)
         waiting: deque[_Job] = deque()
         try:
             while waiting or self._is_running:
                 if waiting:
                     self._run_batch(tx, waiting)
-                else:
+                elif not tx.has_waiting_products:
                     self._add_waiting(waiting, self._jobs.get())
+                if tx.has_waiting_products and self._is_running:
+                    _index_products(tx)
+                    self._add_arrived(waiting)
         except BaseException as problem:
             self._fail_all(waiting, database_failure(problem))
         finally:
@@ -187,10 +198,12 @@ class SqliteWriter:
             if len(results) >= _MAX_BATCH or not tx.connection.in_transaction:
                 return
             if not waiting:
-                try:
-                    self._add_waiting(waiting, self._jobs.get_nowait())
-                except Empty:
-                    return
+                self._add_arrived(waiting)
+
+    def _add_arrived(self, waiting: deque[_Job]) -> None:
+        """Append the jobs of the queue's next entry, if there is one."""
+        with suppress(Empty):
+            self._add_waiting(waiting, self._jobs.get_nowait())
 
     def _add_waiting(self, waiting: deque[_Job], jobs: list[_Job] | None) -> None:
         """Append jobs from the queue; None is its end."""
@@ -207,6 +220,20 @@ class SqliteWriter:
             raise
         except BaseException as problem:
             results.append(_JobResult(job, error=public_error(problem)))
+
+
+def _index_products(tx: SqliteTransaction) -> None:
+    """Index some of the waiting products. They are found nevertheless, so the next write of products may try again."""
+    try:
+        tx.has_waiting_products = are_products_waiting(tx.connection)
+        if tx.has_waiting_products:
+            tx.begin("BEGIN IMMEDIATE")
+            index_waiting_products(tx.connection)
+            tx.end("COMMIT")
+    except apsw.Error:
+        tx.has_waiting_products = False
+        with suppress(apsw.Error):
+            tx.end("ROLLBACK")
 
 
 async def _in_savepoint(tx: SqliteTransaction, work: Work[T]) -> T:
