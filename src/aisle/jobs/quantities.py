@@ -43,8 +43,8 @@ def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
 
 
 MIN_RECORD_NUMBER = Decimal(10)
-"""Smallest number read as that of an order or badge. Most quantities have one digit, and where one is open these records
-are of hardly any use: of one digit only products, locations and deliveries are asked about, which are scanned there."""
+"""Smallest number read as that of an order or badge. Most quantities have one digit, and these records are of hardly
+any use where one is open: of one digit only what is scanned there is asked about (products, locations, deliveries)."""
 
 MAX_LIKELY_QUANTITY = Decimal(9999)
 """Largest likely quantity. A greater number that is known to the store names a record: labels have such codes."""
