@@ -438,11 +438,13 @@ _LETTERS_AS_DIGITS = str.maketrans("OoIlSBZ", "0011582")
 """Letters that are typed for digits or read for them."""
 _WITH_LETTERS = re.compile(r"[\dOoIlSBZ]{8,14}", re.ASCII)
 _MAX_LETTERS = 3
+"""Number of letters other than O up to which a code is taken for misread digits."""
 
 
 def _misread_digits(code: str) -> str:
     """Return a code with digits for its letters, if it then has a right check digit; otherwise empty."""
-    if not _WITH_LETTERS.fullmatch(code) or sum(map(str.isalpha, code)) > _MAX_LETTERS:
+    letters = [char for char in code if char.isalpha() and char not in "Oo"]
+    if not _WITH_LETTERS.fullmatch(code) or len(letters) > _MAX_LETTERS or not any(map(str.isdecimal, code)):
         return ""
     digits = code.translate(_LETTERS_AS_DIGITS)
     return digits if digits != code and has_valid_check_digit(digits) else ""
@@ -594,9 +596,12 @@ def _clean_date(cell: str, notation: Notation) -> CleanedCell:
         return CleanedCell(
             date_text, changes, warning="was the number of a day in a spreadsheet, and is read as this day"
         )
-    return CleanedCell(
-        date_text, _join_changes(changes, "local date read as yyyy-mm-dd") if date_text != bare else changes
-    )
+    change = "a week read as its first day, the Monday" if _WEEK.fullmatch(bare) else "local date read as yyyy-mm-dd"
+    return CleanedCell(date_text, _join_changes(changes, change) if date_text != bare else changes)
+
+
+_WEEK = re.compile(r"\d{4}-?W\d\d", re.ASCII)
+"""Week in ISO 8601."""
 
 
 def _clean_list(cell: str, _: Notation) -> CleanedCell:

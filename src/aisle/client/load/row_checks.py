@@ -261,8 +261,14 @@ def container_key(code: str) -> str:
 class ImplausibleValues:
     """Check of the values of a file's rows, in their order."""
 
-    def __init__(self, table: CsvTable, zones: Mapping[str, tzinfo | None]) -> None:
-        """Store the collaborators. `zones` has the time zones of stores, as far as they are known."""
+    def __init__(
+        self, table: CsvTable, zones: Mapping[str, tzinfo | None], prices: Collection[tuple[str, str]] | None
+    ) -> None:
+        """Store the collaborators. `zones` has the time zones of stores, as far as they are known.
+
+        `prices` has the products with a price that 0 takes away, and its column; None if that is unknown.
+        """
+        self._prices = prices
         self._table = table
         self._zones = zones
         self._dates_columns = table.columns_of_kind(DATE)
@@ -302,9 +308,14 @@ class ImplausibleValues:
         yield from self._dates(row)
         number = row.values.get("product_number")
         for name, meaning in _SALE_PRICES.items() if number else ():
-            if row.values.get(name) == 0 and (name != "price" or self._table.name in _PRICE_FILES):
-                what = f"{BECOMES} {meaning} of the product" if name == "price" else f"{TAKES_AWAY} {meaning}"
-                yield f"{name} is 0, {what}", str(number)
+            if row.values.get(name) != 0 or (name == "price" and self._table.name not in _PRICE_FILES):
+                continue
+            if name == "price":
+                yield f"{name} is 0, {BECOMES} {meaning} of the product", str(number)
+            elif self._prices is None:
+                yield f"{name} is 0, {TAKES_AWAY} {meaning}, if there is one", str(number)
+            elif (number, name) in self._prices:
+                yield f"{name} is 0, {TAKES_AWAY} {meaning}", str(number)
         most = _MOST_PLAUSIBLE.get(self._table.name)
         if most is not None and row.values.get("quantity", 0) > most:
             yield f"quantity is over {most}", f"{row.values['quantity']} of {number}"

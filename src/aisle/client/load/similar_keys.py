@@ -14,7 +14,16 @@ from aisle.client.client import Client
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
 from aisle.client.load.code_meanings import check_meanings
-from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
+from aisle.client.load.columns import (
+    DELIVERIES,
+    LOCATIONS,
+    ORDERS,
+    PEOPLE,
+    PRODUCTS,
+    REMOVABLE_PRICES,
+    STOCK,
+    STORES,
+)
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.divided_records import find_divided_records
 from aisle.client.load.records import Placeless, ServiceFindings
@@ -119,6 +128,8 @@ class _Comparison:
         self._bare_keys: dict[RecordKey, str] = {}
         self._prices: dict[int, Decimal] = {}
         self._changes_prices = False
+        self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
+        self._kept_prices: set[tuple[str, str]] = set()
         self._price_jumps: dict[str, Decimal] = {}
         self._zeros = LostZeros(table)
 
@@ -140,7 +151,8 @@ class _Comparison:
             )
         refused = dict(self._refused_rows(known_keys)) if known_keys or self._users else {}
         refused |= dict(await self._rows_with_wrong_stores())
-        return ServiceFindings(refused, known_keys, self._remaining_codes(), roles=self._roles)
+        prices = self._kept_prices if self._table.name == PRODUCTS.file else None
+        return ServiceFindings(refused, known_keys, self._remaining_codes(), roles=self._roles, prices=prices)
 
     async def _rows_with_wrong_stores(self) -> list[tuple[int, str]]:
         """Return rows of products that list a store without its leading zeros; add warnings for unknown stores."""
@@ -204,6 +216,7 @@ class _Comparison:
             self._changes_prices |= new != price
             if new > price * _PRICE_JUMP or 0 < new * _PRICE_JUMP < price:
                 self._price_jumps[name] = price
+        self._kept_prices |= {(name, column) for column in self._removable if row.get(column)}
         form_of = comparable_key(key)
         if hash(form_of) in self._key_hashes:
             self._similar_keys.setdefault(form_of, []).append(key)
