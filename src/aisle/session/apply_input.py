@@ -10,7 +10,7 @@ from aisle.jobs.job import RawInput
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, TAB_KEY, TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
 from aisle.scan.meaning import (
     NUMBER_BESIDE_CODE,
     Back,
@@ -104,7 +104,7 @@ class InputHandler:
         elif meaning is not None:
             self._help_pages.close_for(meaning)
             self._meanings.apply(meaning, name)
-        elif name in CURSOR_KEYS or name.startswith((ROW_KEY, CHIP_KEY)):
+        elif name in CURSOR_KEYS or name.startswith((ROW_KEY, CHIP_KEY, SORT_KEY)):
             before = self._verdicts.current
             self._meanings.measure_visible_rows()
             self._meanings.feed(CursorKey(name), name)
