@@ -37,7 +37,7 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 Parser = Callable[[str], Any]
 
 
-_REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
+REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
 """Prices that 0 takes away."""
 
 
@@ -54,7 +54,7 @@ class Column(NamedTuple):
 
     def empty_value(self, cell: str) -> Any:
         """Return the value that deletes the present one. Raise ValueError if the interface has none."""
-        if self.name in _REMOVABLE_PRICES:
+        if self.name in REMOVABLE_PRICES:
             return 0
         if self.required:
             raise ValueError(f"is {cell}, but every row needs it")

@@ -32,6 +32,7 @@ from aisle.client.load.footer_rows import footer_reason
 from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
+    CODE_COLUMNS,
     NUMBER_COLUMN,
     ImplausibleValues,
     SharedCodes,
@@ -184,6 +185,8 @@ class ServiceFindings(NamedTuple):
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
     left_out: Collection[RecordKey] = ()
+    prices: Collection[tuple[str, str]] | None = None
+    """Products of the service with a price that a row can take away, and its column; None if they are unknown."""
     zones: Mapping[str, tzinfo | None] = {}
     """Time zones of stores, as far as they are known and needed."""
 
@@ -267,7 +270,7 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
     """Yield the rows of a file, with a reason for those that contradict another row."""
     bad, repeats = find_conflicts(table, findings.known_keys)
     bad |= findings.refused_rows
-    odd = ImplausibleValues(table, findings.zones)
+    odd = ImplausibleValues(table, findings.zones, findings.prices)
     shared = SharedCodes(table) if table.name == PRODUCTS.file else None
     for row in table.rows(bad):
         if row.line in repeats:
@@ -340,7 +343,7 @@ def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> Ta
 
 def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: ServiceFindings, row: TableRow) -> None:
     product = row.values[NUMBER_COLUMN]
-    for name in (NUMBER_COLUMN, *BARCODE_COLUMNS):
+    for name in CODE_COLUMNS:
         for code in codes_in_cell(name, row.values.get(name, "")):
             if other := shared.earlier_product(name, code, product, row.line):
                 line, its = other
@@ -504,10 +507,28 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
             elif bad:
                 yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows), name)
             else:
+                if layout is ORDERS and rows[0].key not in found.known_keys:
+                    _warn_of_missing_lines(table, name, rows)
                 store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
                 yield Record(store, f"{description} {name}", record, rows[0].line, len(rows), line_rows=lines)
 
     return read
+
+
+def _warn_of_missing_lines(table: CsvTable, order: str, rows: list[TableRow]) -> None:
+    """Add a warning for an order whose line numbers do not begin with 1, or 10, or have gaps: lines may be missing."""
+    numbers = sorted(row.values["line_number"] for row in rows)
+    count = len(numbers)
+    usual = (list(range(step, step * count + step, step)) for step in _LINE_STEPS)
+    if numbers not in (list(range(count)), *usual):
+        shown = ", ".join(map(str, numbers[:_MAX_SHOWN_LINES])) + (", …" if count > _MAX_SHOWN_LINES else "")
+        what = "the line numbers do not begin with 1, or have gaps; lines that are not here cannot be added by a load"
+        table.notes.add_warning(what, f"{order} has {shown}", rows[0].line)
+
+
+_LINE_STEPS = (1, 10, 100, 1000, 10_000)
+"""Steps in which programs number the lines of an order."""
+_MAX_SHOWN_LINES = 10
 
 
 def _warn_of_similar_fields(table: CsvTable, rows: list[TableRow]) -> None:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
 from aisle.client.load.cell_cleaning import CODE, DATE, fold_code, join_digits
-from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
+from aisle.client.load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    LAYOUTS,
+    ORDERS,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    parse_objects,
+)
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.load.store_zones import clock_reason
@@ -163,7 +174,7 @@ class SharedCodes:
         self._first: dict[str, tuple[int, str]] = {}
         self._numbers: set[str] = set()
         """Keys of which the first use is a product's number."""
-        for name in (NUMBER_COLUMN, *BARCODE_COLUMNS):
+        for name in CODE_COLUMNS:
             for _, cell in table.column_cells(name):
                 for key in map(hash, {key for code in codes_in_cell(name, cell) for key in keys_in_column(name, code)}):
                     if key in seen:
@@ -201,12 +212,27 @@ def price_of(text: object) -> Decimal | None:
 FURTHER_BARCODES = "barcodes_array"
 BARCODE_COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER_BARCODES)
 """Columns with barcodes of a product."""
+UNITS = "units"
+CODE_COLUMNS = ("product_number", *BARCODE_COLUMNS, UNITS)
+"""Columns with the codes by which a product is found."""
 
 
-def codes_in_cell(column: str, cell: str) -> list[str]:
-    """Return the codes of a cell of that column; those of a barcode's cell as `CsvTable.select_cells` joins them."""
+def codes_in_cell(column: str, cell: Any) -> list[str]:
+    """Return the codes of a cell of that column; those of a barcode's cell as `CsvTable.select_cells` joins them.
+
+    The units of a product are JSON in a file, and a list in a record.
+    """
+    if column == UNITS:
+        return [code for unit in _units_in(cell) if (code := str(unit.get("unit_barcode") or ""))]
     parts = split_codes(cell) if column == FURTHER_BARCODES else cell.split(",") if column != NUMBER_COLUMN else [cell]
     return list(dict.fromkeys(code for code in parts if code))
+
+
+def _units_in(cell: Any) -> Sequence[Mapping[str, Any]]:
+    try:
+        return parse_objects(cell) if isinstance(cell, str) else cell or ()
+    except ValueError:
+        return ()
 
 
 def code_keys(code: str) -> tuple[str, ...]:
@@ -261,8 +287,14 @@ def container_key(code: str) -> str:
 class ImplausibleValues:
     """Check of the values of a file's rows, in their order."""
 
-    def __init__(self, table: CsvTable, zones: Mapping[str, tzinfo | None]) -> None:
-        """Store the collaborators. `zones` has the time zones of stores, as far as they are known."""
+    def __init__(
+        self, table: CsvTable, zones: Mapping[str, tzinfo | None], prices: Collection[tuple[str, str]] | None
+    ) -> None:
+        """Store the collaborators. `zones` has the time zones of stores, as far as they are known.
+
+        `prices` has the products with a price that 0 takes away, and its column; None if that is unknown.
+        """
+        self._prices = prices
         self._table = table
         self._zones = zones
         self._dates_columns = table.columns_of_kind(DATE)
@@ -302,9 +334,14 @@ class ImplausibleValues:
         yield from self._dates(row)
         number = row.values.get("product_number")
         for name, meaning in _SALE_PRICES.items() if number else ():
-            if row.values.get(name) == 0 and (name != "price" or self._table.name in _PRICE_FILES):
-                what = f"{BECOMES} {meaning} of the product" if name == "price" else f"{TAKES_AWAY} {meaning}"
-                yield f"{name} is 0, {what}", str(number)
+            if row.values.get(name) != 0 or (name == "price" and self._table.name not in _PRICE_FILES):
+                continue
+            if name == "price":
+                yield f"{name} is 0, {BECOMES} {meaning} of the product", str(number)
+            elif self._prices is None:
+                yield f"{name} is 0, {TAKES_AWAY} {meaning}, if there is one", str(number)
+            elif (number, name) in self._prices:
+                yield f"{name} is 0, {TAKES_AWAY} {meaning}", str(number)
         most = _MOST_PLAUSIBLE.get(self._table.name)
         if most is not None and row.values.get("quantity", 0) > most:
             yield f"quantity is over {most}", f"{row.values['quantity']} of {number}"
