@@ -235,7 +235,8 @@ class MeaningResolver:
             (PRODUCT, text),
         ):
             return found
-        return UnknownCode(text) if meaning == RefusedInput("input.no_command", text) else None
+        is_command = text.islower() or meaning != RefusedInput("input.no_command", text)  # labels have capitals
+        return None if is_command else UnknownCode(text)
 
     @staticmethod
     def is_scanned_code(line: Line, meaning: Meaning) -> bool:
