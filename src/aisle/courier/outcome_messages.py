@@ -124,3 +124,16 @@ def is_empty_success(result: RequestResult, features: Features) -> bool:
     if features.idempotency or not isinstance(result, Response):
         return False
     return result.status == 204 or all(value is None for value in result.json().values())
+
+
+def is_about_key(result: RequestResult) -> bool:
+    """Return True if a refusal is about the request's key: the service knows it from an earlier try.
+
+    It may have carried that one out, although this one differs from it, for instance in headers of other features.
+    """
+    if not isinstance(result, Response) or result.status not in (409, 422):
+        return False
+    try:
+        return bool(result.json()["errors"][0]["field"] == "Idempotency-Key")
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False

@@ -19,6 +19,7 @@ from aisle.client.errors import ClientError, InvalidResponse, RateLimited, Serve
 from aisle.courier.link_state import LinkState, bounded_pause
 from aisle.courier.outcome_messages import (
     RequestResult,
+    is_about_key,
     is_empty_success,
     is_from_intermediary,
     lacks_service_mark,
@@ -407,6 +408,8 @@ class PushLoop:
                 self.events.on_confirmed(op)
             case Outcome.REFUSED if self._may_succeed_later(op, result):
                 self.outbox.retry_later(op.op_id, reason, self.clock() + RESTORE_RETRY_S, was_not_sent=True)
+            case Outcome.REFUSED if is_about_key(result):
+                self._mark_in_doubt(op, reason)
             case Outcome.REFUSED:
                 status: Evidence = {"status": result.status} if isinstance(result, Response) else {}
                 self._mark_refused(op, reason, {**self.outbox.get(op.op_id).evidence, **status})
