@@ -158,6 +158,7 @@ def sql_conditions(board_filter: BoardFilter) -> tuple[list[str], list[Any]]:
     return conditions, values
 
 
+_FROM_LIST_INDEX = "FROM orders o INDEXED BY orders_list"
 _SORTS_OF_LIST_INDEX = ("pickup", "age", "number")
 """Sort orders whose columns the index `orders_list` has."""
 
@@ -419,8 +420,8 @@ class BoardList:
 
     def all_keys(self) -> list[SortKey]:
         """Return all keys in the order of the list."""
-        index = "INDEXED BY orders_list" if self._filter.sort in _SORTS_OF_LIST_INDEX else ""
-        sql = f"SELECT {', '.join(self._columns)} FROM orders o {index} WHERE {self._where}"  # noqa: S608
+        source = _FROM_LIST_INDEX if self._filter.sort in _SORTS_OF_LIST_INDEX else "FROM orders o"
+        sql = f"SELECT {', '.join(self._columns)} {source} WHERE {self._where}"  # noqa: S608
         return sorted([*(tuple(row) for row in fetch(self._cache, sql, *self._values)), *self._pending_keys])
 
     def key_of(self, number: str) -> SortKey | None:
