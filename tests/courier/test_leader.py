@@ -400,7 +400,7 @@ async def test_long_courier_log_is_rotated_and_deleted_one_recreated(host: Host)
     term = Incumbent(host)
     await term.begun()
     assert term.office is not None
-    log, notices = host.home.courier_log, term.office.courier.operator_log
+    log, notices = host.home.courier_log, term.office.courier.operator_notices
     os.truncate(log, MAX_LOG_BYTES + 1)
     notices.add("first")
     assert log.read_text().endswith("first\n")

@@ -152,7 +152,7 @@ async def test_unrecorded_operation_is_not_sent(host: Host) -> None:
     courier.wake()
     await host.time.pass_(120)
     assert host.fake.applied == []
-    assert any("full" in notice.text for notice in courier.operator_log.recent)
+    assert any("full" in notice.text for notice in courier.operator_notices.recent)
     grow()
     await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids), 60)
     assert len(host.fake.applied) == 3

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from aisle.cache.reader import CacheReader
-from aisle.courier.operator_log import Notice
+from aisle.courier.operator_notices import Notice
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write

@@ -12,12 +12,12 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.courier.clock import has_jumped, to_steady_clock
+from aisle.courier.clock_jump import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
+from aisle.courier.heartbeat_and_archive import HEARTBEAT_S
 from aisle.courier.link_state import REFUSED
-from aisle.courier.maintenance import HEARTBEAT_S
-from aisle.courier.operator_log import Notice
-from aisle.courier.push.request import PushSettings
+from aisle.courier.operator_notices import Notice
+from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.schedule import PullIntervals, Sleep
 from aisle.errors import StorageError
 from aisle.host.courier_monitor import write_heartbeat
@@ -157,7 +157,7 @@ class Leadership:
             try:
                 self.socket.rebind()
             except (OSError, StorageError) as error:
-                self.courier.operator_log.add(f"The doorbell cannot be hung again: {error}")
+                self.courier.operator_notices.add(f"The doorbell cannot be hung again: {error}")
             loop.add_reader(self.socket.fileno(), self._receive_messages)
             self.courier.wake()
 
@@ -285,9 +285,9 @@ async def _lead_once(
         )
         if options.on_start:
             options.on_start(leadership)
-        courier.operator_log.add(f"courier {os.getpid()} of aisle {options.version} begins")
+        courier.operator_notices.add(f"courier {os.getpid()} of aisle {options.version} begins")
         reason = await leadership.run(options.parent_pipe)
-        courier.operator_log.add(f"courier {os.getpid()} leaves: {reason}")
+        courier.operator_notices.add(f"courier {os.getpid()} leaves: {reason}")
         courier.maintenance.checkpoint(truncate=not socket.count_sessions())
     return reason
 

@@ -17,19 +17,19 @@ from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.link_state import MAX_PAUSE_S, LinkState
-from aisle.courier.outcome_messages import (
-    RequestResult,
-    is_empty_success,
-    is_from_intermediary,
-    lacks_service_mark,
-    reason_of,
+from aisle.courier.outcome_messages import reason_of
+from aisle.courier.push.body_and_headers import (
+    PushSettings,
+    is_extension,
+    request_body,
+    request_headers,
+    send_extension,
 )
 from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
 from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation
-from aisle.courier.push.request import PushSettings, is_extension, request_body, request_headers, send_extension
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.schedule import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
-from aisle.courier.service_features import Features
+from aisle.courier.service_features import FEATURES_HEADER, Features
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
@@ -39,6 +39,11 @@ from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_me
 
 if TYPE_CHECKING:
     from aisle.outbox.evidence import Evidence
+
+RequestResult = Response | ClientError | ContractError | SettingsError
+
+_RETRYABLE_STATUSES = (401, 407, 408, 425, 429)
+"""Statuses of refusals that are not final, and that a proxy may send as well."""
 
 MAX_IN_FLIGHT = 4
 """Number of requests in flight, equal to the connections that the client keeps for writes."""
@@ -466,3 +471,28 @@ def _stored_response(response: Response) -> str:
         return response.content.decode("utf-8", "replace")
     body = response.json()
     return json.dumps({name: body[name] for name in _STORED_FIELDS if name in body})
+
+
+def is_from_intermediary(result: RequestResult, features: Features) -> bool:
+    """Return True if a refusal came from a proxy: not JSON, or without the header that our own service always sends."""
+    if not isinstance(result, Response) or result.status < 400 or result.status in _RETRYABLE_STATUSES:
+        return False
+    if result.status >= 500 and outcome_of(result.status) is not Outcome.REFUSED:
+        return False
+    return not result.is_json_object or (features != Features() and FEATURES_HEADER not in result.headers)
+
+
+def lacks_service_mark(result: RequestResult, features: Features) -> bool:
+    """Return True if a 2xx lacks the header or body of a service with idempotency keys. The same key is then sent
+    again.
+    """
+    if not features.idempotency or not isinstance(result, Response) or not result.is_success:
+        return False
+    return FEATURES_HEADER not in result.headers or not (result.status == 204 or result.json())
+
+
+def is_empty_success(result: RequestResult, features: Features) -> bool:
+    """Return True if a 2xx of a service without keys has no content: status 204, or an object of nulls only."""
+    if features.idempotency or not isinstance(result, Response):
+        return False
+    return result.status == 204 or all(value is None for value in result.json().values())

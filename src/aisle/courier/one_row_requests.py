@@ -1,54 +1,14 @@
-"""Reading of lists page by number, for services whose next-page links do not advance; probes of one row; extensions.
-
-An extension is a request that only our own service knows.
-"""
+"""Requests for one row of a list, which show whether the service answers and whether a list can be read."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from aisle.client import Client
-from aisle.client.errors import ClientError, InvalidResponse, PagingLoop, TransportError, status_error
-from aisle.client.paging import Envelope, Row, rows_of
+from aisle.client.errors import ClientError, InvalidResponse, TransportError, status_error
+from aisle.client.paging import rows_of
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, get_operation
-
-Page = tuple[list[Row], Envelope]
-T = TypeVar("T")
-
-
-async def pages_by_count(
-    client: Client, name: str, *, path: Mapping[str, str] | None = None, query: Mapping[str, QueryValue]
-) -> AsyncGenerator[Page, None]:
-    """Yield rows and envelope of each page, as `Client.pages`.
-
-    If a page's link to the next one does not advance, the next page is requested by number; an empty page is the end.
-    Raise PagingLoop if a page repeats the one before it, or if pages never end.
-    """
-    number, before = 1, None
-    while True:
-        page_count = 0
-        try:
-            async with aclosing(client.pages(name, path=path, query={**query, "page_start": number})) as pages:
-                async for page in pages:
-                    page_count += 1
-                    yield page
-                    del page  # frees the page before the next one arrives
-            return
-        except PagingLoop as error:
-            if _is_no_progress(error.rows, before, page_count):
-                raise
-            if not error.rows:
-                return
-            number, before = number + page_count, error.rows
-
-
-def _is_no_progress(rows: Sequence[Any], before: Sequence[Any] | None, page_count: int) -> bool:
-    """Return True if the last page brought neither new rows nor the end."""
-    return page_count > 1 if not rows else rows == before
-
 
 _INTERMEDIARY_STATUSES = (*range(200, 400), 400, 404, 405, 406, 410, 413, 414, 415, 421, 422, 431, 451)
 """Statuses that prove nothing without a JSON body: a gateway or captive portal sends them too."""
@@ -106,19 +66,3 @@ async def list_error(client: Client, name: str, store: str) -> ClientError | Non
     except (ValueError, RecursionError) as error:
         return InvalidResponse(f"The answer to {ONE_ROW_REQUESTS[name].operation} cannot be read: {error}.")
     return None
-
-
-async def read_extension(
-    client: Client, name: str, path: str, parse: Callable[[Any], T], query: Mapping[str, QueryValue] | None = None
-) -> T:
-    """Return what `parse` makes of the response to an extension of our own service.
-
-    Raise ClientError; InvalidResponse if it is no JSON, or if `parse` raises ValueError, TypeError or LookupError.
-    """
-    response = await client.request_extension("GET", path, query=query)
-    if not response.is_success:
-        raise status_error(name, response)
-    try:
-        return parse(response.json())
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise InvalidResponse(f"The answer to {name} cannot be read: {error!r}.") from error

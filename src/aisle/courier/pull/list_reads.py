@@ -1,4 +1,4 @@
-"""Reads of lists: the store's log, the chain's stores, recounts and assignments.
+"""Reads of whole lists: the store's log, the chain's stores, recounts and assignments.
 
 interface: List store product logs.
 """
@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 from aisle.cache.store_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, WriteResult
 from aisle.client import Client
+from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
-from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pages_by_number import pages_by_count, read_extension
+from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.service_features import read_extension
 
 LOG_DAYS = 7
 """Days of the store's log that are kept."""
@@ -49,7 +50,7 @@ class LogReader(NamedTuple):
     store: str
     on_written: OnWritten
     """Callback with the topic, the operation and what was written."""
-    operator_log: OperatorLog
+    operator_notices: OperatorNotices
     now: Callable[[], float]
 
     async def read(self, wanted: str = "") -> None:
@@ -114,7 +115,7 @@ class LogReader(NamedTuple):
                     save_last_id(last)
                 read += 1
                 if read >= MAX_LOG_PAGES:
-                    self.operator_log.add(
+                    self.operator_notices.add(
                         f"The log is longer than {MAX_LOG_PAGES} pages; it was read up to entry {last}."
                     )
                     break

@@ -1,4 +1,4 @@
-"""Storing of rows in the cache, in the order in which their reads began.
+"""Writing of rows to the cache, in the order in which their reads began.
 
 A full sync and single reads run in parallel. A page requested before an order was read again must not restore the
 order's old state. The overlay that covered it is gone by then.
@@ -15,7 +15,7 @@ from aisle.cache.writer import CacheWriter, SkippedRow, WriteResult
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.courier.notify import location_topics, notification_topics
-from aisle.courier.operator_log import OperatorLog
+from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.topics_to_reread import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
 
 
@@ -76,7 +76,7 @@ class CacheUpdate:
     cache: CacheWriter
     _: KW_ONLY
     read_sequence: ReadSequence
-    operator_log: OperatorLog
+    operator_notices: OperatorNotices
     notify: Notify
     pending_keys: PendingKeys
     clock: Callable[[], float]
@@ -181,9 +181,11 @@ class CacheUpdate:
             self.left_out[name] += len(written.skipped)
             self.last_left_out[name] = written.skipped[-1]._replace(row=None)
         for skipped in written.skipped[:_MAX_SHOWN_BAD_ROWS]:
-            self.operator_log.add(f"A row of {name} was left out: {skipped.reason}. It begins {str(skipped.row)[:120]}")
+            self.operator_notices.add(
+                f"A row of {name} was left out: {skipped.reason}. It begins {str(skipped.row)[:120]}"
+            )
         if len(written.skipped) > _MAX_SHOWN_BAD_ROWS:
-            self.operator_log.add(f"{len(written.skipped)} rows of one page of {name} were left out.")
+            self.operator_notices.add(f"{len(written.skipped)} rows of one page of {name} were left out.")
         if written.changed:
             self.notify([*notification_topics(topic, written.changed), *other_topics])
         return written.changed

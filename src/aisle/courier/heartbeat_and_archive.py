@@ -1,21 +1,17 @@
-"""Tasks that let a courier run for months: heartbeat, checkpoints of the databases, archiving of old rows."""
+"""Heartbeat, database checkpoints and archiving of old rows, which keep a courier running for months."""
 
 from __future__ import annotations
 
 import gc
 import sys
-import traceback
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from gc import disable, enable, isenabled
 
 import apsw
 
 from aisle.courier.link_state import LinkState
-from aisle.courier.operator_log import OperatorLog
 from aisle.courier.schedule import Sleep
-from aisle.errors import StorageError
 from aisle.host.database import checkpoint, fetch_one
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import archive
@@ -24,22 +20,6 @@ HEARTBEAT_S = 5.0
 CHECKPOINT_S = 30.0
 ARCHIVE_INTERVAL_S, _ARCHIVE_PAUSE_S = 600.0, 1.0
 """Seconds between two searches for old rows, and between two batches of them."""
-
-_RESTART_PAUSE_S = 5.0
-"""Seconds before a loop that failed is started again."""
-
-
-async def run_forever(loop: Callable[[], Awaitable[None]], operator_log: OperatorLog, sleep: Sleep) -> None:
-    """Run `loop` again and again, and log its exceptions: a failure in one part must not stop the others."""
-    while True:
-        try:
-            await loop()
-        except StorageError as error:
-            operator_log.add(str(error))
-        except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            operator_log.add(f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
-        await sleep(_RESTART_PAUSE_S)
 
 
 @dataclass(eq=False)
@@ -100,19 +80,3 @@ def release_memory(*connections: apsw.Connection) -> None:
             import ctypes
 
             ctypes.CDLL(None).malloc_trim(0)
-
-
-@contextmanager
-def pause_gc() -> Iterator[None]:
-    """Disable the cyclic garbage collector while a page is written.
-
-    The rows contain no cycles, and the collector would scan them several times.
-    """
-    if not isenabled():
-        yield
-        return
-    disable()
-    try:
-        yield
-    finally:
-        enable()

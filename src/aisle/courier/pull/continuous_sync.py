@@ -1,4 +1,4 @@
-"""Updates of the cache between full syncs: requests of sessions, changes at the service, confirmed writes.
+"""Everything read between full syncs: requests of sessions, changes at the service, confirmed writes, the link check.
 
 Our own service reports changes by a cursor. A service that only implements the interface is polled: headers of all
 orders, lines of orders in progress, stock by the time of its last change.
@@ -12,12 +12,12 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from aisle.client.client import pages_by_count
 from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.operator_log import OperatorLog
+from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
-from aisle.courier.pages_by_number import pages_by_count
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.read_queue import MAX_RETRY_S, MissingLists, ReadQueue
@@ -91,13 +91,13 @@ _STAGES_BY_TOPIC = {
 
 
 @dataclass(eq=False)
-class IncrementalSync:
+class ContinuousSync:
     """Periodic and requested reads."""
 
     single_reads: SingleReads
     full_sync: FullSync
     link: LinkState
-    operator_log: OperatorLog
+    operator_notices: OperatorNotices
     _: KW_ONLY
     retire: Callable[[Sequence[str]], None]
     read_requests: Callable[[], Iterable[tuple[str, str]]]
@@ -114,7 +114,7 @@ class IncrementalSync:
         self.read_queue = ReadQueue(
             self.single_reads,
             self.link,
-            self.operator_log,
+            self.operator_notices,
             retire=self.retire,
             on_order_read=self.on_order_read,
             is_link_failure=self.is_link_failure,
@@ -310,7 +310,7 @@ class IncrementalSync:
         """Handle a failed read: the link is down, or the list `name` is recorded as missing."""
         if await self.is_link_failure(error, name):
             return
-        self.operator_log.add(str(error))
+        self.operator_notices.add(str(error))
         if name:
             self.full_sync.set_missing(name, unread_reason(error))
 
@@ -378,7 +378,7 @@ class IncrementalSync:
         except ClientError as error:
             if await self.is_link_failure(error, CHANGES):
                 raise
-            self.operator_log.add(str(error))
+            self.operator_notices.add(str(error))
             self.full_sync.set_missing(CHANGES, unread_reason(error))
             return None
         self._set_missing(CHANGES, None)
@@ -428,7 +428,7 @@ class IncrementalSync:
         except ClientError as error:
             if await self.is_link_failure(error, name):
                 raise
-            self.operator_log.add(str(error))
+            self.operator_notices.add(str(error))
             self.full_sync.set_missing(name, unread_reason(error))
         else:
             self._set_missing(name, None)

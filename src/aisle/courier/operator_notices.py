@@ -1,4 +1,4 @@
-"""Notices for operators: the newest in memory, each passed on once, so that no session's screen is disturbed."""
+"""Notices for operators, also on changes of the link: the newest in memory, each passed on once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Notice(NamedTuple):
         return clean(f"{self.text} {translate(self.reason)}".strip()) if self.reason else self.text
 
 
-class OperatorLog:
+class OperatorNotices:
     """Newest notices of a courier, with clean text. Each is passed once to `on_notice`."""
 
     def __init__(self, clock: Callable[[], float], on_notice: Callable[[Notice], None] | None = None) -> None:
@@ -55,8 +55,8 @@ _CERTIFICATE_ERROR = "CERTIFICATE_VERIFY_FAILED"
 class LinkLog:
     """Log of changes of the link: compares each status with the one before."""
 
-    def __init__(self, operator_log: OperatorLog, clock: Callable[[], float]) -> None:
-        self._operator_log = operator_log
+    def __init__(self, operator_notices: OperatorNotices, clock: Callable[[], float]) -> None:
+        self._operator_notices = operator_notices
         self._clock = clock
         self._problem: LinkProblem = ""
         self._since = 0.0
@@ -70,9 +70,9 @@ class LinkLog:
             return
         now = self._clock()
         if self._problem and not (self._problem != "link" and lost == "link"):
-            self._operator_log.add(f"{self._problem} regained after {now - self._since:.0f} s")
+            self._operator_notices.add(f"{self._problem} regained after {now - self._since:.0f} s")
         if lost:
-            self._operator_log.add(f"{lost} lost:", cause)
+            self._operator_notices.add(f"{lost} lost:", cause)
         self._problem, self._since = lost, now
 
 
