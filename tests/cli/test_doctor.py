@@ -30,7 +30,7 @@ from aisle.courier.service_features import Features, parse_features
 from aisle.errors import StorageError
 from aisle.host import file_system
 from aisle.host.database import transaction
-from aisle.host.file_recovery import recover_file
+from aisle.host.deleted_file_recovery import recover_file
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -38,7 +38,7 @@ from aisle.outbox.operation_record import principal_of
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import excess_reason, store_text
 from aisle.scan.inputs import Line
-from aisle.service.factory import open_service
+from aisle.service.in_process_service import open_service
 from aisle.session.session import open_session
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
 from aisle.settings.files import save_last_valid

@@ -20,8 +20,8 @@ from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE
 from aisle.outbox.excess_picks import is_excess
 from aisle.outbox.service_restore import list_restores
-from aisle.service.factory import open_service
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
+from aisle.service.in_process_service import open_service
 from aisle.service.options import ServiceOptions
 from aisle.service.retention import purge
 from tests.courier.document_host import MOVE, PUT, Shop, loss

@@ -12,10 +12,9 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.host.courier_monitor import HUNG_AFTER_S, KILL_AFTER_S, SLEEP_GAP_S, CourierMonitor, write_heartbeat
-from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.processes import STOPPED_STATES, process_state
-from aisle.host.program_version import PROGRAM_VERSION
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.journal import Journal

@@ -52,7 +52,7 @@ def test_a_session_has_no_network_and_no_models(module: str) -> None:
     assert not loaded(module) & set(NETWORK) - of_asyncio
 
 
-@pytest.mark.parametrize("module", ["aisle.jobs", "aisle.session.session", "aisle.service.factory"])
+@pytest.mark.parametrize("module", ["aisle.jobs", "aisle.session.session", "aisle.service.in_process_service"])
 def test_only_tui_imports_textual_and_rich(module: str) -> None:
     assert not loaded(module) & {"textual", "rich"}
 

@@ -39,7 +39,7 @@ from aisle.courier.service_features import Features, parse_features
 from aisle.courier.topics_to_reread import topics_of_operation
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
-from aisle.host.file_recovery import WatchedDatabase, recover_file
+from aisle.host.deleted_file_recovery import WatchedDatabase, recover_file
 from aisle.host.notify_sockets import (
     LINK,
     OUTBOX,

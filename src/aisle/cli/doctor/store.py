@@ -20,10 +20,10 @@ from aisle.courier.link_state import LINK_HEARTBEAT_S
 from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.host.courier_monitor import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped
 from aisle.host.database import check_not_newer, connect, fetch, fetch_one, schema_version
-from aisle.host.file_recovery import list_copies
+from aisle.host.deleted_file_recovery import list_copies
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox import user_token_owners
+from aisle.outbox import users_with_tokens
 from aisle.outbox.journal import Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
@@ -270,7 +270,7 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
             return
         rows = OperationQueue(found).live_operations()
         observed = ObservedBehaviour(found).all()
-        pins = user_token_owners.operations_waiting_for_tokens(found, time.time())
+        pins = users_with_tokens.operations_waiting_for_tokens(found, time.time())
         restored = list_restores(found, time.time() - RESTORE_SHOWN_S)
         open_, stuck_after = unfinished_counts(found)
     waiting = [row for row in rows if row.state in ("queued", "sending")]

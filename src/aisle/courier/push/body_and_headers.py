@@ -12,7 +12,6 @@ from aisle.contract.wire import encode_body, encode_json, encode_segment, get_op
 from aisle.courier.push.entry_references import REFERENCE, with_entry_references, with_missing_references
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError
-from aisle.outbox.archive import DEFAULT_RETENTION, Retention
 from aisle.outbox.excess_picks import parse_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
@@ -24,6 +23,7 @@ from aisle.outbox.operation_record import (
     without_expected,
 )
 from aisle.outbox.rebase_picks import BASE
+from aisle.outbox.retention_and_archive import DEFAULT_RETENTION, Retention
 from aisle.safe_text import clean
 
 if TYPE_CHECKING:

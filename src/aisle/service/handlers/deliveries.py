@@ -44,16 +44,15 @@ from aisle.service.domain.timestamps import (
     parse_timestamp_or_day,
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.handlers.list_response import (
-    MultiStoreList,
+from aisle.service.handlers.list_page import (
     Page,
     count_and_read,
     list_envelope,
-    page_key_query,
     parse_page,
     parse_scroll_page,
     reduced_envelope,
 )
+from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_code
 from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id

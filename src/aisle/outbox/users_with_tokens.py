@@ -1,4 +1,4 @@
-"""Record of the tokens of persons: owner and expiry, never the token.
+"""Persons whose token the courier holds, until when, and the operations that wait for a PIN. No token is stored.
 
 The courier holds the tokens in memory, so that no disk, backup or snapshot of this host has more rights than the
 store's. When it ends they are gone, operations that need them wait, and the PIN is asked again; no work is lost.

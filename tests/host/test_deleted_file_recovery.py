@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from aisle.errors import StorageError
-from aisle.host import file_recovery
+from aisle.host import deleted_file_recovery
 from aisle.host.database import FileReplaced, fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, msg
@@ -98,7 +98,7 @@ def test_all_sessions_go_on_with_one_file(home: StoreFolder) -> None:
         say(one, BARCODES[1])
         say(other, BARCODES[1])
     assert noted(home) == ["BADGE-U2", "4102", BARCODES[1], "4101", BARCODES[0], BARCODES[1], BARCODES[1]]
-    assert not file_recovery.list_copies(home.folder)
+    assert not deleted_file_recovery.list_copies(home.folder)
 
 
 def test_changes_before_recovery_are_seen_at_next_poll(home: StoreFolder) -> None:
@@ -133,7 +133,7 @@ def test_operations_of_replaced_file_are_kept_beside_it(home: StoreFolder) -> No
         open_outbox(home.folder).close()
         frame = polled(session)
         assert (told(frame), frame.view.name) == ((WRONG, "session.files_replaced"), "home")
-        (kept,) = file_recovery.list_copies(home.folder)
+        (kept,) = deleted_file_recovery.list_copies(home.folder)
         assert kept.name in str(dict(frame.verdict.text.args)["why"]) if frame.verdict else False
         assert told(say(session, "4102")) == (GOOD, "pick.opened")
     assert noted(home) == ["4102"]
@@ -166,7 +166,7 @@ def test_no_input_is_taken_until_recovery(home: StoreFolder, monkeypatch: pytest
         say(session, "4101")
         deleted(home)
         with monkeypatch.context() as patch:
-            patch.setattr(file_recovery, "_write_durably", no_room)
+            patch.setattr(deleted_file_recovery, "_write_durably", no_room)
             assert told(polled(session)) == (WRONG, "session.cannot_save")
             assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
             assert not home.outbox.exists()
@@ -228,10 +228,10 @@ def test_replaced_file_is_not_written(home: StoreFolder) -> None:
     deleted(home)
     with pytest.raises(FileReplaced), transaction(first):
         OperationQueue(first).enqueue(intents(update("4102", {1: 1})), ANNA)
-    assert file_recovery.recover_file(first).is_complete
-    assert file_recovery.recover_file(second).is_complete, "it has been done"
+    assert deleted_file_recovery.recover_file(first).is_complete
+    assert deleted_file_recovery.recover_file(second).is_complete, "it has been done"
     with pytest.raises(FileReplaced):
         OperationQueue(second).refuse(op_id, store_text("no"))
     deleted(home)
     with pytest.raises(StorageError, match="deleted again"):
-        file_recovery.recover_file(second)
+        deleted_file_recovery.recover_file(second)
