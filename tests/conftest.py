@@ -30,16 +30,16 @@ from tests.writes import STORE
 
 _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine is no defect."""
-settings.register_profile("steady", _untimed, derandomize=True)
+settings.register_profile("steady", _untimed, max_examples=50, derandomize=True)
 settings.register_profile("searching", _untimed, derandomize=False)
 settings.load_profile("searching" if os.environ.get("AISLE_FULL") else "steady")
-"""The default run tries the same examples each time; the long runs look for new ones."""
+"""The default run tries the same 50 examples each time; the long runs look for new ones."""
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Hundreds of processes start here and thousands of asserts are rewritten: what was compiled once is not again."""
 
-CASES = 24
+CASES = 12
 """Cases of a table in the default run, about: the others repeat the same code with another value."""
 
 MEMORY, _ROOM = Path("/dev/shm"), 2 << 30
@@ -84,7 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Deselect what is marked `full`, unless AISLE_FULL=1 asks for it (`python -m tests.full`).
 
     Of a test of many cases about `CASES` stay in the default run, and of each argument every value that was drawn; of
-    one marked `sampled(n)` every n-th does, and of one marked `every_case` all do. The others are marked `full`.
+    one marked `sampled(n)` no more than every n-th, and of one marked `every_case` all. The others are marked `full`.
     In the default run a test with processes of its own, which may starve on a crowded machine, has one more try; the
     closing line counts it, and the summary says where it was.
     """
@@ -176,11 +176,10 @@ def _sampled_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 
 def _interval(cases: list[pytest.Function]) -> int:
     """Return n where every n-th of these cases runs by default."""
-    if marked := cases[0].get_closest_marker("sampled"):
-        return int(marked.args[0])
     if cases[0].get_closest_marker("every_case"):
         return 1
-    return math.ceil(len(cases) / CASES)
+    marked = cases[0].get_closest_marker("sampled")
+    return max(int(marked.args[0]) if marked else 1, math.ceil(len(cases) / CASES))
 
 
 def _places(cases: list[pytest.Function]) -> list[tuple[int, ...]]:

@@ -9,15 +9,14 @@ import pytest_asyncio
 
 from aisle.cache.writer import open_cache
 from aisle.host.store_folder import StoreFolder
-from tests.service.world import World
+from tests.service.world import World, filled
 from tests.writes import STORE
 
 
 @pytest_asyncio.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     """Four stores, five products, five places in S1, no stock."""
-    made = World(tmp_path)
-    await made.fill()
+    made = await filled(tmp_path)
     yield made
     await made.close()
 

@@ -29,6 +29,7 @@ SHARE = Row("a share", "ms", "a floor", at_most=0.5)
 
 
 @pytest.mark.pty
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["start", "memory", "scan", "burst", "bytes", "sync"])
 def test_the_floor_is_measured(name: str) -> None:
     with Bench(short=True) as bench:
@@ -64,10 +65,11 @@ HEAVY = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.pty
 @pytest.mark.parametrize(
     "names",
-    [LIGHT, pytest.param(MIDDLE, marks=pytest.mark.full), pytest.param(HEAVY, marks=pytest.mark.full)],
+    [LIGHT, MIDDLE, HEAVY],
     ids=["light", "middle", "heavy"],
 )
 def test_every_row_is_measured(names: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,12 +38,12 @@ from aisle.outbox.operation_record import principal_of
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import excess_reason, store_text
 from aisle.scan.inputs import Line
-from aisle.service.in_process_service import open_service
 from aisle.session.session import open_session
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
 from aisle.settings.files import save_last_valid
 from tests.cache import service_rows
 from tests.host.child_process import Child, running
+from tests.service.world import prepare
 from tests.writes import ANNA, intents, update
 
 SECRET = "t0p-secret-token"
@@ -135,8 +135,7 @@ def test_a_database_that_is_named_is_looked_at_and_left_as_it_is(
     found = doctor(capsys, "--database", url)
     assert (found.status, found.of("sizes")[-1][0]) == (1, WRONG)
     assert not path.parent.exists()
-    path.parent.mkdir(mode=0o700)
-    open_service(path, demo=True).close()
+    prepare(path, demo=True)
     before = path.read_bytes()
     found = doctor(capsys, "--database", url)
     assert found.status == 0

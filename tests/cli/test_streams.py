@@ -27,6 +27,7 @@ def shell(line: str, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=env, check=False)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "status", "says"),
     [

@@ -12,6 +12,8 @@ START = 1_800_000_000.0
 _REAL_LIMIT_S = 60.0
 _SETTLE = 40
 """Turns of the loop after which nothing is left to do but to wait for time, a request or a thread."""
+_LOOKS = (1, 2, 3, 5, 8, 13, 21, _SETTLE)
+"""The turns after which a condition is looked at: many of them read the cache."""
 
 
 class Time:
@@ -39,9 +41,9 @@ class Time:
         end, real_end = self.now + within_s, monotonic() + _REAL_LIMIT_S
         while not condition():
             assert monotonic() < real_end, "what was waited for does not happen"
-            for _ in range(_SETTLE):
+            for turn in range(1, _SETTLE + 1):
                 await asyncio.sleep(0)
-                if condition():
+                if turn in _LOOKS and condition():
                     return
             if self.busy():
                 await asyncio.sleep(0.0005)

@@ -30,7 +30,12 @@ from tests.courier.test_rebase import based, operation
 from tests.courier.writes import STORE, movement, update
 
 HOUR = 3600.0
-JUMPS = pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 86400.0, -400 * 86400.0, 5.0, -5.0])
+
+
+def each_jump(test: Callable[..., Any]) -> Any:
+    """A third of the jumps by default, other ones for another test."""
+    jumps = pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 86400.0, -400 * 86400.0, 5.0, -5.0])
+    return pytest.mark.sampled(3)(jumps(test))
 
 
 class Clock:
@@ -93,7 +98,7 @@ def test_a_clock_that_is_set_is_noticed_and_not_followed(host: Host) -> None:
     assert to_steady_clock(host.time.clock) == host.time.clock
 
 
-@JUMPS
+@each_jump
 async def test_changes_by_others_are_seen_after_clock_jump(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         clock.set_by = jump
@@ -110,7 +115,7 @@ async def test_changes_by_others_are_seen_after_clock_jump(host: Host, clock: Cl
     assert f"The clock of this host was set by {jump:+.0f} s." in host.home.courier_log.read_text()
 
 
-@JUMPS
+@each_jump
 async def test_a_delivery_that_changes_is_seen_after_it_as_before(host: Host, clock: Clock, jump: float) -> None:
     host.fake.add_delivery("IN-1", ("P1", 4))
     async with working(host, clock) as term:
@@ -130,7 +135,7 @@ def received(host: Host, number: str) -> Any:
     return host.reads.query("delivery", {"order_number": number})[0][0]["received_quantity"]
 
 
-@JUMPS
+@each_jump
 async def test_earlier_not_found_does_not_answer_request_after_clock_jump(
     host: Host, clock: Clock, jump: float
 ) -> None:
@@ -145,7 +150,7 @@ async def test_earlier_not_found_does_not_answer_request_after_clock_jump(
         assert host.reads.query("absent_order", {**asked, "since": iso_time(clock.wall())})[1] == 0
 
 
-@JUMPS
+@each_jump
 async def test_write_arrives_and_leaves_overlay_after_clock_jump(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         host.fake.fail("update-customer-order", *[says(503, Retry_After="40")] * 1)
@@ -158,7 +163,7 @@ async def test_write_arrives_and_leaves_overlay_after_clock_jump(host: Host, clo
     assert len(host.fake.applied) == 1
 
 
-@JUMPS
+@each_jump
 async def test_work_that_was_first_sent_before_it_is_asked_for_after_a_restore(
     host: Host, clock: Clock, jump: float
 ) -> None:
@@ -173,7 +178,7 @@ async def test_work_that_was_first_sent_before_it_is_asked_for_after_a_restore(
         assert op_id in host.desk.outbox.newest_keys(clock.wall() - HOUR / 2, 20)
 
 
-@JUMPS
+@each_jump
 async def test_a_link_that_is_down_is_tried_as_before(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         host.fake.down = lost_before
@@ -184,7 +189,7 @@ async def test_a_link_that_is_down_is_tried_as_before(host: Host, clock: Clock, 
         await host.time.until(lambda: term.courier.link.is_up, 20)
 
 
-@JUMPS
+@each_jump
 async def test_absence_is_believed_neither_sooner_nor_later(host: Host, clock: Clock, jump: float) -> None:
     host.fake.features = ""
     async with working(host, clock) as term:

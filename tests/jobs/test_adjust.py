@@ -444,7 +444,7 @@ def anything(hand: Hand, random: Random) -> Event:
 
 def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
     reached: Counter[str] = Counter()
-    for seed in range(tries(40, 220)):
+    for seed in range(tries(20, 220)):
         random = Random(seed)
         hand = Hand(rows=random.choice([3, 12]))
         for _ in range(100):
@@ -483,7 +483,7 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
     ]
     wanted += ["count.number_of_order", "count.number_of_location", "count.number_of_product"]
     wanted += ["count.confirm_quantity", "count.unknown", "count.whole_number_only"]
-    assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}
+    assert {name: reached[name] for name in wanted if reached[name] < tries(5, 100)} == {}
 
 
 def test_of_a_loss_that_was_refused_nothing_is_taken_back() -> None:

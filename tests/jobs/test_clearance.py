@@ -29,8 +29,7 @@ from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS, is_typed
-from aisle.jobs.supervisor.clearance_scope import ClearanceJob
-from aisle.jobs.supervisor.confirm_clearance import ClearanceRequestJob
+from aisle.jobs.supervisor.clearance import ClearanceJob, ClearanceRequestJob
 from aisle.jobs.view import DetailView
 from aisle.json_codec import from_text, to_text
 from aisle.scan.decoder import Decoder

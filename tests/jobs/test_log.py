@@ -12,10 +12,8 @@ import pytest
 
 from aisle import json_codec
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Export, Opened, Query, Refresh, Resumed, Rows, Start
-from aisle.jobs.supervisor.log import LogJob
-from aisle.jobs.supervisor.log_filter import FILTER_FIELDS, LogFilter, filter_values
-from aisle.jobs.supervisor.log_list import LogState
-from aisle.jobs.supervisor.log_questions import EXPORT_COLUMNS
+from aisle.jobs.supervisor.log import EXPORT_COLUMNS, LogJob
+from aisle.jobs.supervisor.log_list import FILTER_FIELDS, LogFilter, LogState, filter_values
 from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
@@ -40,7 +38,7 @@ from tests.run_length import tries
 from tests.samples.log import log_row
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
-WALKS, STEPS, REACHED = tries(130, 520), 30, tries(20, 100)
+WALKS, STEPS, REACHED = tries(65, 520), 30, tries(10, 100)
 
 Row = dict[str, Any]
 

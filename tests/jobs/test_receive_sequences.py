@@ -42,8 +42,8 @@ TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"} | {
     "receive.taken_more",
     "receive.taken_extra_more",
 }
-WALKS, STEPS = tries(190, 1150), 40
-REACHED = tries(10, 100)
+WALKS, STEPS = tries(95, 1150), 40
+REACHED = tries(4, 100)
 
 
 def an_event(random: Random, hand: Hand) -> Event:

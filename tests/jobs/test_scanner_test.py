@@ -60,6 +60,7 @@ from aisle.scan.meaning import (
 )
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
+from tests.run_length import tries
 
 JOB = ScannerTestJob()
 CONTEXT = Context(store="0001", user="U1")
@@ -212,7 +213,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 
 
 @given(st.lists(EVENTS, max_size=20), st.sampled_from([(20, 16), (40, 8), (40, 20), (80, 24), (200, 50)]))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=tries(50, 200), deadline=None, derandomize=True)
 def test_nothing_that_is_heard_does_anything_else(events: list[Event], size: tuple[int, int]) -> None:
     state = JOB.begin()
     for event in events:

@@ -12,7 +12,7 @@ import pytest
 from aisle import json_codec
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.supervisor import store_product_fields
-from aisle.jobs.supervisor.store_product import StoreProductJob
+from aisle.jobs.supervisor.store_product import StoreProductJob, StoreProductState
 from aisle.jobs.supervisor.store_product_fields import (
     FIELDS,
     MAX_FIGURES,
@@ -22,7 +22,6 @@ from aisle.jobs.supervisor.store_product_fields import (
     parse_figures,
     plain_text,
 )
-from aisle.jobs.supervisor.store_product_page import StoreProductState
 from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,

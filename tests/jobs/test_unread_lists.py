@@ -21,8 +21,7 @@ from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.shell.home import HomeJob
 from aisle.jobs.stored_message import store_message as kept
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
-from aisle.jobs.supervisor.exception_state import EXCEPTION_KINDS, ExceptionsState
-from aisle.jobs.supervisor.exceptions import ExceptionsJob
+from aisle.jobs.supervisor.exceptions import EXCEPTION_KINDS, ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_list import LogState
 from aisle.jobs.supervisor.orders import OrdersJob

@@ -9,8 +9,14 @@ from typing import Any
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob, ClearanceTasksState, TaskRow, scan_for_task
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state import ClearanceTask, MoveState
-from aisle.jobs.supervisor.clearance_scope import Category, ClearanceJob, ClearanceState, Tag
-from aisle.jobs.supervisor.confirm_clearance import ClearanceRequestJob, ClearanceRequestState
+from aisle.jobs.supervisor.clearance import (
+    Category,
+    ClearanceJob,
+    ClearanceRequestJob,
+    ClearanceRequestState,
+    ClearanceState,
+    Tag,
+)
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
 from aisle.scan.meaning import LOCATION, Match
 

@@ -7,10 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.adjust_state import parse_reasons
-from aisle.jobs.row_types.log import LogRow, LossesRow
+from aisle.jobs.row_types.supervisor import LogRow, LossesRow
 from aisle.jobs.supervisor.log import LogJob
-from aisle.jobs.supervisor.log_filter import LogFilter
-from aisle.jobs.supervisor.log_list import LogState, field_text
+from aisle.jobs.supervisor.log_list import LogFilter, LogState, field_text
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
 from aisle.settings import LOSS_REASONS
 

@@ -7,9 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.product_page import ExpectedDelivery
-from aisle.jobs.supervisor.store_product import StoreProductJob
+from aisle.jobs.supervisor.store_product import CHART, CONFIRM, VALUE, StoreProductJob, StoreProductState
 from aisle.jobs.supervisor.store_product_fields import parse_store_product
-from aisle.jobs.supervisor.store_product_page import CHART, CONFIRM, VALUE, StoreProductState
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 
 NOW = "2026-11-20T10:00:00+00:00"

@@ -1,8 +1,9 @@
 """A filled service for each test; when the test ends its books have to be in order.
 
-Tests that ask for `world` run over SQLite, and those of `BOTH` over PostgreSQL too; in the long runs all do, but for
-those that are about SQLite itself (`sqlite`), and over SQLite with all that is written done once in vain before, as
-after a lost connection. AISLE_TEST_CITUS_DSN names a PostgreSQL with Citus, whose schema they may make.
+Tests that ask for `world` run over SQLite, and those of `BOTH` over PostgreSQL too, by default with one case of a
+table. In the long runs all do, but for those that are about SQLite itself (`sqlite`); and over SQLite with all that is
+written done once in vain before, as after a lost connection. AISLE_TEST_CITUS_DSN names a PostgreSQL with Citus, whose
+schema they may make.
 """
 
 import os
@@ -54,6 +55,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         engines += ["citus"] if citus.DSN else []
         engines += [pytest.param("twice", marks=pytest.mark.full)] if long else []
     metafunc.parametrize("engine", engines)
+
+
+_ON_POSTGRES: set[tuple[Path, str]] = set()
+"""The tests of which a case over PostgreSQL was collected."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave further cases of a test over PostgreSQL to the long runs: they ask it for the same statements."""
+    if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        return
+    if os.environ.get("AISLE_FULL") == "1" or item.callspec.params.get("engine") != "postgres":
+        return
+    test = (item.path, item.originalname)
+    if test in _ON_POSTGRES:
+        item.add_marker(pytest.mark.full)
+    _ON_POSTGRES.add(test)
 
 
 @pytest.fixture(autouse=True)

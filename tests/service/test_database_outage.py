@@ -118,7 +118,7 @@ def started(url: str, folder: Path, workers: int) -> Iterator[Starting]:
         one.process.wait()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.full), 2])
 def test_service_starts_before_database_and_survives_its_loss(
     mortal: Server, tmp_path: Path, aisle_home: Path, lifeline: Lifeline, workers: int
 ) -> None:

@@ -26,7 +26,7 @@ from tests.service.serve_process import SECONDS, Served, served
 from tests.service.world import API, LOGS, World
 
 WRITERS = 32
-EACH = tries(4, 60)
+EACH = tries(2, 60)
 MOVEMENT = "/stores/{store}/storeproductlocation/movement"
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.service.db import sqlite as writer_module
+from aisle.service.db import sqlite_writer as writer_module
 from aisle.service.db.database import Busy, DatabaseFailed, Transaction
-from aisle.service.db.sqlite import SqliteWriter
 from aisle.service.db.sqlite_connection import SqliteTransaction, open_connection
+from aisle.service.db.sqlite_writer import SqliteWriter
 from aisle.service.errors import Refusal
 
 pytestmark = pytest.mark.sqlite

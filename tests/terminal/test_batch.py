@@ -172,6 +172,7 @@ def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], pi
     assert shop.balances() == before
 
 
+@pytest.mark.full
 def test_a_number_gathers_the_next_orders_and_one_is_rejected_on_the_way(
     shop: Shop, goods: list[Goods], picker: Pick
 ) -> None:

@@ -101,6 +101,7 @@ def move_it(app: Picker, shop: Shop, product: str) -> None:
     app.shows("all sent")
 
 
+@pytest.mark.full
 def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) -> None:
     (product,) = shop.goods(1)
     shop.add_order("DAY-1", [(str(product["product_number"]), 2)])

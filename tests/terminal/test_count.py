@@ -87,6 +87,7 @@ def test_hands_for_a_place_of_five_products(shop: Shop, picker: Pick, size: tupl
     assert shop.balances() == {**before, product: before[product] - 1}
 
 
+@pytest.mark.full
 def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pick) -> None:
     query = {"store_number": shop.store, "include_locations": True, "page_size": 500}
     rows = shop.ask("list-store-products-stock", **query)["list"]

@@ -58,7 +58,7 @@ def picked(served: Served) -> dict[str, list[float]]:
     return {row["order_number"]: [line["picked_quantity"] for line in row["lines"]] for row in found}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.full
 @pytest.mark.parametrize("size", [(40, 20), (20, 16)], ids=["40x20", "20x16"])
 def test_a_round_is_one_entry_a_product(begin: Pick, served: Served, size: tuple[int, int]) -> None:
     app = begin(columns=size[0], rows=size[1])

@@ -70,6 +70,7 @@ def open_job(app: Picker, name: str, step: str) -> None:
     app.take(next(word for word in reversed(words) if word.isdigit()), step, "")
 
 
+@pytest.mark.full
 def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) -> None:
     open_job(app, "Count", "count.start")
     app.take("P1", "count.product", "count.counted_of")
@@ -94,6 +95,7 @@ def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) ->
     logged(app, served, 4)
 
 
+@pytest.mark.full
 def test_a_loss_is_said_with_its_reason_and_taken_back(app: Picker, served: Served) -> None:
     open_job(app, "Count", "count.start")
     app.take("1", "adjust.product", "")

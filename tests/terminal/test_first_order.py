@@ -114,6 +114,7 @@ def test_hands_for_an_order_of_five_lines(
     arrived(app, shop, number)
 
 
+@pytest.mark.full
 def test_twelve_of_a_line_are_a_scan_and_one_entry(shop: Shop, picker: Pick) -> None:
     shop.add_product("DOZEN", "A dozen", "2000000000015", "A-01-1")
     shop.add_order("DOZEN-1", [("DOZEN", 12)])

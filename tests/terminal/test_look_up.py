@@ -92,6 +92,7 @@ def test_a_look_in_the_middle_of_an_order_costs_one_scan_and_one_key(
     shop.balances()
 
 
+@pytest.mark.full
 def test_a_wrong_product_is_one_digit_away_from_its_page(lines: list[Line], picker: Pick) -> None:
     app = picker(columns=20, rows=16)
     app.sign_in()
@@ -105,6 +106,7 @@ def test_a_wrong_product_is_one_digit_away_from_its_page(lines: list[Line], pick
     app.shows(lines[0].place, "0 taken")
 
 
+@pytest.mark.full
 def test_home_lists_the_orders_that_need_a_product_one_digit_away(lines: list[Line], picker: Pick) -> None:
     app = picker()
     app.sign_in()

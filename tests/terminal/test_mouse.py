@@ -44,6 +44,7 @@ def shows(app: Picker, *texts: str) -> None:
     app.terminal.wait_for(lambda glass: all(text in glass.text for text in texts), START_S)
 
 
+@pytest.mark.full
 def test_a_click_selects_an_order_at_home_and_a_double_click_opens_it(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop)
     press(app, "SUP-2")
@@ -82,6 +83,7 @@ def test_a_scan_between_two_clicks_is_taken_once_and_in_order(shop: Shop, picker
     assert [entry["raw"] for entry in app.seen()].count("SUP-3") == 1
 
 
+@pytest.mark.full
 def test_nothing_else_is_a_click(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop)
     before = len(app.seen())
@@ -101,6 +103,7 @@ def test_a_handheld_has_no_mouse_and_a_resize_switches_it(shop: Shop, picker: Pi
     app.terminal.wait_for(lambda glass: MOUSE_OFF.encode() in glass.raw, START_S)
 
 
+@pytest.mark.full
 def test_a_tab_and_any_line_of_a_tile_open_their_pages(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop)
     press(app, "Today")

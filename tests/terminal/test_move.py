@@ -116,6 +116,7 @@ def test_a_cart_survives_a_kill_and_is_put_away(shop: Shop, goods: list[dict[str
     assert shop.balances() == before
 
 
+@pytest.mark.full
 def test_goods_go_to_an_order_and_from_it(shop: Shop, goods: list[dict[str, Any]], picker: Pick) -> None:
     number = goods[0]["product_number"]
     shop.add_order("MOVE-1", [(number, 3)])

@@ -72,6 +72,7 @@ def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pi
     shop.balances()
 
 
+@pytest.mark.full
 def test_rejecting_many_orders_reports_each_result(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop, 3)
     open_job(app, "Other", "home")

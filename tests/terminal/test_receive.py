@@ -145,6 +145,7 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
     assert len({row["app_user_name"] for row in entries}) == 1
 
 
+@pytest.mark.full
 def test_a_hundred_lines(demo_home: Path, shop: Shop, picker: Pick) -> None:
     goods = whole_goods(shop, LINES)
     with plain_service() as service:

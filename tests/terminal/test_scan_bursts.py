@@ -116,6 +116,7 @@ DIRT = {
 }
 
 
+@pytest.mark.full
 def test_dirt_before_a_scan_does_no_harm(app: Picker, shop: Shop) -> None:
     app.take(ORDER, "pick.product", "pick.opened")
     for name, (data, count) in DIRT.items():
@@ -127,6 +128,7 @@ def test_dirt_before_a_scan_does_no_harm(app: Picker, shop: Shop) -> None:
     arrives(app, shop, ORDER, len(DIRT))
 
 
+@pytest.mark.full
 def test_a_glued_esc_is_dirt_and_the_scan_after_it_counts(app: Picker, shop: Shop) -> None:
     (seen,) = app.write(b"\x1b" + ORDER.encode() + b"\r")
     assert (seen["raw"], seen["verdict"]) == (ORDER, "pick.opened")

@@ -95,6 +95,7 @@ def test_two_entries_take_the_rest_elsewhere_and_it_is_booked_from_there(
     assert shortages(shop, first.product) == []
 
 
+@pytest.mark.full
 def test_two_entries_close_the_line_and_the_service_says_why(shop: Shop, lines: list[Line], picker: Pick) -> None:
     before, first = shop.balances(), lines[0]
     app = picker(columns=80, rows=24)
@@ -115,6 +116,7 @@ def test_two_entries_close_the_line_and_the_service_says_why(shop: Shop, lines: 
     assert shop.balances() == before
 
 
+@pytest.mark.full
 def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[Line], picker: Pick) -> None:
     first, before = lines[0], shop.balances()
     there = lying(shop, lines[0].product, lines[0].place)

@@ -71,6 +71,7 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     shop.balances()
 
 
+@pytest.mark.full
 def test_leaving_unpicked_order_releases_it(shop: Shop, demo_home: Path, codes: list[str], picker: Pick) -> None:
     app = picker()
     app.sign_in("anna")

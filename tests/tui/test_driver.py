@@ -112,6 +112,7 @@ def test_an_answer_of_the_terminal_is_no_key(rig: Rig) -> None:
         assert [entry[1] for entry in rig.entries("Line", "Key")] == ["A", "up", "B"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sequence", [b"\x1b[1:2Q", b"\x1b[99999999999;48P", b"\x1b[1114112;200A"])
 def test_a_sequence_that_nobody_can_take_apart_is_no_end_of_the_program(rig: Rig, sequence: bytes) -> None:
     with rig.run() as terminal:
@@ -250,6 +251,7 @@ def test_an_app_that_fails_says_so_and_leaves(rig: Rig) -> None:
         assert b"cannot take this" in terminal.raw
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("term", ["xterm-256color", "vt220", "linux", "dumb"])
 def test_a_terminal_is_asked_for_little_and_given_back(rig: Rig, term: str) -> None:
     with rig.run(term=term) as terminal:

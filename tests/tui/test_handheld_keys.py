@@ -43,6 +43,8 @@ KEYS = {"choice-key", "hint-key", "row-key"}
 ELSEWHERE = "96385074"
 SAID = (*BARCODES[:2], ELSEWHERE, "A-1", "A-2", "4101", "4102", "product", "?product", "?", "2", "0")
 """What is scanned or typed wherever the walk stands, besides what is printed."""
+TURNS = tries(3, 1)
+"""By default a third of it at a page, another third at the next page."""
 
 OPENINGS = (("4102", BARCODES[1], BARCODES[1]), ("4199",), (BARCODES[0], "4101"))
 """Lines that lead from home to where the others do not come: an order that is all taken, one without lines."""
@@ -241,7 +243,7 @@ def _onwards(walker: Walker, stand: Stand, walk: Walk) -> list[Stand]:
     printed = _printed(stand.frame, walker.size)
     ways = walk.ways.setdefault(stand.sign, {})
     found = []
-    for key in (*sorted(printed), "b", *SAID):
+    for key in (*sorted(printed), "b", *SAID[len(walk.stands) % TURNS :: TURNS]):
         walker.go(stand)
         after = walker.key_in(key)
         if walker.is_gone():

@@ -21,7 +21,7 @@ from aisle.outbox.journal_rows import session_from_row
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.people import ClearancePermissionRow
+    from aisle.jobs.row_types.stores import ClearancePermissionRow
     from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 _HELD_LINES = """

@@ -29,7 +29,7 @@ from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import (
+    from aisle.jobs.row_types.orders import (
         DeliveriesExpectingRow,
         DeliveriesRow,
         DeliveryLineRow,

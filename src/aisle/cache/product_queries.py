@@ -35,7 +35,7 @@ from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import ReceivedLine
+    from aisle.jobs.row_types.orders import ReceivedLine
     from aisle.jobs.row_types.products import NextDeliveriesRow, PendingChangeRow, StoreProductRow
 
 DELIVERY_BATCH = 20

@@ -20,7 +20,7 @@ from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PRODUCT
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.search import RecordRow
+    from aisle.jobs.row_types.products import RecordRow
 
 MAX_OF_KIND = 5
 """Most records of each kind."""

@@ -183,7 +183,7 @@ def web(listen: ListenOptions, origin: str | None, language: str | None, setting
     )
     is_secure = bool(listen.certificate) or address.startswith("https:")
     app = WebApp(hooks, secure=is_secure, origin=address, proxies=listen.proxies)
-    limits = connection_limits(listen.connections_per_address, listen.proxies)
+    limits = connection_limits(listen.connections_per_address, listen.proxies, tls=bool(listen.certificate))
     follow = partial(watch_parent_pipe, os.environ)
     with listening(listen.host, listen.port) as sock:
         serve(app, sock, limits, _print_url, follow, listen.certificate, listen.private_key)

@@ -37,6 +37,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.quantities import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed_message, undo_verdict
@@ -71,16 +72,11 @@ class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
     name = "adjust"
+    state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
-    version = 1
     journalled = True
 
-    def begin(self) -> AdjustState:
-        """Return the state without a product."""
-        return AdjustState()
-
     def accepts(self, state: AdjustState) -> Accepts:
-        """Accept a quantity with letters for the open question, or the number of a location or reason."""
         if state.phase == "quantity":
             decimals = bool(state.line and state.line.allows_decimals)
             keys = choice_letters(state)
@@ -97,33 +93,26 @@ class AdjustJob(Job[AdjustState]):
         return Accepts(choices=len(visible_rows(state)), command_letters="u" if state.phase == "product" else "n")
 
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
-        """Prefer the product, or the location while that is asked."""
         return (LOCATION, PRODUCT) if state.phase == "location" else (PRODUCT, LOCATION)
 
     def uses_product(self, state: AdjustState, product: str) -> bool:
-        """Return True for the product that is being adjusted."""
         return state.line is not None and state.line.product == product
 
     def quantity_product(self, state: AdjustState) -> tuple[str, str]:
-        """Return the product being adjusted while its quantity is asked."""
         return (state.line.product, state.line.label) if state.line and state.phase == "quantity" else ("", "")
 
     def product_of_choice(self, state: AdjustState, number: int) -> Match | None:
-        """Return the product that has the number in question."""
         matches = number_matches(state) if number_choices(state) else ()
         match = matches[number - 2] if 2 <= number < len(matches) + 2 else None
         return match if match and match.kind == PRODUCT else None
 
     def can_undo(self, state: AdjustState) -> bool:
-        """Return True if an adjustment was sent."""
         return bool(state.sent)
 
     def step_name(self, state: AdjustState) -> str:
-        """Return one of `steps`."""
         return f"adjust.{state.phase}"
 
     def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
-        """Return the next state. Each kind of event has its own function below."""
         match event:
             case Opened(args):
                 return _handle_opened(args, context)
@@ -146,7 +135,7 @@ class AdjustJob(Job[AdjustState]):
                     return question
                 if any(meanings[0].key == each.key for each in number_matches(state)):
                     return _handle_scan(_clear_question(state), meanings)  # it says what the number was
-                return _reply(state, WRONG, "count.answer_first", what=name_of(meanings[0]))
+                return reply(state, WRONG, "count.answer_first", what=name_of(meanings[0]))
             case Command("d") if number_choices(state):
                 return _ask_quantity(state, WRONG)
             case Scan(meanings):
@@ -165,16 +154,11 @@ class AdjustJob(Job[AdjustState]):
             case Command("u") if state.phase == "product":
                 return _ask_undo(state)
             case UnknownCode(code) | Text(code):
-                return _reply(state, WRONG, "count.unknown", code=code)
+                return reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
 
     def view(self, state: AdjustState) -> View:
-        """Return the screen of the current phase."""
         return adjust_view(state)
-
-
-def _reply(state: AdjustState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
 def _handle_opened(args: Args, context: Context) -> Result:
@@ -216,7 +200,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     if known:
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     if meaning.quantity % 1 and not fresh.allows_decimals:
-        return _reply(state, WRONG, "count.whole_number_only", label=label, quantity=meaning.quantity)
+        return reply(state, WRONG, "count.whole_number_only", label=label, quantity=meaning.quantity)
     candidates = tuple(item for item in known if item.location or item.expected)
     figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
     return _choose_location(
@@ -241,9 +225,9 @@ def _choose_location(state: AdjustState) -> Result:
         return _set_location(state, (chosen or here)[0])
     if here:
         choosing = state._replace(phase="location", first_row=0, candidates=tuple(here))
-        return _reply(choosing, ASK, "adjust.which_pool", label=state.line.label, place=here[0].location)
+        return reply(choosing, ASK, "adjust.which_pool", label=state.line.label, place=here[0].location)
     if not state.location and len(state.candidates) > 1:
-        return _reply(
+        return reply(
             state._replace(phase="location", first_row=0), ASK, "adjust.which_location", label=state.line.label
         )
     return _set_location(state, state.line)
@@ -260,7 +244,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
 def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
     if meaning is None:
-        return _reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
     if meaning.kind == LOCATION:
         return _scan_location(state, meaning)
     item = state.line
@@ -269,11 +253,11 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
         return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
     if meaning.key != item.product:
         labels = quantities.distinct_labels(item.label, item.product, meaning)
-        return _reply(state, WRONG, "adjust.one_at_a_time", **labels)
+        return reply(state, WRONG, "adjust.one_at_a_time", **labels)
     if state.phase != "quantity":
-        return _reply(state, WRONG, "count.answer_first", what=name_of(meaning))
+        return reply(state, WRONG, "count.answer_first", what=name_of(meaning))
     if meaning.quantity % 1 and not item.allows_decimals:
-        return _reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=meaning.quantity)
+        return reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=meaning.quantity)
     return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
 
 
@@ -281,31 +265,28 @@ def _scan_location(state: AdjustState, match: Match) -> Result:
     query = Query("location", "location", {"location_code": match.key, "size": 0})
     state = state._replace(location=match.key, default_pool=0)
     if state.line is None:
-        return _reply(state, GOOD, "adjust.at_location", query, place=match.key)
+        return reply(state, GOOD, "adjust.at_location", query, place=match.key)
     if state.phase == "reason":
-        return _reply(state._replace(location=state.line.location), WRONG, "count.answer_first", what=match.key)
+        return reply(state._replace(location=state.line.location), WRONG, "count.answer_first", what=match.key)
     item = state.line._replace(location=match.key, pool=0, expected=Decimal(0))
     state = state._replace(line=item, confirmed_quantity=None)  # the confirmed quantity was for the previous location
     return _choose_location(state)._replace(effects=(query,))
 
 
 def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
-    """Set the quantity, or ask first if it is far above the expected one. Digits may be a product code by mistake."""
     return _ask_if_plausible(state, value) or _set_quantity(state, value, context)
 
 
 def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)) -> Result:
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
-    reply = _reply(state._replace(quantity=value), GOOD, "adjust.how_many", label=state.line.label, quantity=value)
-    return _ask_if_plausible(state, value, added or value) or reply
+    taken = reply(state._replace(quantity=value), GOOD, "adjust.how_many", label=state.line.label, quantity=value)
+    return _ask_if_plausible(state, value, added or value) or taken
 
 
 def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> Result | None:
-    """Return the question whether so many are meant, for a typed quantity or for `scanned` units at once.
-
-    Return None if the quantity is plausible.
-    """
+    """Return the question whether so many are meant, for a typed quantity or for `scanned` units at once. Return None
+    if the quantity is plausible."""
     if value == state.confirmed_quantity or not _is_implausible(state, value, scanned):
         return None
     return _ask_quantity(
@@ -314,18 +295,15 @@ def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Dec
 
 
 def _ask_quantity(state: AdjustState, kind: str) -> Result:
-    """Return the open question: whether so many are meant, or which record the number names."""
     found, value = state.number_match, state.asked_quantity or Decimal(0)
     if found is None:
-        return _reply(state, kind, "count.confirm_quantity", value=value, label=state.line.label if state.line else "")
+        return reply(state, kind, "count.confirm_quantity", value=value, label=state.line.label if state.line else "")
     return Turn(state, (), Verdict(kind, quantities.number_question(found, value, *state.other_matches)))
 
 
 def _add_to_question(state: AdjustState, match: Match) -> Result | None:
-    """Add a scanned label to the quantity in question.
-
-    Return None if the label is for something else, or if its own quantity is plausible.
-    """
+    """Add a scanned label to the quantity in question. Return None if the label is for something else, or if its own
+    quantity is plausible."""
     assert state.line is not None
     is_same = (match.kind, match.key) == (PRODUCT, state.line.product)
     if state.number_match or state.asked_quantity is None or not is_same:
@@ -351,15 +329,14 @@ def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Resul
     """Set the confirmed quantity. Send the adjustment if its reason was chosen before."""
     reason, state = state.chosen_reason, _clear_question(state)
     if value <= 0:
-        return _reply(state, WRONG, "adjust.none")
+        return reply(state, WRONG, "adjust.none")
     state = state._replace(quantity=value)
     return _apply_reason(state, reason, context) if reason else _ask_reason(state)
 
 
 def _drop_quantity(state: AdjustState) -> Result:
-    """Drop the quantity in question. The quantity before it stays."""
     label = state.line.label if state.line else ""
-    return _reply(
+    return reply(
         _clear_question(state), INFO, "count.not_so_many", value=state.asked_quantity or Decimal(0), label=label
     )
 
@@ -386,7 +363,7 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow
         return _enter_quantity(state, value, context)
     if quantities.is_likely_number(rows, value):
         if number_choices(state):
-            return _reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
+            return reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
         return _handle_scan(_clear_question(state), matches[:1])
     first, *others = matches
     asked = state._replace(number_match=first, other_matches=tuple(others), asked_quantity=value, is_implausible=False)
@@ -394,7 +371,6 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow
 
 
 def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: Context) -> Result:
-    """Handle the answer to a number: it is a quantity, or it names a record."""
     if number == 1:
         return _set_quantity(
             state._replace(confirmed_quantity=value if _is_implausible(state, value) else None), value, context
@@ -404,13 +380,13 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
         return _drop_quantity(state)
     match = matches[number - 2]
     if match.kind in count_state.UNCOUNTABLE_KINDS:  # nothing is lost of these kinds; it was meant for another page
-        return _reply(_clear_question(state), INFO, "count.dropped")
+        return reply(_clear_question(state), INFO, "count.dropped")
     return _handle_scan(_clear_question(state), (match,))
 
 
 def _ask_reason(state: AdjustState) -> Result:
     label = state.line.label if state.line else ""
-    return _reply(
+    return reply(
         state._replace(phase="reason", first_row=0), ASK, "adjust.which_reason", quantity=state.quantity, label=label
     )
 
@@ -423,15 +399,14 @@ def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
 
 
 def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Result:
-    """Send the adjustment with this reason. Ask first if more is lost than expected."""
     if reason.sign < 0 and (_exceeds_expected(state) or _is_unexpected_there(state)):
         assert state.line is not None
         place, expected = location_name(state.line, name_of_pool(state, state.line)), state.line.expected
         asking = state._replace(chosen_reason=reason, phase="quantity")
         args: dict[str, str | Decimal | Msg] = {"place": place, "label": state.line.label, "quantity": state.quantity}
         if not state.has_expected:
-            return _reply(asking, ASK, "adjust.none_expected", result=-state.quantity, **args)
-        return _reply(asking, ASK, "adjust.exceeds_expected", books=expected, result=expected - state.quantity, **args)
+            return reply(asking, ASK, "adjust.none_expected", result=-state.quantity, **args)
+        return reply(asking, ASK, "adjust.exceeds_expected", books=expected, result=expected - state.quantity, **args)
     return _send_adjustment(state, reason, context)
 
 
@@ -450,7 +425,6 @@ def _is_unexpected_there(state: AdjustState) -> bool:
 
 
 def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: Context) -> Result:
-    """Handle the answer to a loss above the expected quantity: lose what was expected, lose all, or count first."""
     assert state.line is not None
     item, quantity = state.line, state.quantity
     kind = exceeded_choices(state)[number - 1][0]
@@ -490,9 +464,8 @@ def _log_write(line: CountLine, quantity: Decimal, context: Context, more: LogEn
 
 
 def _ask_undo(state: AdjustState) -> Result:
-    """Query refusals by the service before the last adjustment is undone."""
     if not state.sent:
-        return _reply(state, WRONG, "count.nothing_to_undo")
+        return reply(state, WRONG, "count.nothing_to_undo")
     return Turn(state, (refused_operations.query_refused_since([state.sent[-1].at]),))
 
 
@@ -509,18 +482,17 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
         signed_message(-sent.quantity),
         stored_message.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else ""),
     )
-    text = msg("adjust.undone", label=sent.line.label, change=change, where=where)
-    return Turn(undone, (write,), undo_verdict(text))
+    return Turn(undone, (write,), undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
 
 
 def _go_back(state: AdjustState) -> Result:
     if state.is_implausible and not state.number_match:
         return _drop_quantity(state)
     if state.number_match or state.chosen_reason:
-        return _reply(_clear_question(state), INFO, "count.dropped")
+        return reply(_clear_question(state), INFO, "count.dropped")
     if state.phase == "reason":
-        return _reply(state._replace(phase="quantity"), INFO, "adjust.back_to_quantity")
+        return reply(state._replace(phase="quantity"), INFO, "adjust.back_to_quantity")
     if state.line is not None and not state.closes_after_send:
         fresh = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0))
-        return _reply(fresh, INFO, "adjust.dropped")
+        return reply(fresh, INFO, "adjust.dropped")
     return Turn(state, (Close(Verdict(INFO, msg("adjust.left"))),))

@@ -12,7 +12,7 @@ from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log import ReasonsRow
+    from aisle.jobs.row_types.supervisor import ReasonsRow
 
 MAX_CHOICES = 99
 """Most rows of a question that can be chosen; each row needs one key."""
@@ -88,10 +88,8 @@ class AdjustState(NamedTuple):
 
 
 def parse_reasons(lines: Iterable[str], logged: Iterable[ReasonsRow] = ()) -> tuple[Reason, ...]:
-    """Return the reasons of a table, then those found in logs.
-
-    A line of the table is `code - words` or `code + words`; other lines are ignored. An empty table gives the defaults.
-    """
+    """Return the reasons of a table, then those found in logs. A line of the table is `code - words` or `code + words`;
+    other lines are ignored. An empty table gives the defaults."""
     found = _parse_table(lines) or _parse_table(LOSS_REASONS)
     codes = {reason.code for reason in found}
     for row in logged:

@@ -108,7 +108,6 @@ def number_matches(state: AdjustState) -> tuple[Match, ...]:
 
 
 def _number_choice(match: Match) -> Msg:
-    """Return the text of the choice that reads the digits as a number of something."""
     if match.kind in UNCOUNTABLE_KINDS:
         return quantities.other_choice_text(match)
     label = match.label or match.key
@@ -116,7 +115,6 @@ def _number_choice(match: Match) -> Msg:
 
 
 def _question(state: AdjustState) -> ListView:
-    """Return the numbered list of locations or reasons."""
     assert state.line is not None
     total = len(state.candidates if state.phase == "location" else state.reasons)
     more = (NEXT_PAGE,) if total > state.page_size else ()

@@ -16,7 +16,6 @@ from aisle.jobs.job import (
     Close,
     Closed,
     Context,
-    Effect,
     Event,
     Job,
     Opened,
@@ -25,6 +24,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.pages import turn_page
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
@@ -238,13 +238,10 @@ class BatchJob(Job[BatchState]):
     """Job that collects orders for one walk, by scan or by number, and then starts the pick."""
 
     name = "batch"
+    state_type = BatchState
     steps: tuple[str, ...] = ("batch",)
-    version = 1
     journalled = True
-
-    def begin(self) -> BatchState:
-        """Return the state without orders."""
-        return BatchState()
+    preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def accepts(self, state: BatchState) -> Accepts:
         """Accept a number of orders at any time. Letters answer questions; orders to be removed are numbered."""
@@ -254,16 +251,7 @@ class BatchJob(Job[BatchState]):
             choices=state.choice_count, command_letters=letters, labels=labels, search=bool(keys), choice_letters=keys
         )
 
-    def prefers(self, state: BatchState) -> tuple[str, ...]:
-        """Prefer orders. Other kinds are accepted only to name them in the answer."""
-        return (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def step_name(self, state: BatchState) -> str:
-        """Return the name of the only step."""
-        return self.name
-
     def view(self, state: BatchState) -> DetailView:
-        """Return the page of the batch."""
         return batch_view(state)
 
     def handle(self, state: BatchState, event: Event, context: Context) -> Result:
@@ -292,7 +280,7 @@ class BatchJob(Job[BatchState]):
             case Command("g"):
                 return _start_pick(state)
             case Command("t"):
-                return _reply(state._replace(is_removing=True, choices=()), ASK, "batch.which_to_remove")
+                return reply(state._replace(is_removing=True, choices=()), ASK, "batch.which_to_remove")
             case Command("u") if state.orders:
                 return _remove_order(state, state.orders[-1].order)
         return Turn(state)
@@ -301,10 +289,6 @@ class BatchJob(Job[BatchState]):
 def tote_letter(state: BatchState, order: str) -> str:
     """Return the letter of an order's tote. Letters shift when an order is removed."""
     return next((TOTE_LETTERS[index] for index, each in enumerate(state.orders) if each.order == order), "")
-
-
-def _reply(state: BatchState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal) -> Result:
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
 # Updates from other jobs and the cache
@@ -340,25 +324,24 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
     why = _reason_not_pickable(row) if row else "batch.no_order"
     if row is None or why:
         without = _without_order(state, order)
-        return _reply(without, WRONG, why, order=order)
+        return reply(without, WRONG, why, order=order)
     owner = _claimed_by(row, context)
     if owner is not None and not was.is_confirmed:
         asking = _without_order(state, order)
         asking = asking._replace(choices=(*asking.choices, BatchChoice(ADD_CLAIMED, order)))
         if owner:
-            return _reply(asking, ASK, "batch.claimed", order=order, who=owner)
-        return _reply(asking, ASK, "batch.claimed_plain", order=order)
+            return reply(asking, ASK, "batch.claimed", order=order, who=owner)
+        return reply(asking, ASK, "batch.claimed_plain", order=order)
     now = _with_order_data(was, row)
     state = state._replace(orders=(*state.orders[:at], now, *state.orders[at + 1 :]))
     if not now.has_lines or was.has_lines:
         return Turn(state)
     stops, single = state.stop_counts
     args = {"tote": TOTE_LETTERS[at], "order": order}
-    return _reply(state, GOOD, "batch.added", lines=now.open_lines, pickup=now.pickup, saved=single - stops, **args)
+    return reply(state, GOOD, "batch.added", lines=now.open_lines, pickup=now.pickup, saved=single - stops, **args)
 
 
 def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Result:
-    """Add and report orders of other people's batches that were assigned to this person."""
     fresh = [row for row in rows if str(row["order_number"]) not in state.reported_orders]
     orders = [str(row["order_number"]) for row in fresh]
     state = state._replace(reported_orders=(*state.reported_orders, *orders))
@@ -367,8 +350,9 @@ def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Resul
         return Turn(state)
     others = tuple(choice for choice in state.choices if choice.kind != "is_tote")  # that was of the last order
     added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in mine)), choices=others)
-    text = msg("batch.assigned", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
-    return Turn(added, query_orders(mine), Verdict(ASK, text))
+    return reply(
+        added, ASK, "batch.assigned", *query_orders(mine), order=mine[0], count=len(mine), who=str(fresh[0]["by"])
+    )
 
 
 def _reason_not_pickable(row: OrderRow) -> str:
@@ -401,22 +385,20 @@ def _with_order_data(order: BatchOrder, row: OrderRow) -> BatchOrder:
 
 
 def _add_next(state: BatchState, rows: Iterable[OrdersRow], context: Context) -> Result:
-    """Add the next unclaimed open orders, sorted by pickup time."""
     mine = {each.order for each in state.orders}
     free = [str(row["order_number"]) for row in rows if _claimed_by(row, context) is None]
     found = [order for order in free if order not in mine][: min(state.wanted_count, MAX_ORDERS - len(mine))]
     state = state._replace(wanted_count=0)
     if not found:
-        return _reply(state, WRONG, "batch.none_left")
+        return reply(state, WRONG, "batch.none_left")
     added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in found)))
-    return Turn(added, query_orders(found), Verdict(GOOD, msg("batch.orders_added", count=len(found))))
+    return reply(added, GOOD, "batch.orders_added", *query_orders(found), count=len(found))
 
 
 # Inputs
 
 
 def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
-    """Add a scanned order. Name anything else in the answer."""
     first = next((each for each in matches if each.kind in (ORDER, REFERENCE)), matches[0])
     code, label = first.code or first.key, first.label or first.key
     if first.kind in (ORDER, REFERENCE):
@@ -429,17 +411,17 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
         return _query_next(state, int(code))
     if first.kind == PRODUCT:
         asking = state._replace(choices=(BatchChoice("look_up", first.key),), is_removing=False)
-        return _reply(asking, WRONG, "batch.is_product", label=label)
+        return reply(asking, WRONG, "batch.is_product", label=label)
     if first.kind not in (PERSON, LOCATION):
-        return Turn(state, (), Verdict(WRONG, msg("batch.not_this", what=name_of(first))))
-    return _reply(state, WRONG, "batch.is_person" if first.kind == PERSON else "batch.is_location", what=label)
+        return reply(state, WRONG, "batch.not_this", what=name_of(first))
+    return reply(state, WRONG, "batch.is_person" if first.kind == PERSON else "batch.is_location", what=label)
 
 
 def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> Result:
     state = state._replace(choices=(), is_removing=False)
     letter = tote_letter(state, order)
     if letter:
-        return _reply(
+        return reply(
             state._replace(choices=(BatchChoice("out", order),)),
             ASK,
             "batch.already_in_batch",
@@ -447,10 +429,11 @@ def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> 
             order=order,
         )
     if len(state.orders) >= MAX_ORDERS:
-        return _reply(state, WRONG, "batch.full", count=MAX_ORDERS)
+        return reply(state, WRONG, "batch.full", count=MAX_ORDERS)
     added = state._replace(orders=(*state.orders, BatchOrder(order, is_confirmed=is_confirmed)))
-    text = msg("batch.order_loading", tote=tote_letter(added, order), order=order)
-    return Turn(added, query_orders((order,)), Verdict(GOOD, text))
+    return reply(
+        added, GOOD, "batch.order_loading", *query_orders((order,)), tote=tote_letter(added, order), order=order
+    )
 
 
 def _is_count(code: str) -> bool:
@@ -458,25 +441,23 @@ def _is_count(code: str) -> bool:
 
 
 def _handle_code(state: BatchState, code: str) -> Result:
-    """Read a small number as a number of orders, and another code as the tote code of the last order.
-
-    Ask first if the code is a long number or looks like an order number.
-    """
+    """Read a small number as a number of orders, and another code as the tote code of the last order. Ask first if the
+    code is a long number or looks like an order number."""
     if _is_count(code):
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
     if not state.orders or (len(code) <= MAX_COUNT_DIGITS and code not in tuple(TOTE_LETTERS)):
-        return _reply(state, WRONG, "batch.unknown", code=code)
+        return reply(state, WRONG, "batch.unknown", code=code)
     if code in tuple(TOTE_LETTERS[:MAX_ORDERS]):
         return _check_tote_letter(state, code)
     if any(each.tote_code.casefold() == code.casefold() for each in state.orders):
         return _set_tote_code(state, code)
     if not _is_label(code):
-        return _reply(state, WRONG, "batch.no_label", code=code)
+        return reply(state, WRONG, "batch.no_label", code=code)
     if state.orders[-1].tote_code:
         return _ask_to_replace(state, code)
     if code.isdecimal() or any(_label_format(each.order) == _label_format(code) for each in state.orders):
         asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
-        return _reply(asking, ASK, "batch.looks_like_order", code=code)
+        return reply(asking, ASK, "batch.looks_like_order", code=code)
     return _set_tote_code(state, code)
 
 
@@ -496,15 +477,13 @@ def _is_label(code: str) -> bool:
 
 
 def _ask_to_replace(state: BatchState, code: str) -> Result:
-    """Ask whether the last order, whose tote has a label, gets another one."""
     last = state.orders[-1]
     asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
     tote, old = tote_letter(state, last.order), last.tote_code
-    return _reply(asking, ASK, "batch.replace_label", tote=tote, old=old, code=code, order=last.order)
+    return reply(asking, ASK, "batch.replace_label", tote=tote, old=old, code=code, order=last.order)
 
 
 def _is_question_open(state: BatchState) -> bool:
-    """Return True if another question than the number of orders is open."""
     return any(choice.kind != "many" for choice in state.choices)
 
 
@@ -512,27 +491,24 @@ def _ask_count(state: BatchState, code: str) -> Result:
     """Ask whether that many orders are meant. Other open questions keep their letters."""
     others = tuple(choice for choice in state.choices if choice.kind not in ("many", *RECORD_CHOICES))
     asking = state._replace(choices=(*others, BatchChoice("many", code)))
-    return _reply(asking, ASK, "batch.confirm_count", count=int(code))
+    return reply(asking, ASK, "batch.confirm_count", count=int(code))
 
 
 def _ask_number(state: BatchState, code: str, match: Match) -> Result:
-    """Ask whether a small number means a number of orders or the record with that number."""
     choices = (BatchChoice("many", code), BatchChoice(f"is_{match.kind}", match.label or match.key))
     asking = state._replace(choices=choices, is_removing=False)
-    return Turn(asking, (), Verdict(ASK, msg("count.number_of_other", value=int(code), what=name_of(match))))
+    return reply(asking, ASK, "count.number_of_other", value=int(code), what=name_of(match))
 
 
 def _check_tote_letter(state: BatchState, letter: str) -> Result:
     """Check a tote letter that was scanned. It must be that of the last order, or the screen would name the wrong tote.
-
-    The code of its own tote is not stored, because letters shift.
-    """
+    The code of its own tote is not stored, because letters shift."""
     order = next((each.order for each in state.orders if tote_letter(state, each.order) == letter), "")
     if not order:
-        return _reply(state, WRONG, "batch.unknown", code=letter)
+        return reply(state, WRONG, "batch.unknown", code=letter)
     if order != state.orders[-1].order:
-        return _reply(state, WRONG, "batch.tote_twice", code=letter)
-    return _reply(
+        return reply(state, WRONG, "batch.tote_twice", code=letter)
+    return reply(
         state._replace(choices=(), is_removing=False), GOOD, "batch.tote", tote=letter, code=letter, order=order
     )
 
@@ -546,15 +522,15 @@ def _set_tote_code(state: BatchState, code: str) -> Result:
     """Set the tote code of the last order. It must be unique within the batch."""
     *others, last = state.orders
     if any(each.tote_code.casefold() == code.casefold() for each in others):
-        return _reply(state, WRONG, "batch.tote_twice", code=code)
+        return reply(state, WRONG, "batch.tote_twice", code=code)
     state = state._replace(orders=(*others, last._replace(tote_code=code)), choices=(), is_removing=False)
-    return _reply(state, GOOD, "batch.tote", tote=tote_letter(state, last.order), code=code, order=last.order)
+    return reply(state, GOOD, "batch.tote", tote=tote_letter(state, last.order), code=code, order=last.order)
 
 
 def _handle_text(state: BatchState, text: str) -> Result:
     """Read a text as a tote code if it has a digit or is one word of capitals, as labels have."""
     if " " in text or not (text.isupper() or any(char.isdigit() for char in text)):
-        return _reply(state, WRONG, "batch.unknown", code=text)
+        return reply(state, WRONG, "batch.unknown", code=text)
     return _handle_code(state, text)
 
 
@@ -562,7 +538,7 @@ def _query_next(state: BatchState, count: int) -> Result:
     state = state._replace(choices=(), is_removing=False)
     free = MAX_ORDERS - len(state.orders)
     if not free:
-        return _reply(state, WRONG, "batch.full", count=MAX_ORDERS)
+        return reply(state, WRONG, "batch.full", count=MAX_ORDERS)
     wanted = min(count, free)
     query = Query("orders", "orders", {"first": 0, "size": wanted + len(state.orders) + EXTRA_ORDERS})
     return Turn(state._replace(wanted_count=wanted), (query,))
@@ -578,7 +554,7 @@ def _handle_choice(state: BatchState, choice: int) -> Result:
             state=turn.state._replace(choices=tuple(each for each in others if each.kind not in RECORD_CHOICES))
         )
     if chosen.kind in RECORD_CHOICES:
-        return _reply(state, INFO, "session.dropped")
+        return reply(state, INFO, "session.dropped")
     if chosen.kind == "look_up":
         return Turn(state, (Start("look_up", {"product_number": chosen.key}),))
     if chosen.kind == "leave":
@@ -599,14 +575,10 @@ def _without_order(state: BatchState, order: str) -> BatchState:
 
 
 def _remove_order(state: BatchState, order: str) -> Result:
-    """Remove the order. The totes after it get new letters."""
-    return _reply(
-        _without_order(state, order), GOOD, "batch.order_removed", tote=tote_letter(state, order), order=order
-    )
+    return reply(_without_order(state, order), GOOD, "batch.order_removed", tote=tote_letter(state, order), order=order)
 
 
 def _start_pick(state: BatchState) -> Result:
-    """Start the pick with these orders and totes."""
     args = {
         "orders": [each.order for each in state.orders],
         "totes": {each.order: each.tote_code for each in state.orders if each.tote_code},
@@ -616,11 +588,10 @@ def _start_pick(state: BatchState) -> Result:
 
 
 def _go_back(state: BatchState) -> Result:
-    """Close the open question, or leave the job. Ask first if the batch has several orders."""
     if state.choices or state.is_removing:
-        return _reply(state._replace(choices=(), is_removing=False), INFO, "session.dropped")
+        return reply(state._replace(choices=(), is_removing=False), INFO, "session.dropped")
     if len(state.orders) > 1:
-        return _reply(state._replace(choices=(BatchChoice("leave"),)), ASK, "batch.leave", count=len(state.orders))
+        return reply(state._replace(choices=(BatchChoice("leave"),)), ASK, "batch.leave", count=len(state.orders))
     return _leave(state)
 
 

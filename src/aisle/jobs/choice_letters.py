@@ -99,11 +99,8 @@ FREE_LETTERS: Final = "efgjmortvzixlsqawckdun"
 
 
 def assign_letters(kinds: Iterable[str], commands: str = "") -> str:
-    """Return one distinct letter for each of these choices.
-
-    If there are more choices than letters, the last choices get none and have to wait. `palette` are letters that the
-    page already uses.
-    """
+    """Return one distinct letter for each of these choices. If there are more choices than letters, the last choices
+    get none and have to wait. `commands` are letters that the page already uses."""
     keys = ""
     for kind in kinds:
         taken = f"{keys}{commands}"

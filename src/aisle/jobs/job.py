@@ -46,10 +46,8 @@ class Write(NamedTuple):
     query: Mapping[str, Json]
     body: Json
     merge_key: str = ""
-    """Key under which unsent writes of one lane are merged into one; empty: never merged.
-
-    A merged `update-customer-order` overrides earlier lines by `line_number`.
-    """
+    """Key under which unsent writes of one lane are merged into one; empty: never merged. A merged
+    `update-customer-order` overrides earlier lines by `line_number`."""
     user: str = ""
     """App user in whose name it is sent, if not the one who is signed in. It then has no terminal."""
     needs_supervisor: bool = False
@@ -103,11 +101,9 @@ class LocalNote(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Question to the service that a person waits for. It is answered or expires; it is never sent late.
-
-    Its id comes as `Requested`. Each time the outbox changes, the query `request_state` (request_id) returns one row
-    with `state` (see aisle.outbox.session_requests) and `answer`.
-    """
+    """Question to the service that a person waits for. It is answered or expires; it is never sent late. Its id comes
+    as `Requested`. Each time the outbox changes, the query `request_state` (request_id) returns one row with `state`
+    (see aisle.outbox.session_requests) and `answer`."""
 
     kind: str
     """`clearance`, or `sign-in` (the PIN of the person signed in)."""
@@ -121,12 +117,9 @@ class Request(NamedTuple):
 
 
 class Export(NamedTuple):
-    """Export of a query's rows to a CSV file.
-
-    The answer is `Rows` with the same id and one row: `file`, `count`, and `why`, the id of a message, empty on
-    success. It is not journalled. The query `file` (file) gives the same row, with the whole path, before anything is
-    written.
-    """
+    """Export of a query's rows to a CSV file. The answer is `Rows` with the same id and one row: `file`, `count`, and
+    `why`, the id of a message, empty on success. It is not journalled. The query `file` (file) gives the same row, with
+    the whole path, before anything is written."""
 
     id: str
     file: str
@@ -218,11 +211,9 @@ class Rows(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """Change in the cache of something that this job shows.
-
-    Topic and key are those of the change feed, or topic `outbox` if operations were sent, confirmed or refused
-    elsewhere. Only home receives `refusal` while it is not on the screen: refused movements are reported in every job.
-    """
+    """Change in the cache of something that this job shows. Topic and key are those of the change feed, or topic
+    `outbox` if operations were sent, confirmed or refused elsewhere. Only home receives `refusal` while it is not on
+    the screen: refused movements are reported in every job."""
 
     topic: str
     key: str
@@ -282,6 +273,11 @@ class Turn(NamedTuple, Generic[S]):
     """Verdict to show; None keeps the current one."""
 
 
+def reply(state: S, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Turn[S]:
+    """Return a turn with a verdict."""
+    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
+
+
 class Policy(NamedTuple):
     """Rules of a store for its jobs, from the settings."""
 
@@ -339,7 +335,9 @@ class Job(ABC, Generic[S]):
     name: str
     steps: tuple[str, ...]
     """Names of all its steps, as `step_name` and the views give them. Each is in the screen registry."""
-    version: int
+    state_type: type[S]
+    """Type of its state. With its defaults it is the state before `Opened`."""
+    version: int = 1
     journalled: bool
     """False for pages without a state worth resuming (home, sign-in)."""
     raw_input: bool = False
@@ -350,10 +348,12 @@ class Job(ABC, Generic[S]):
     """True if the page opens records of any kind: a code that several kinds have exactly is asked about."""
     resolves_ambiguity: bool = False
     """True if the job accepts a code with several meanings and asks the question itself."""
+    preferred_kinds: tuple[str, ...] = ()
+    """Kinds of meanings that it can use, best first, if all its steps use the same; see `resolve`."""
 
-    @abstractmethod
     def begin(self) -> S:
         """Return the state before `Opened`."""
+        return self.state_type()
 
     @abstractmethod
     def handle(self, state: S, event: Event, context: Context) -> Turn[S]:
@@ -363,13 +363,13 @@ class Job(ABC, Generic[S]):
     def accepts(self, state: S) -> Accepts:
         """Return what the grammar may read an input as."""
 
-    @abstractmethod
     def prefers(self, state: S) -> tuple[str, ...]:
-        """Return the kinds of meanings that this step can use, best first; see `resolve`."""
+        """Return the kinds of meanings that this step can use, best first."""
+        return self.preferred_kinds
 
-    @abstractmethod
     def step_name(self, state: S) -> str:
-        """Return the name of the current step, as its view has it."""
+        """Return the name of the current step, as its view has it. By default it is that of the job."""
+        return self.name
 
     @abstractmethod
     def view(self, state: S) -> View:

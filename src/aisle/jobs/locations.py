@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aisle.barcode_keys import has_gtin_form
 from aisle.jobs import pages
-from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number
+from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pages import page_size
@@ -239,13 +239,12 @@ class LocationPage(DetailPage[LocationsState]):
 
 
 def _go_to_neighbour(state: LocationsState, *, is_next: bool) -> Result:
-    """Go to the next or previous location in walking order."""
     state = state._replace(offered=None)
     if state.location is None:
         return Turn(state)
     if code := state.location["after" if is_next else "before"]:
         return Turn(state, (_query_chosen(code),))
-    return Turn(state, (), Verdict(INFO, msg("locations.last_location" if is_next else "locations.first_location")))
+    return reply(state, INFO, "locations.last_location" if is_next else "locations.first_location")
 
 
 def _show_next_page(state: LocationsState, context: Context) -> Result:
@@ -257,9 +256,8 @@ def _start_job(letter: str, state: LocationsState, context: Context) -> Result:
 
 
 def _go_back(state: LocationsState, context: Context) -> Result:
-    """Withdraw the offer, return to the list if the page was opened from it, or leave the job."""
     if state.offered:
-        return Turn(state._replace(offered=None), (), Verdict(INFO, msg("session.dropped")))
+        return reply(state._replace(offered=None), INFO, "session.dropped")
     if state.code and state.opened_from_list:
         listed = state._replace(code="", page=0)
         return Turn(listed, _list_queries(listed, context))
@@ -275,7 +273,6 @@ def _label(row: ProductHereRow) -> str:
 
 
 def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, ...]:
-    """Return the lines on the quantity at the location, its tags and its pool."""
     if location is None:
         return (Line("location", raw(state.code)), Line("note", msg("locations.unknown")))
     count, shown = max(location["total"], len(state.products)), len(state.products)
@@ -293,7 +290,6 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
 
 
 def _held_blocks(products: list[ProductHereRow]) -> tuple[Block, ...]:
-    """Return a block of held goods for each order."""
     orders: dict[str, list[tuple[Msg, Msg]]] = {}
     for row in products:
         kept: dict[str, Decimal] = {}
@@ -341,13 +337,10 @@ class LocationsJob(PageJob[LocationsState]):
     """Job that leads from location to location on the screen."""
 
     name = "locations"
+    state_type = LocationsState
     steps: tuple[str, ...] = ("locations.list", "locations.location")
-    version = 1
     journalled = True
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
-
-    def begin(self) -> LocationsState:
-        return LocationsState()
 
     def page(self, state: LocationsState) -> Page[LocationsState]:
         return LIST if state.is_list else PAGE
@@ -362,7 +355,6 @@ class LocationsJob(PageJob[LocationsState]):
         return super().handle(state, event, context)
 
     def uses_product(self, state: LocationsState, product: str) -> bool:
-        """Return True for a product at the location on the screen."""
         return any(row["product_number"] == product for row in state.products)
 
     def handle_opened(self, state: LocationsState, args: Args, context: Context) -> Result:
@@ -415,7 +407,7 @@ class LocationsJob(PageJob[LocationsState]):
         if total == 1:
             return _open_location(state, rows[0]["location_code"])
         listed = state._replace(code="", search=text, rows=rows, total=total, first=0, cursor=-1, opened_from_list=True)
-        return Turn(listed, (), Verdict(INFO, msg("locations.found", text=text, count=total)))
+        return reply(listed, INFO, "locations.found", text=text, count=total)
 
     def handle_scan(self, state: LocationsState, matches: tuple[Match, ...], context: Context) -> Result:
         """Open a scanned location. Offer a product or an order as a choice."""
@@ -429,10 +421,10 @@ class LocationsJob(PageJob[LocationsState]):
         if match.kind in (ORDER, REFERENCE):
             state = state._replace(offered=OfferedChoice("order", match.key))
             query = Query("offered", "order", {"order_number": match.key})
-            return Turn(state, (query,), Verdict(ASK, msg("look_up.is_order", order=match.key, who=label)))
+            return reply(state, ASK, "look_up.is_order", query, order=match.key, who=label)
         if match.kind != PERSON:
-            return Turn(state, (), Verdict(INFO, msg("locations.not_this", what=name_of(match))))
-        return Turn(state, (), Verdict(INFO, msg("locations.is_person", name=label)))
+            return reply(state, INFO, "locations.not_this", what=name_of(match))
+        return reply(state, INFO, "locations.is_person", name=label)
 
 
 _POOLS_QUERY = Query("store", "store", {}, is_live=True)
@@ -451,7 +443,6 @@ def _queries(code: str) -> tuple[Query, ...]:
 
 
 def _open_location(state: LocationsState, code: str) -> Result:
-    """Open the page of a location."""
     if code != state.code:
         state = state._replace(location=None)
     state = state._replace(code=code, typed="", page=0, offered=None)
@@ -459,18 +450,15 @@ def _open_location(state: LocationsState, code: str) -> Result:
 
 
 def _check_order(state: LocationsState, rows: tuple[OrderRow, ...]) -> Result:
-    """Withdraw the offered order if it can no longer be picked."""
     row = rows[0] if rows else None
     gone = row and (row.get("is_rejected") or row.get("is_active") is False)
     if not row or not gone or state.offered is None:
         return Turn(state)
     id_ = "batch.rejected" if row.get("is_rejected") else "batch.finished"
-    verdict = Verdict(WRONG, msg(id_, order=state.offered.key))
-    return Turn(state._replace(offered=None), (), verdict)
+    return reply(state._replace(offered=None), WRONG, id_, order=state.offered.key)
 
 
 def _scan_product(state: LocationsState, product: str, label: str) -> Result:
-    """Offer the scanned product, and query its stock at the location on the screen."""
     if state.is_list:
         return Turn(state, (Start("look_up", {"product_number": product, "label": label}),))
     state = state._replace(offered=OfferedChoice("product", product, label))
@@ -483,7 +471,6 @@ def _report_product_here(state: LocationsState, products: list[ProductHereRow]) 
         return Turn(state)
     label = state.offered.label or state.offered.key
     if not products:
-        return Turn(state, (), Verdict(ASK, msg("locations.not_here", label=label, place=state.code)))
+        return reply(state, ASK, "locations.not_here", label=label, place=state.code)
     quantity = known_number(products[0]["quantity"])
-    text = msg("locations.product_here", label=label, place=state.code, quantity=quantity)
-    return Turn(state, (), Verdict(ASK, text))
+    return reply(state, ASK, "locations.product_here", label=label, place=state.code, quantity=quantity)

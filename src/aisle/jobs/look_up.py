@@ -21,6 +21,7 @@ from aisle.jobs.job import (
     Turn,
     format_number,
     money_message,
+    reply,
 )
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
@@ -91,10 +92,8 @@ class LookUpState(NamedTuple):
     offered_order: str = ""
     """Scanned order whose number is offered as a choice."""
     kept_choices: tuple[OfferedChoice, ...] | None = ()
-    """The page's own choices when the order was offered, so that later answers do not change their numbers.
-
-    None after a resume, because a journal has no live rows; the current choices then count until an answer comes.
-    """
+    """The page's own choices when the order was offered, so that later answers do not change their numbers. None after
+    a resume, because a journal has no live rows; the current choices then count until an answer comes."""
     searched_for: str = ""
     """Words whose answer has not come yet."""
 
@@ -170,10 +169,9 @@ def _find_as_typed(state: LookUpState, text: str, choices: int, context: Context
 
 
 def _go_back(state: LookUpState, context: Context) -> Result:
-    """Close the offer, return to the list that the page was opened from, or leave the job."""
     if state.offered_order:
         state = state._replace(offered_order="")
-        return Turn(state, _refresh(state, context), Verdict(INFO, msg("session.dropped")))
+        return reply(state, INFO, "session.dropped", *_refresh(state, context))
     if state.product_number and state.search:
         listed = state._replace(product_number="", page=0, cursor=-1)
         return Turn(listed, _refresh(listed, context))
@@ -286,7 +284,6 @@ def _start_store_product(state: LookUpState, context: Context) -> Result:
 
 
 def _lines(product: Product) -> list[Line]:
-    """Return the main lines: stock, price and warnings."""
     stock = _stock_text(product) if product.is_stocked else msg("look_up.no_stock")
     text = msg("look_up.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
     lines = [Line("quantity", text)]
@@ -321,7 +318,6 @@ def with_age(title: Msg, age: Decimal) -> Msg:
 
 
 def _stock_blocks(product: Product) -> tuple[Block, ...]:
-    """Return the blocks of locations and pools; empty for products without stock."""
     if product.has_no_stock:
         return ()
     return (
@@ -365,11 +361,8 @@ def delivery_rows(deliveries: Iterable[ExpectedDelivery]) -> Iterator[Cells]:
 
 
 def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
-    """Return the product's master data, and when it was counted and estimated.
-
-    The time of the estimate is not the age of the data: an estimate is made when stock moves and is valid until the
-    next.
-    """
+    """Return the product's master data, and when it was counted and estimated. The time of the estimate is not the age
+    of the data: an estimate is made when stock moves and is valid until the next."""
     known = (
         ("label.product_number", raw(number), number),
         ("label.brand", raw(details.brand), details.brand),
@@ -442,13 +435,10 @@ class LookUpJob(PageJob[LookUpState]):
     """Job that shows all data of a product, found by a scan or by words."""
 
     name = "look_up"
+    state_type = LookUpState
     steps: tuple[str, ...] = ("look_up.list", "look_up.product")
-    version = 1
     journalled = True
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
-
-    def begin(self) -> LookUpState:
-        return LookUpState()
 
     def page(self, state: LookUpState) -> Page[LookUpState]:
         return LIST if state.is_list else PAGE
@@ -514,11 +504,10 @@ class LookUpJob(PageJob[LookUpState]):
         if match.kind == LOCATION:
             return Turn(state, (Start("locations", {"location_code": match.key}),))
         if match.kind in (ORDER, REFERENCE):
-            text = msg("look_up.is_order", order=match.key, who=label)
-            return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
+            return reply(state.with_offered_order(match.key), ASK, "look_up.is_order", order=match.key, who=label)
         if match.kind != PERSON:
-            return Turn(state, (), Verdict(INFO, msg("my_entries.not_this", what=name_of(match))))
-        return Turn(state, (), Verdict(INFO, msg("look_up.is_person", name=label)))
+            return reply(state, INFO, "my_entries.not_this", what=name_of(match))
+        return reply(state, INFO, "look_up.is_person", name=label)
 
 
 def _open_product(state: LookUpState, product: str, label: str = "") -> Result:
@@ -563,4 +552,4 @@ def _handle_found(state: LookUpState, answer: Rows, context: Context) -> Result:
         product_number="", search=text, rows=rows, total=total, may_have_more=partly, first=0, cursor=-1
     )
     found = "look_up.found_more" if partly else "look_up.found"
-    return Turn(listed, (), Verdict(INFO, msg(found, text=text, count=total)))
+    return reply(listed, INFO, found, text=text, count=total)

@@ -71,10 +71,8 @@ def decide(
     user: str = "",
 ) -> Decision:
     """Return the writes of an action for an order in its current state; `row` is None if this host does not know it.
-
     All writes need a supervisor. `user` is the person who acts. `can_reject_lines`: the service accepts rejections of
-    lines.
-    """
+    lines."""
     done = _decide(order, row, action, store, can_reject_lines, user)
     reported = any(isinstance(each, Write) for each in done.writes)
     return done._replace(writes=tuple(_for_supervisor(each, reported) for each in done.writes))
@@ -149,7 +147,6 @@ def _claim(order: str, row: OrderHeader, action: OrderAction, store: str, user: 
 
 
 def _set_priority(order: str, row: OrderHeader, action: OrderAction) -> Decision:
-    """Set or remove the priority of an order, in all lists and in its batch."""
     first = action.kind == PRIORITY
     if bool(row.get("is_priority")) == first:
         return Decision(
@@ -223,7 +220,6 @@ def _close_or_reopen_line(
 
 
 def _line_rejection_write(order: str, action: OrderAction, store: str) -> Write:
-    """Return the write that rejects one line, or withdraws its rejection. Beyond the interface: `line-rejection`."""
     closing = action.kind == CLOSE_LINE
     line: LineRejection = {"line_number": action.line, "is_rejected": closing}
     if closing:

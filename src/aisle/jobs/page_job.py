@@ -202,8 +202,6 @@ class PageJob(Job[S]):
 
     topics: tuple[str, ...] = ()
     """Topics whose changes make it query again; empty: all."""
-    preferred_kinds: tuple[str, ...] = ()
-    """Kinds of meanings that its pages can use, best first."""
 
     @abstractmethod
     def page(self, state: S) -> Page[S]:
@@ -244,10 +242,6 @@ class PageJob(Job[S]):
     def accepts(self, state: S) -> Accepts:
         """Accept what the open page accepts."""
         return self.page(state).accepts(state)
-
-    def prefers(self, state: S) -> tuple[str, ...]:
-        """Prefer the same kinds on all pages."""
-        return self.preferred_kinds
 
     def step_name(self, state: S) -> str:
         """Return the name of the open page."""

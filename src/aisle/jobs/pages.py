@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn
+from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg
 from aisle.scan.inputs import ROW_KEY
 from aisle.scan.meaning import (
@@ -67,9 +67,7 @@ def toggle_mark(marked: tuple[str, ...], key: str) -> tuple[str, ...]:
 
 def mark_with_key(state: Any, key: str, size: int, key_of: Callable[[Any], str], most: int) -> Any:
     """Return the list after a key that marks: the row in focus, or that and the next one up or down (Shift and arrow).
-
-    A next row that is not in the window yet is marked by the next key.
-    """
+    A next row that is not in the window yet is marked by the next key."""
     row = row_in_focus(state)
     if row is None:
         return state
@@ -88,13 +86,13 @@ MARK_KEYS = ("mark", "shift+up", "shift+down")
 def mark_all(state: M, keys: tuple[str, ...], message: Msg) -> Turn[M]:
     """Mark all of these rows; remove all marks if all of them are marked already."""
     if set(keys) <= set(state.marked):
-        return Turn(state._replace(marked=()), (), Verdict(INFO, msg("orders.none_marked")))
+        return reply(state._replace(marked=()), INFO, "orders.none_marked")
     return Turn(state._replace(marked=keys), (), Verdict(INFO, message))
 
 
 def clear_marks(state: M) -> Turn[M]:
     """Remove all marks and stop marking."""
-    return Turn(state._replace(is_marking=False, marked=()), (), Verdict(INFO, msg("orders.none_marked")))
+    return reply(state._replace(is_marking=False, marked=()), INFO, "orders.none_marked")
 
 
 MAX_TYPED_DIGITS = 8
@@ -148,11 +146,8 @@ W = TypeVar("W", bound=ListState)
 
 
 def page_size(context: Context, *, has_progress_bars: bool = False) -> int:
-    """Return the number of rows to query for a window with one line of commands below or beside it.
-
-    It is at most the number of rows in sight, so that paging skips no row. `has_progress_bars`: a wide screen has no
-    extra rows.
-    """
+    """Return the number of rows to query for a window with one line of commands below or beside it. It is at most the
+    number of rows in sight, so that paging skips no row. `has_progress_bars`: a wide screen has no extra rows."""
     more = 0 if has_progress_bars else context.extra_rows
     return min(context.window_rows + (1 if context.window_rows > 1 else 0) + more, context.visible_rows)
 
@@ -165,10 +160,8 @@ def with_rows(state: W, rows: tuple[Any, ...], total: int) -> W:
 
 
 def fill_page(state: Any, context: Context) -> Any:
-    """Return the state for another screen size: the last page is full and the cursor is in the window.
-
-    States without a window are returned unchanged.
-    """
+    """Return the state for another screen size: the last page is full and the cursor is in the window. States without a
+    window are returned unchanged."""
     if not all(hasattr(state, name) for name in ("first", "cursor", "total")):
         return state
     first = max(0, min(state.first, state.total - max(1, page_size(context))))
@@ -178,10 +171,8 @@ def fill_page(state: Any, context: Context) -> Any:
 
 
 def is_past_end(state: ListState, answer: Rows) -> bool:
-    """Return True if the window is beyond the end of its list and must be queried again.
-
-    A window at the start never is, whatever the answer says; otherwise it would be queried without end.
-    """
+    """Return True if the window is beyond the end of its list and must be queried again. A window at the start never
+    is, whatever the answer says; otherwise it would be queried without end."""
     return state.first > 0 and answer.total > 0 and not answer.rows
 
 
@@ -193,10 +184,8 @@ def handle_list_input(
     open_row: Callable[[W, Any, Context], Turn[W]],
     letters: str | None = None,
 ) -> Turn[W]:
-    """Handle the inputs that all lists share: a number or Enter opens a row, keys move, typed text searches.
-
-    `letters` are the list's own command letters; None if the list cannot be searched.
-    """
+    """Handle the inputs that all lists share: a number or Enter opens a row, keys move, typed text searches. `letters`
+    are the list's own command letters; None if the list cannot be searched."""
     match event:
         case Choice() | CursorKey("enter"):
             row = chosen_row(state, event)
@@ -211,11 +200,9 @@ def handle_list_input(
 
 
 def with_typed_search(state: W, text: str, letters: str = "", numbered: int | None = None) -> W | None:
-    """Return the window that searches for the typed text, or None if the search does not change.
-
-    Text that may become a row number or a command is no search yet. `letters` are the list's own command letters.
-    Further digits continue a search by digits, however many they are.
-    """
+    """Return the window that searches for the typed text, or None if the search does not change. Text that may become a
+    row number or a command is no search yet. `letters` are the list's own command letters. Further digits continue a
+    search by digits, however many they are."""
     choices = numbered_rows(state) if numbered is None else numbered
     goes_on = len(text) > MAX_TYPED_DIGITS and text.isdecimal() and bool(state.typed) and text.startswith(state.typed)
     typed = "" if is_no_search(text, f"bh{PAGE_LETTERS}{letters}", choices) and not goes_on else text
@@ -303,10 +290,8 @@ def list_view(
     may_have_more: bool = False,
     has_two_line_rows: bool = False,
 ) -> ListView:
-    """Return the window as a view; `hints` come before those of all lists.
-
-    `may_have_more` and `has_two_line_rows` are those of `ListView`.
-    """
+    """Return the window as a view; `hints` come before those of all lists. `may_have_more` and `has_two_line_rows` are
+    those of `ListView`."""
     return ListView(
         name=name,
         title=title,
@@ -340,19 +325,17 @@ S = TypeVar("S")
 
 
 def reject_input(state: S, event: Event) -> Turn[S]:
-    """Answer an input that the page cannot use, so that no input is ignored silently.
-
-    A short typed number is taken for a choice that does not exist.
-    """
+    """Answer an input that the page cannot use, so that no input is ignored silently. A short typed number is taken for
+    a choice that does not exist."""
     if isinstance(event, Scan):
         what = event.matches[0].label or event.matches[0].key
     elif isinstance(event, Text | UnknownCode):
         what = event[0]
         if what.isdecimal() and len(what) <= MAX_TYPED_DIGITS:
-            return Turn(state, (), Verdict(WRONG, msg("input.no_choice", text=what)))
+            return reply(state, WRONG, "input.no_choice", text=what)
     else:
         return Turn(state)
-    return Turn(state, (), Verdict(WRONG, msg("today.unknown", text=what)))
+    return reply(state, WRONG, "today.unknown", text=what)
 
 
 def query_window(id_: str, name: str, args: Args, first: int, size: int) -> Query:

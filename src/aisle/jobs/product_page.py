@@ -165,7 +165,6 @@ def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) 
 
 
 def _parse_codes(row: ProductRow) -> tuple[str, ...]:
-    """Return the product's own barcode, then the further ones, without duplicates."""
     further = row.get("barcodes_array")
     more = further if isinstance(further, list) else split_codes(str(further or ""))
     found = dict.fromkeys(str(code) for code in (row.get("barcode"), *more) if code)
@@ -214,10 +213,8 @@ def parse_expected_deliveries(rows: Iterable[NextDeliveriesRow], now: str) -> tu
 
 
 def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
-    """Return a due date in store time, marked if it is past.
-
-    A day is past when it is over. `is_moment`: the field holds a time, not a day.
-    """
+    """Return a due date in store time, marked if it is past. A day is past when it is over. `is_moment`: the field
+    holds a time, not a day."""
     moment, present = store_time.parse_time(at), store_time.parse_time(now)
     if moment is None or present is None:
         return msg("moment", at=at)

@@ -94,20 +94,16 @@ def best_match(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[
 
 
 def is_likely_number(rows: Iterable[RecordsByNumberRow], value: Decimal) -> bool:
-    """Return True if known digits are certainly a number: too large for a quantity, and no match is a guess.
-
-    `rows` are those of the query `records_by_number`.
-    """
+    """Return True if known digits are certainly a number: too large for a quantity, and no match is a guess. `rows` are
+    those of the query `records_by_number`."""
     listed = tuple(rows)
     is_guess = any(row.get("is_guess") for row in listed) or are_several_guesses(listed)
     return value > MAX_LIKELY_QUANTITY and not is_guess
 
 
 def are_several_guesses(rows: Iterable[RecordsByNumberRow]) -> bool:
-    """Return True if digits fit several records with other leading zeros, none of them exactly.
-
-    Goods and locations come before orders, as for a scan (`resolve`).
-    """
+    """Return True if digits fit several records with other leading zeros, none of them exactly. Goods and locations
+    come before orders, as for a scan (`resolve`)."""
     names = [(row["kind"], row["key"]) for row in rows if row.get("has_other_zeros")]
     usable = [name for name in names if name[0] in (PRODUCT, LOCATION)] or names
     return len(set(usable)) > 1
@@ -131,12 +127,9 @@ def may_be_number_of(kind: str, value: Decimal) -> bool:
 def is_implausible(
     value: Decimal, expected: Decimal, limit: Decimal, entered: Decimal = Decimal(0), added: Decimal | None = None
 ) -> bool:
-    """Return True if a quantity must be confirmed.
-
-    It is implausible if it is far more than `expected`, or at least `limit` if nothing is expected; seven digits always
-    are. Values up to `entered` are plausible, and so are those not far above it, unless at least `limit` was entered at
-    once (`added`: by a scan, which adds to the others).
-    """
+    """Return True if a quantity must be confirmed. It is implausible if it is far more than `expected`, or at least
+    `limit` if nothing is expected; seven digits always are. Values up to `entered` are plausible, and so are those not
+    far above it, unless at least `limit` was entered at once (`added`: by a scan, which adds to the others)."""
     if value <= entered:
         return False
     if value >= ALWAYS_ASKED_FROM:
@@ -154,10 +147,8 @@ def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:
 
 
 def quantity_prompt(keys: str, *, scans: bool = True, is_total: bool = True) -> Msg:
-    """Return the prompt where letters choose and a number is the total quantity, or that of what was scanned.
-
-    `scans`: a scan continues.
-    """
+    """Return the prompt where letters choose and a number is the total quantity, or that of what was scanned. `scans`:
+    a scan continues."""
     if is_total:
         return msg("prompt.choose_or_many" if scans else "prompt.choose_or_type", letters=spell_letters(keys))
     id_ = "prompt.choose_or_how_many" if scans else "prompt.choose_or_type_how_many"

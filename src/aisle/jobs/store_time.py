@@ -16,10 +16,8 @@ _DATE_LENGTH = len("2026-11-27")
 
 
 def parse_time(text: str) -> datetime | None:
-    """Parse a date or time (ISO 8601) into the zone of the store; None if it is invalid.
-
-    The year 1, by which some services mean no time, is invalid: no zone can be applied to its first day.
-    """
+    """Parse a date or time (ISO 8601) into the zone of the store; None if it is invalid. The year 1, by which some
+    services mean no time, is invalid: no zone can be applied to its first day."""
     try:
         moment = datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError, OSError):
@@ -73,10 +71,8 @@ def start_of_today(now: str) -> datetime:
 
 
 def to_local_text(text: str) -> str:
-    """Return a day field in a form that sorts as text: its day, or a local time without zone.
-
-    Other text is returned unchanged.
-    """
+    """Return a day field in a form that sorts as text: its day, or a local time without zone. Other text is returned
+    unchanged."""
     if len(text) <= _DATE_LENGTH:
         return text
     moment = parse_time(text)

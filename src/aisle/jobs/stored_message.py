@@ -132,7 +132,6 @@ def _parse_message(text: str) -> Msg | None:
 
 
 def _is_valid_message(found: object) -> bool:
-    """Return True if this is a message whose arguments can be drawn."""
     if not isinstance(found, Msg) or not isinstance(found.id, str) or not isinstance(found.args, tuple):
         return False
     pairs = [arg for arg in found.args if isinstance(arg, tuple) and len(arg) == 2 and isinstance(arg[0], str)]

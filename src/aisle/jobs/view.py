@@ -17,10 +17,8 @@ STATE_WORDS = {
 
 
 class Msg(NamedTuple):
-    """Message of the catalogue: its id and its arguments.
-
-    Strings among the arguments are raw: they pass `aisle.safe_text` when they are drawn.
-    """
+    """Message of the catalogue: its id and its arguments. Strings among the arguments are raw: they pass
+    `aisle.safe_text` when they are drawn."""
 
     id: str
     args: tuple[tuple[str, str | int | Decimal | Msg], ...] = ()
@@ -76,10 +74,8 @@ def undo_verdict(text: Msg) -> Verdict:
 
 
 class Line(NamedTuple):
-    """Important line of a step. `role` decides its position and weight on every screen size.
-
-    Roles: `location`, `product`, `quantity`, `user`, `note`, `tote`.
-    """
+    """Important line of a step. `role` decides its position and weight on every screen size. Roles: `location`,
+    `product`, `quantity`, `user`, `note`, `tote`."""
 
     role: str
     text: Msg

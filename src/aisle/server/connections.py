@@ -27,6 +27,8 @@ log = logging.getLogger("aisle.server")
 
 
 _MOST = 10_000
+_MOST_TLS = 1_500
+"""The same with TLS, where each takes some 50 KiB of memory."""
 LARGEST_BACKLOG = 2048
 _IN_A_ROW = 64
 """Maximum number of connections accepted in one iteration of the loop, since the existing ones wait for it."""
@@ -81,14 +83,16 @@ class ConnectionLimits(NamedTuple):
         return self.body_seconds + small / self.body_rate + (received - small) / self.large_body_rate
 
 
-def connection_limits(per_address: int | None = None, proxies: Collection[Network] = ()) -> ConnectionLimits:
-    """Return limits that fit the file descriptors of this process, minus a reserve for the database and files."""
+def connection_limits(
+    per_address: int | None = None, proxies: Collection[Network] = (), *, tls: bool = False
+) -> ConnectionLimits:
+    """Return limits that fit memory and the file descriptors of this process, minus a reserve for other files."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    connections, backlog = _MOST, _IN_A_ROW
+    connections, backlog = _MOST_TLS if tls else _MOST, _IN_A_ROW
     if limit != resource.RLIM_INFINITY:
         backlog = max(1, min(_IN_A_ROW, limit // 16))
         spare = limit - min(_RESERVE, limit // 4) - _ROUNDS * backlog
-        connections = max(1, min(_MOST, spare))
+        connections = max(1, min(connections, spare))
     share = max(1, connections // _SHARE) if per_address is None else per_address
     return ConnectionLimits(connections=connections, per_address=share, proxies=proxies, backlog=backlog)
 

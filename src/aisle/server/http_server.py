@@ -12,6 +12,7 @@ import signal
 import socket
 import ssl
 import threading
+from asyncio import sslproto
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -28,6 +29,8 @@ from aisle.server.fair_rounds import FairStarts
 
 _SHARE = 4
 """Divisor of all connections for the maximum number of simultaneous handshakes."""
+_TLS_BUFFER_BYTES = 16 << 10
+"""Bytes of a connection's buffer: one record of TLS. asyncio's own 256 KiB are all in memory, for an idle one too."""
 
 
 class Handshakes:
@@ -276,6 +279,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
     async def create_server(self, protocol_factory: Any, *args: Any, **options: Any) -> asyncio.Server:
         if context := options.pop("ssl", None):
+            sslproto.SSLProtocol.max_size = _TLS_BUFFER_BYTES
             protocol_factory = Handshakes(protocol_factory, context, self._limits).begin
         server = await super().create_server(protocol_factory, *args, **options)
         for listener in server.sockets:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs import quantities
 from aisle.jobs.count import count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
-from aisle.jobs.job import Context, Query, Turn
+from aisle.jobs.job import Context, Query, Turn, reply
 from aisle.jobs.quantities import DROP_QUANTITY, distinct_labels, name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
@@ -37,9 +37,9 @@ def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
     """Add a scanned location or product to the list; the walking order of a location is looked up first."""
     match = next((each for each in scan.matches if each.kind in (LOCATION, PRODUCT)), None)
     if match is None:
-        return finish_count.reply(state, WRONG, "count.not_this", what=name_of(scan.matches[0]))
+        return reply(state, WRONG, "count.not_this", what=name_of(scan.matches[0]))
     if any(is_same_target(each, match) for each in state.plan):
-        return finish_count.reply(state, INFO, "count.listed_before", what=match.label or match.key)
+        return reply(state, INFO, "count.listed_before", what=match.label or match.key)
     if match.kind == PRODUCT:
         return _add_to_plan(state, (CountTarget("product", match.key, match.label or match.key),))
     state = state._replace(pending_scan=match)
@@ -65,7 +65,7 @@ def query_aisle(state: CountState) -> PlanTurn:
     """Query all locations in the aisle of the location that was added last."""
     beside = next((each.key for each in reversed(state.plan) if each.key == state.location), "")
     if not beside:
-        return finish_count.reply(state, WRONG, "count.scan_location_first")
+        return reply(state, WRONG, "count.scan_location_first")
     return Turn(state, (Query("aisle", "locations", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
 
 
@@ -89,11 +89,10 @@ def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTur
     todo = tuple(sorted(todo, key=_in_walk_order))
     first = max(0, todo.index(targets[0]) - ROWS_ABOVE) if len(targets) == 1 else 0
     state = state._replace(plan=todo, location=location, first_row=first)
-    return finish_count.reply(state, GOOD, "count.listed", what=what, count=len(todo))
+    return reply(state, GOOD, "count.listed", what=what, count=len(todo))
 
 
 def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
-    """Return the sort key of a target: locations in walking order, then products by name."""
     return (
         target.kind != "location",
         target.walk_order,
@@ -104,19 +103,17 @@ def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
 def remove_from_plan(state: CountState) -> PlanTurn:
     """Remove the target that was added last from the list."""
     if not state.plan:
-        return finish_count.reply(state, WRONG, "count.nothing_to_undo")
+        return reply(state, WRONG, "count.nothing_to_undo")
     removed = max(state.plan, key=lambda each: each.added)
     location = "" if removed.key == state.location else state.location
     state = state._replace(plan=tuple(each for each in state.plan if each != removed), location=location, first_row=0)
-    return finish_count.reply(
-        state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan)
-    )
+    return reply(state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan))
 
 
 def start_plan(state: CountState) -> PlanTurn:
     """Start counting the first target of the list."""
     if not state.plan:
-        return finish_count.reply(state, WRONG, "count.list_empty")
+        return reply(state, WRONG, "count.list_empty")
     return finish_count.begin_count(state, state.plan[0])
 
 
@@ -144,12 +141,12 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
     """Handle a scan: the next target, or one more of a product here."""
     match = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
     if match is None:
-        return finish_count.reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
     if state.phase == "start":
         turn = finish_count.begin_count(state, count_target(match))
         return turn if match.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=match))
     if state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and match.kind == LOCATION):
-        return finish_count.reply(state, WRONG, "count.answer_first", what=name_of(match))
+        return reply(state, WRONG, "count.answer_first", what=name_of(match))
     if state.phase == "recount":
         return _add_to_recount(state, match, context)
     asked = _asked_line(state, match)
@@ -158,7 +155,7 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
         state = state._replace(current_index=asked)
     if state.only_product and match.key != state.only_product:
         labels = distinct_labels(state.label, state.only_product, match)
-        return finish_count.reply(state, WRONG, "count.product_first", **labels)
+        return reply(state, WRONG, "count.product_first", **labels)
     if state.mode == "product":
         return _scan_at_stop(state, match, context)
     return _scan_location(state, match, context) if match.kind == LOCATION else scan_product(state, match, context)
@@ -197,11 +194,9 @@ def product_of_choice(state: CountState, number: int) -> Match | None:
 
 
 def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
-    """Handle a scan or a letter while a quantity is in question.
-
-    Nothing else is accepted before the answer, except `u`, which drops the quantity. A scan of the same product with a
-    large quantity is added to the quantity in question.
-    """
+    """Handle a scan or a letter while a quantity is in question. Nothing else is accepted before the answer, except
+    `u`, which drops the quantity. A scan of the same product with a large quantity is added to the quantity in
+    question."""
     value, item = Decimal(state.choices[0].key), view.open_quantity_line(state)
     assert item is not None
     if isinstance(event, Scan):
@@ -214,12 +209,12 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
         asked = ((choice.kind, choice.key) for choice in state.choices[1:])
         if not is_plausibility_asked(state) and (first.kind, first.key) in asked:
             return handle_scan(state._replace(choices=()), event.matches, context)  # it says what the number was
-        return finish_count.reply(state, WRONG, "count.answer_first", what=name_of(first))
+        return reply(state, WRONG, "count.answer_first", what=name_of(first))
     if event.letter == "u":
         return drop_quantity(state)
     if not is_plausibility_asked(state):
         return Turn(state, (), Verdict(WRONG, _repeated_question(state, value)))
-    return finish_count.reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
+    return reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
 
 
 def _repeated_question(state: CountState, value: Decimal) -> Msg:
@@ -236,9 +231,9 @@ def drop_quantity(state: CountState) -> Result:
     """Drop the quantity in question; the earlier one stays."""
     item = view.open_quantity_line(state)
     if not is_plausibility_asked(state) or item is None:
-        return finish_count.reply(state._replace(choices=()), INFO, "count.dropped")
+        return reply(state._replace(choices=()), INFO, "count.dropped")
     value = Decimal(state.choices[0].key)
-    return finish_count.reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
+    return reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
 
 
 def count_target(match: Match) -> CountTarget:
@@ -247,20 +242,18 @@ def count_target(match: Match) -> CountTarget:
 
 
 def _target_of_number(match: Match) -> CountTarget:
-    """Return the choice for a record that has the typed digits as its number."""
     if match.kind in count_state.UNCOUNTABLE_KINDS:
         return CountTarget(match.kind, match.key, match.key if match.kind == ORDER else match.label or match.key)
     return count_target(match)
 
 
 def _match_of_target(choice: CountTarget) -> Match:
-    """Return the match for a target."""
     return Match(MATCH_KINDS.get(choice.kind, choice.kind), choice.key, choice.label, code=choice.key)
 
 
 def _scan_location(state: CountState, match: Match, context: Context) -> Result:
     if match.key.casefold() == state.location.casefold():
-        return finish_count.reply(state, INFO, "count.this_location", place=state.location)
+        return reply(state, INFO, "count.this_location", place=state.location)
     if not state.counted_lines:
         before = (
             state if not any(item.is_missing for item in state.lines) else finish_count.back_to_plan(state)
@@ -280,7 +273,6 @@ def scan_product(state: CountState, match: Match, context: Context) -> Result:
 
 
 def _query_product(match: Match) -> Query:
-    """Return the query for the data of a product without stock here."""
     return Query("scanned", "product", {"product_number": match.key})
 
 
@@ -304,8 +296,9 @@ def handle_product(state: CountState, row: ProductRow | None, context: Context) 
         return Turn(state)
     stock_lines = count_state.parse_product_lines(row) if row else ()
     if not state.location and any(item.location for item in stock_lines):
-        verdict = Verdict(ASK, msg("count.has_locations", label=match.label or match.key))
-        return Turn(state._replace(choices=(count_target(match),)), (), verdict)
+        return reply(
+            state._replace(choices=(count_target(match),)), ASK, "count.has_locations", label=match.label or match.key
+        )
     if not state.location:
         keys = {count_state.line_key(item) for item in state.lines}
         state = state._replace(
@@ -326,7 +319,7 @@ def handle_product(state: CountState, row: ProductRow | None, context: Context) 
 def _add_scanned(state: CountState, index: int, match: Match, context: Context) -> Result:
     item = state.lines[index]
     if match.quantity % 1 and not item.allows_decimals:
-        return finish_count.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
+        return reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
     counted = (item.counted or Decimal(0)) + match.quantity
     question = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
     return question or _set_counted(state, index, counted, context)
@@ -337,44 +330,46 @@ def _set_counted(state: CountState, index: int, counted: Decimal, context: Conte
     item = state.lines[index]
     id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
     label = count_state.label_with_pools(state, index)
-    return finish_count.reply(state, GOOD, id_, label=label, counted=counted, expected=item.expected)
+    return reply(state, GOOD, id_, label=label, counted=counted, expected=item.expected)
 
 
 def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
-    """Add a scan to the second count; another product is rejected."""
     item = state.lines[state.question_index]
     if match.key != item.product:
         labels = distinct_labels(item.label, item.product, match)
-        return finish_count.reply(state, WRONG, "count.recount_first", **labels)
+        return reply(state, WRONG, "count.recount_first", **labels)
     if match.quantity % 1 and not item.allows_decimals:
-        return finish_count.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
+        return reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
     counted = (state.recount_quantity or Decimal(0)) + match.quantity
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
     label = count_state.label_with_pools(state, state.question_index)
-    return finish_count.reply(
-        state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=counted
-    )
+    return reply(state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=counted)
 
 
 def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
     if match.kind == PRODUCT and match.key == state.product:
         return _add_scanned(state, state.current_index, match, context)
     if match.kind == PRODUCT:
-        text = msg("count.other_product", label=match.label or match.key, mine=state.label)
-        return Turn(state._replace(choices=(count_target(match),)), (), Verdict(ASK, text))
+        return reply(
+            state._replace(choices=(count_target(match),)),
+            ASK,
+            "count.other_product",
+            label=match.label or match.key,
+            mine=state.label,
+        )
     code = match.key.casefold()
     here = [index for index, item in enumerate(state.lines) if item.location.casefold() == code]
     if here:
         index = state.current_index if state.current_index in here else here[0]
         place = count_state.name_with_pool(state, index)
         stop = finish_count.go_to_stop(state, index)
-        return finish_count.reply(stop, GOOD, "count.at_stop", place=place, label=state.lines[index].label)
+        return reply(stop, GOOD, "count.at_stop", place=place, label=state.lines[index].label)
     pool = state.chosen_pool or state.lines[0].pool
     new = state.lines[0]._replace(location=match.key, pool=pool, expected=Decimal(0), held=Decimal(0))
     new = new._replace(counted=None, counted_at="", needs_recount=False, is_recounted=False, is_left_as_is=False)
     state = finish_count.go_to_stop(state._replace(lines=(*state.lines, new)), len(state.lines))
-    return finish_count.reply(state, INFO, "count.new_stop", place=match.key, label=state.label)
+    return reply(state, INFO, "count.new_stop", place=match.key, label=state.label)
 
 
 # Quantities
@@ -389,10 +384,8 @@ def enter_quantity(state: CountState, value: Decimal, code: str, context: Contex
 
 
 def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
-    """Handle the records that have these digits as their number.
-
-    Without a record they are a quantity, if that is plausible. Otherwise ask which one is meant.
-    """
+    """Handle the records that have these digits as their number. Without a record they are a quantity, if that is
+    plausible. Otherwise ask which one is meant."""
     value, state = state.typed_number, state._replace(typed_number=None)
     if value is None:
         return Turn(state)
@@ -421,10 +414,8 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
 def _ask_if_plausible(
     state: CountState, line: CountLine, value: Decimal, context: Context, scanned: Decimal = Decimal(0)
 ) -> Result | None:
-    """Return the question about an implausible quantity; None if it is plausible.
-
-    `scanned` is the quantity added by a scan; 0 if the value was typed.
-    """
+    """Return the question about an implausible quantity; None if it is plausible. `scanned` is the quantity added by a
+    scan; 0 if the value was typed."""
     counted, limit = (
         max(line.counted or Decimal(0), state.recount_quantity or Decimal(0)),
         context.policy.large_quantity,
@@ -439,7 +430,7 @@ def _ask_if_plausible(
 def _ask_quantity(state: CountState, line: CountLine, value: Decimal) -> Result:
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
     label = next((count_state.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
-    return finish_count.reply(state, ASK, "count.confirm_quantity", value=value, label=label or line.label)
+    return reply(state, ASK, "count.confirm_quantity", value=value, label=label or line.label)
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
@@ -451,7 +442,7 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
     if choice.kind == "quantity":
         return _set_quantity(state, Decimal(choice.key), context)
     if choice.kind in count_state.UNCOUNTABLE_KINDS:  # cannot be counted; the number was meant for another page
-        return finish_count.reply(state, INFO, "count.dropped")
+        return reply(state, INFO, "count.dropped")
     if is_number:
         return handle_scan(state, (_match_of_target(choice),), context)
     return finish_count.finish_counting(state._replace(next_target=choice), context)

@@ -27,10 +27,8 @@ MAX_UNDO = 100
 """Number of entries that can be undone."""
 
 MAX_PRODUCTS = 200
-"""Number of products read when a location is opened.
-
-In a stockroom the others are read when they are scanned, and all of them at the end.
-"""
+"""Number of products read when a location is opened. In a stockroom the others are read when they are scanned, and all
+of them at the end."""
 
 
 UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
@@ -114,10 +112,8 @@ class Pool(NamedTuple):
 
 
 class CountTarget(NamedTuple):
-    """Target of a count: a `location`, or a `product` at all its locations.
-
-    As a choice it may also be a `quantity`, or one of `UNCOUNTABLE_KINDS`.
-    """
+    """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be a `quantity`, or
+    one of `UNCOUNTABLE_KINDS`."""
 
     kind: str
     key: str
@@ -305,7 +301,6 @@ def _parse_lines(product: Mapping[str, Any], location: str, default_pool: int) -
 
 
 def _quantities_by_pool(pools: Any) -> dict[int, Decimal]:
-    """Return quantities by pool, from a mapping or from rows with a name."""
     if isinstance(pools, Mapping):
         return {int(pool): to_decimal(quantity) for pool, quantity in pools.items() if to_decimal(quantity)}
     return {int(row["pool"]): to_decimal(row.get("quantity")) for row in pools or () if to_decimal(row.get("quantity"))}
@@ -318,11 +313,8 @@ def parse_default_pool(row: LocationHeader | LocationStockRow) -> int:
 
 def parse_product_lines(row: ProductRow) -> tuple[CountLine, ...]:
     """Return the lines of a product (row of the read `product`): by location in walking order, then stock at no
-    location.
-
-    Goods in hand for orders are also at no location. If the product has locations, they are in a picker's tote, where
-    this count cannot find them.
-    """
+    location. Goods in hand for orders are also at no location. If the product has locations, they are in a picker's
+    tote, where this count cannot find them."""
     head = {
         "product_number": row["product_number"],
         "description": row.get("product_name"),
@@ -365,8 +357,7 @@ def _expected_in_pool(items: Iterable[CountLine], pool: int) -> Decimal:
 
 def with_new_expected(state: CountState, fresh: Iterable[CountLine]) -> CountState:
     """Update the expected stock of all lines; counted lines keep the figure they were counted against until they are
-    counted again.
-    """
+    counted again."""
     fresh_by_key = {line_key(item): item for item in fresh}
     items = []
     for item in state.lines:
@@ -420,9 +411,8 @@ def count_missing(state: CountState) -> int:
 
 
 def label_with_pools(state: CountState, *indexes: int) -> Msg:
-    """Return the product's label, with these pools if it has several at the location, or another than the usual one:
-    a count must not go to a pool unnamed because picks emptied the pool of the record.
-    """
+    """Return the product's label, with these pools if it has several at the location, or another than the usual one: a
+    count must not go to a pool unnamed because picks emptied the pool of the record."""
     item = state.lines[indexes[0]]
     same_product = [other for other in state.lines if (other.location, other.product) == (item.location, item.product)]
     is_usual = item.pool in (0, state.default_pool or 1) or len(state.pools) < 2
@@ -434,8 +424,7 @@ def label_with_pools(state: CountState, *indexes: int) -> Msg:
 
 def name_with_pool(state: CountState, index: int) -> Msg:
     """Return the location of the line if a product is counted at several, else the product; with its pool if it has
-    several there.
-    """
+    several there."""
     item, label = state.lines[index], label_with_pools(state, index)
     if state.mode != "product" or not item.location:
         return label
@@ -447,11 +436,9 @@ def name_with_pool(state: CountState, index: int) -> Msg:
 
 
 def find_line(state: CountState, product: str) -> int:
-    """Return the index of the line that a scan of this product belongs to; -1 for none.
-
-    The line that is asked stays asked. Otherwise the pool is the chosen one or the location's default. If the product
-    is in one other pool only, that line is used.
-    """
+    """Return the index of the line that a scan of this product belongs to; -1 for none. The line that is asked stays
+    asked. Otherwise the pool is the chosen one or the location's default. If the product is in one other pool only,
+    that line is used."""
     asked = state.current_line
     if asked and (asked.product, asked.location) == (product, state.location):
         return state.current_index
@@ -478,8 +465,7 @@ def new_line(state: CountState, product: str, label: str) -> CountLine:
 
 def set_counted(state: CountState, index: int, counted: Decimal, now: str) -> CountState:
     """Set the counted quantity of a line, compare it with the stock read last, and add its earlier state to the
-    history.
-    """
+    history."""
     item = state.lines[index]
     was = expected_stock(item)
     before = UndoStep(item.location, item.product, item.pool, item.counted, item.counted_at, was)

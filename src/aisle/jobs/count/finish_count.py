@@ -18,7 +18,7 @@ from aisle.jobs.count.count_state import (
     new_log_entry,
     stock_change_entry,
 )
-from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, Write, money_message
+from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, Write, money_message, reply
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.undo_reference import UNDO_PREFIX
 
@@ -34,10 +34,6 @@ ENTRIES_PER_OPERATION = 20
 
 QUERY_ALL = "all"
 """Query of all stock lines at a location, and its id."""
-
-
-def reply(state: CountState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
 def reset_count(state: CountState) -> CountState:
@@ -143,7 +139,6 @@ def next_question(state: CountState, context: Context) -> Result:
 
 
 def _ask_missing(state: CountState, index: int) -> Result:
-    """Ask about a missing product at the location, or about a location of the product."""
     location, label = (
         state.lines[index].location,
         count_state.label_with_pools(state, *count_state.missing_in_pools(state, index)),
@@ -200,7 +195,6 @@ def answer_recount(state: CountState, counted: Decimal, context: Context) -> Res
 
 
 def _other_empty_pools(state: CountState, index: int) -> tuple[int, ...]:
-    """Return the other pools of the product here that are counted as zero and need a recount."""
     item = state.lines[index]
     return tuple(
         at
@@ -235,7 +229,6 @@ def fill_last_page(state: CountState, context: Context) -> CountState:
 
 
 def _row_count(state: CountState) -> int:
-    """Return the number of rows in the current list."""
     return len({"summary": state.differing_lines, "list": state.plan}.get(state.phase, state.pools))
 
 

@@ -28,6 +28,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
 from aisle.scan.meaning import (
@@ -62,6 +63,7 @@ class CountJob(Job[CountState]):
     """Job from the first target to the last; each is sent separately."""
 
     name = "count"
+    state_type = CountState
     steps: tuple[str, ...] = (
         "count.start",
         "count.list",
@@ -73,17 +75,9 @@ class CountJob(Job[CountState]):
         "count.pool",
         "count.leave",
     )
-    version = 1
     journalled = True
 
-    def begin(self) -> CountState:
-        """Return the state with nothing counted."""
-        return CountState()
-
     def accepts(self, state: CountState) -> Accepts:
-        """Return the accepted inputs: a quantity for the product scanned last, letters where something is asked about
-        it.
-        """
         shown = view.choices(state)
         choices, values = len(shown), shown if state.choices else ()
         letters = PHASE_LETTERS.get(state.phase, "")
@@ -108,11 +102,9 @@ class CountJob(Job[CountState]):
         )
 
     def prefers(self, state: CountState) -> tuple[str, ...]:
-        """Return locations first while none is open, then products."""
         return (LOCATION, PRODUCT) if state.phase in ("start", "list") else (PRODUCT, LOCATION)
 
     def uses_product(self, state: CountState, product: str) -> bool:
-        """Return True if the product is in stock or counted at the location, or is the only one counted."""
         only = (
             state.lines[state.question_index].product
             if state.phase == "recount"
@@ -121,7 +113,6 @@ class CountJob(Job[CountState]):
         return product == only if only else any(item.product == product for item in state.lines)
 
     def quantity_product(self, state: CountState) -> tuple[str, str]:
-        """Return the product on the screen."""
         item = view.open_quantity_line(state)
         return (item.product, item.label) if item else ("", "")
 
@@ -130,23 +121,18 @@ class CountJob(Job[CountState]):
         return count_input.label_of_scan(state, match) or super().label_of_scan(state, match)
 
     def product_of_choice(self, state: CountState, number: int) -> Match | None:
-        """Return the product that has the number in question."""
         return count_input.product_of_choice(state, number)
 
     def step_name(self, state: CountState) -> str:
-        """Return one of `steps`."""
         return view.step_name(state)
 
     def can_undo(self, state: CountState) -> bool:
-        """Return True if the last count sent changed something."""
         return state.last_sent is not None and bool(state.last_sent.changes)
 
     def view(self, state: CountState) -> View:
-        """Return the view of the current step."""
         return view.view(state)
 
     def handle(self, state: CountState, event: Event, context: Context) -> Result:
-        """Return the next state; the functions below handle each kind of event."""
         turn = _report_untaken(self._handle(_note_untaken(state, event), event, context))
         return turn._replace(state=_apply_policy(state, turn.state, event, context))
 
@@ -187,7 +173,7 @@ class CountJob(Job[CountState]):
             case CursorKey(key) if state.phase in ("summary", "pool", "list"):
                 return Turn(finish_count.scroll(state, key, context))
             case UnknownCode(code) | Text(code):
-                return finish_count.reply(state, WRONG, "count.unknown", code=code)
+                return reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
 
 
@@ -214,10 +200,8 @@ def _report_untaken(turn: Result) -> Result:
 
 
 def _apply_policy(before: CountState, state: CountState, event: Event, context: Context) -> CountState:
-    """Apply the setting for blind counts from the next location on.
-
-    If the job is resumed it also applies at a location where nothing is counted.
-    """
+    """Apply the setting for blind counts from the next location on. If the job is resumed it also applies at a location
+    where nothing is counted."""
     same_target = (before.mode, before.location, before.product) == (state.mode, state.location, state.product)
     nothing_counted = state.phase in ("start", "list") or (isinstance(event, Resumed) and not state.counted_lines)
     return state if same_target and not nothing_counted else state._replace(is_blind=context.policy.blind_counts)
@@ -320,7 +304,7 @@ def _open_single_product(state: CountState) -> Result:
     items = items or (count_state.new_line(state, state.only_product, state.label),)
     state = state._replace(lines=items, current_index=0)
     label = count_state.label_with_pools(state, 0)
-    return finish_count.reply(state, ASK, "count.how_many_at", label=label, place=state.location)
+    return reply(state, ASK, "count.how_many_at", label=label, place=state.location)
 
 
 def _report_begun(state: CountState, text: Msg) -> Result:
@@ -401,18 +385,18 @@ def _handle_plan_command(state: CountState, letter: str, context: Context) -> Re
 def _skip(state: CountState) -> Result:
     next_index = count_input.next_stop(state)
     if next_index == state.current_index:
-        return finish_count.reply(state, INFO, "count.last_stop")
+        return reply(state, INFO, "count.last_stop")
     location = state.lines[next_index].location
     if not location:
-        return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later_without_location")
+        return reply(finish_count.go_to_stop(state, next_index), INFO, "count.later_without_location")
     place = count_state.name_with_pool(state, next_index)
-    return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later", place=place)
+    return reply(finish_count.go_to_stop(state, next_index), INFO, "count.later", place=place)
 
 
 def _undo_step(state: CountState) -> Result:
     back, item = count_state.undo_entry(state)
     if item is None:
-        return finish_count.reply(back, WRONG, "count.nothing_to_undo")
+        return reply(back, WRONG, "count.nothing_to_undo")
     now = back.lines[back.current_index].counted
     was = item.counted or Decimal(0)
     label = count_state.name_with_pool(back, back.current_index)
@@ -423,14 +407,14 @@ def _undo_step(state: CountState) -> Result:
 
 def _ask_pool(state: CountState) -> Result:
     if len(state.pools) < 2 or state.only_product:
-        return finish_count.reply(state, INFO, "count.one_pool")
-    return finish_count.reply(state._replace(phase="pool"), ASK, "count.which_pool")
+        return reply(state, INFO, "count.one_pool")
+    return reply(state._replace(phase="pool"), ASK, "count.which_pool")
 
 
 def _set_pool(state: CountState, number: int) -> Result:
     pool = next((pool for pool in state.pools if pool.number == number), None)
     if pool is None:
-        return finish_count.reply(state, WRONG, "count.no_pool", number=number)
+        return reply(state, WRONG, "count.no_pool", number=number)
     state = state._replace(phase="count", chosen_pool=number, first_row=0)
     if state.mode == "product":
         current = state.lines[max(0, state.current_index)]
@@ -444,7 +428,7 @@ def _set_pool(state: CountState, number: int) -> Result:
         state = finish_count.go_to_stop(state, keys.index(count_state.line_key(line)))
     else:
         state = state._replace(current_index=-1)
-    return finish_count.reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)
+    return reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)
 
 
 def _go_back(state: CountState) -> Result:
@@ -453,15 +437,13 @@ def _go_back(state: CountState) -> Result:
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
     if state.phase == "list":
-        return finish_count.reply(
-            state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan)
-        )
+        return reply(state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan))
     if state.phase in ("pool", "leave"):
-        return finish_count.reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
+        return reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
     if state.phase != "count":
-        return finish_count.reply(finish_count.resume_counting(state), INFO, "count.go_on")
+        return reply(finish_count.resume_counting(state), INFO, "count.go_on")
     if state.counted_lines:
-        return finish_count.reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
+        return reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
     return finish_count.end_count(finish_count.back_to_plan(state), Verdict(INFO, msg("count.left")))
 
 
@@ -470,7 +452,7 @@ def _handle_choice(state: CountState, number: int, context: Context) -> Result:
         return count_input.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
-            return finish_count.reply(count_input.show_plan(state), INFO, "count.list_started")
+            return reply(count_input.show_plan(state), INFO, "count.list_started")
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":
@@ -484,4 +466,4 @@ def _handle_choice(state: CountState, number: int, context: Context) -> Result:
     if number == 2:
         gone = Verdict(INFO, msg("count.thrown_away", count=len(state.counted_lines)))
         return finish_count.end_count(finish_count.back_to_plan(state), gone)
-    return finish_count.reply(state._replace(phase="count"), INFO, "count.go_on")
+    return reply(state._replace(phase="count"), INFO, "count.go_on")

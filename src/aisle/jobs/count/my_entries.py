@@ -21,11 +21,12 @@ from aisle.jobs.job import (
     Turn,
     Write,
     format_number,
+    reply,
 )
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
-from aisle.jobs.row_types.log import MyEntriesRow
+from aisle.jobs.row_types.supervisor import MyEntriesRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import (
     ASK,
@@ -35,7 +36,6 @@ from aisle.jobs.view import (
     Line,
     Msg,
     Step,
-    Verdict,
     msg,
     number_message,
     raw,
@@ -249,19 +249,23 @@ class UndoPage(EntryPage):
         return (Action(msg("my_entries.confirm_undo"), _undo), Action(msg("my_entries.keep"), self.go_back))
 
     def go_back(self, state: MyEntriesState, context: Context) -> Result:
-        return Turn(state._replace(is_asking_undo=False), (), Verdict(INFO, msg("count.dropped")))
+        return reply(state._replace(is_asking_undo=False), INFO, "count.dropped")
 
 
 def _entry_of(state: MyEntriesState) -> Entry:
-    """Return the open entry."""
     assert state.entry is not None, "the pages of an entry open with it"
     return state.entry
 
 
 def _ask_undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
-    verdict = Verdict(ASK, msg("my_entries.ask_undo", label=entry.label, quantity=-_stock_change(entry)))
-    return Turn(state._replace(is_asking_undo=True), (), verdict)
+    return reply(
+        state._replace(is_asking_undo=True),
+        ASK,
+        "my_entries.ask_undo",
+        label=entry.label,
+        quantity=-_stock_change(entry),
+    )
 
 
 def _undo(state: MyEntriesState, context: Context) -> Result:
@@ -273,7 +277,6 @@ def _undo(state: MyEntriesState, context: Context) -> Result:
 
 
 def _stock_change(entry: Entry) -> Decimal:
-    """Return the stock change of an entry that can be undone."""
     assert entry.difference is not None
     return entry.difference
 
@@ -292,13 +295,10 @@ class MyEntriesJob(PageJob[MyEntriesState]):
     """Job for today's log."""
 
     name = "my_entries"
+    state_type = MyEntriesState
     steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
-    version = 1
     journalled = True
     preferred_kinds = (PRODUCT,)
-
-    def begin(self) -> MyEntriesState:
-        return MyEntriesState()
 
     def page(self, state: MyEntriesState) -> Page[MyEntriesState]:
         if state.entry is None:

@@ -109,9 +109,6 @@ def choice_letters(state: CountState) -> str:
 
 
 def _choice_kind(state: CountState, choice: CountTarget) -> str:
-    """Return the kind of a choice that decides its letter: a quantity, a record with that number, or the next
-    target.
-    """
     if choice.kind == "quantity":
         return "quantity"
     if state.choices[0].kind != "quantity":
@@ -127,7 +124,6 @@ def is_quantity_asked(state: CountState) -> bool:
 
 
 def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
-    """Return the text of a choice: a meaning of digits, or the next target."""
     if choice.kind == "quantity":
         return msg("count.choice_quantity", quantity=Decimal(choice.key))
     if choice.kind == DROP_QUANTITY:
@@ -164,7 +160,6 @@ def _start(state: CountState) -> Step:
 
 
 def _list(state: CountState) -> ListView:
-    """Return the list of targets, in walking order."""
     rows = tuple(Row(f"{each.kind}/{each.key}", (raw(each.label or each.key),)) for each in state.plan)
     hints = [KeyHint("d", msg("hint.start"))] if rows else []
     if any(each.key == state.location for each in state.plan):
@@ -229,7 +224,6 @@ def _location_text(state: CountState, line: CountLine | None) -> Msg:
 
 
 def _quantity_text(state: CountState, line: CountLine) -> Msg:
-    """Return the counted quantity, with the expected one where it may be seen."""
     if line.counted is None:
         return (
             msg("count.none_yet")
@@ -273,7 +267,6 @@ def _pool_text(state: CountState, number: int) -> Msg:
 
 
 def _upcoming_lines(state: CountState) -> tuple[UpcomingStop, ...]:
-    """Return the lines still to be counted; none in a blind count."""
     if state.is_blind:
         return ()
     indexes = [index for index, item in enumerate(state.lines) if index != state.current_index and item.is_missing][
@@ -283,7 +276,6 @@ def _upcoming_lines(state: CountState) -> tuple[UpcomingStop, ...]:
 
 
 def _upcoming_line(state: CountState, index: int) -> UpcomingStop:
-    """Return an upcoming line: its location if a product is counted, else its product and pool."""
     item = state.lines[index]
     if state.mode == "product":
         pool = dict(count_state.label_with_pools(state, index).args).get("pool", "")
@@ -351,7 +343,6 @@ def _recount(state: CountState, line: CountLine) -> Step:
 
 
 def _summary(state: CountState) -> ListView:
-    """Return all differences, highest value first."""
     rows = tuple(_difference_row(state, index, item) for index, item in enumerate(state.differing_lines))
     return ListView(
         name=step_name(state),
@@ -403,7 +394,6 @@ def _pools(state: CountState) -> ListView:
 
 
 def _leave(state: CountState) -> Step:
-    """Return the question that precedes leaving counted lines unsent."""
     return Step(
         name=step_name(state),
         title=_title(state),

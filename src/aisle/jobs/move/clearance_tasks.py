@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import refused_operations
-from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write
+from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write, reply
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.move import goods_in_hand
-from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep, reply
+from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep
 from aisle.jobs.page_job import Page, PageJob, refuse
 from aisle.jobs.quantities import distinct_labels, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
@@ -136,20 +136,16 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
     """Job for the list of clearance tasks."""
 
     name = "clearance_tasks"
+    state_type = ClearanceTasksState
     steps: tuple[str, ...] = ("clearance_tasks",)
-    version = 1
     journalled = False
     topics = ("assignment", "outbox", "order")
     preferred_kinds = (LOCATION, PRODUCT)
-
-    def begin(self) -> ClearanceTasksState:
-        return ClearanceTasksState()
 
     def page(self, state: ClearanceTasksState) -> Page[ClearanceTasksState]:
         return LIST
 
     def uses_product(self, state: ClearanceTasksState, product: str) -> bool:
-        """Return True if a task is about the product."""
         return any(row.task.product == product for row in state.rows)
 
     def handle_opened(self, state: ClearanceTasksState, args: Args, context: Context) -> Result:
@@ -206,10 +202,8 @@ def parse_task(args: Args) -> ClearanceTask:
 
 
 def scan_for_task(state: MoveState, match: Match) -> MoveResult:
-    """Handle a scan with no goods in hand: first the location, then the product.
-
-    A scan without an explicit quantity takes all that the task asks for.
-    """
+    """Handle a scan with no goods in hand: first the location, then the product. A scan without an explicit quantity
+    takes all that the task asks for."""
     task = state.task
     assert task is not None
     scanned = match.label or match.key

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import stored_message
-from aisle.jobs.job import Context, Json, Query, Refresh, Turn
+from aisle.jobs.job import Context, Json, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
     ZERO,
@@ -21,7 +21,6 @@ from aisle.jobs.move.move_state import (
     parse_held_goods,
     parse_order_needs,
     parse_stock_lines,
-    reply,
 )
 from aisle.jobs.move.source import ask_exceeding
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
@@ -54,20 +53,17 @@ def put_at_location(state: MoveState, location: str, context: Context) -> Result
 
 
 def _ask_exceeding(state: MoveState, goods: Goods) -> Result:
-    """Ask about goods of which more is in hand than the last known stock."""
     whole = state.in_hand[goods_in_hand.find_goods(state.in_hand, goods)]
     return ask_exceeding(state, whole, whole.quantity)
 
 
 def _leave_location_question(state: MoveState) -> MoveState:
-    """Leave the question about the location of an order's goods."""
     if state.phase != "where":
         return state
     return state._replace(phase=state.return_phase, return_phase="", target_order="", needs=())
 
 
 def _reject_same_location(state: MoveState, location: str) -> Result:
-    """Reject a location the goods come from, unless they change their pool."""
     if state.target_order:
         return reply(state, WRONG, "move.same_order", order=state.target_order)
     choices = (MoveChoice("drop"),) if state.phase == "take" else ()
@@ -244,12 +240,10 @@ def undo_step(state: MoveState, context: Context) -> Result:
 
 
 def _target_locations(step: UndoStep) -> tuple[str, ...]:
-    """Return the destinations of a move, each once."""
     return tuple(dict.fromkeys(item.to_location for item in step.items if item.to_location))
 
 
 def _query_location(location: str) -> Query:
-    """Return the query for the stock at a destination of the move."""
     return Query(f"{UNDO_PREFIX}{location}", "location", {"location_code": location})
 
 
@@ -307,12 +301,10 @@ def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, loca
 
 
 def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) -> Result:
-    """Reject the undo of a move, because some of its goods are no longer at their destination."""
     count = len({item.product for item in step.items})
     if count == 1:
         return reply(state, WRONG, "move.moved_on", label=label, place=location)
-    text = msg("move.moved_on_many", label=label, place=location, count=count)
-    return Turn(state, (), Verdict(WRONG, text))
+    return reply(state, WRONG, "move.moved_on_many", label=label, place=location, count=count)
 
 
 def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:
@@ -370,7 +362,6 @@ def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
 
 
 def _goods_amounts(goods: Iterable[Goods]) -> list[stored_message.GoodsAmount]:
-    """Return the goods for a message."""
     return [
         stored_message.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
         for part in goods
@@ -378,7 +369,6 @@ def _goods_amounts(goods: Iterable[Goods]) -> list[stored_message.GoodsAmount]:
 
 
 def _name_goods(goods: Iterable[Goods]) -> Msg:
-    """Return the quantity and name of one product, or the list of several."""
     amounts = stored_message.merge_goods(_goods_amounts(goods))
     if len(amounts) > 1:
         return stored_message.list_goods(amounts)
@@ -418,7 +408,6 @@ def keep_question_after_undo(asked: MoveState, turn: Result) -> Result:
 
 
 def _return_to_source(state: MoveState, goods: Goods) -> MoveState:
-    """Continue taking from the location that undone goods came from."""
     if state.is_started and state.location.casefold() == goods.location.casefold():
         return state._replace(phase="take")
     return state._replace(

@@ -154,10 +154,8 @@ def change_pool(state: MoveState, pool: int) -> MoveState:
 
 
 def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
-    """Return the pools and quantities that these goods are taken from, so that an undo returns them there.
-
-    Pool 0 leaves the choice to the service.
-    """
+    """Return the pools and quantities that these goods are taken from, so that an undo returns them there. Pool 0
+    leaves the choice to the service."""
     if goods.pool or goods.order or not goods.pools:
         return (PoolQuantity(goods.pool, goods.quantity),)
     rest, plan = goods.quantity, []
@@ -424,10 +422,8 @@ def with_product_here(state: MoveState, row: LocationRow | None) -> MoveState:
 
 
 def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
-    """Return the product in question with no stock, if it has none here any more.
-
-    Without it the answer would take nothing. If the location has unread stock, the line stays as it was.
-    """
+    """Return the product in question with no stock, if it has none here any more. Without it the answer would take
+    nothing. If the location has unread stock, the line stays as it was."""
     product = state.pending_scan.key if is_goods_question_open(state) and state.pending_scan else ""
     if any(each.product == product for each in stock):
         return ()

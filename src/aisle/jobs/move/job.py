@@ -22,9 +22,10 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool, reply
+from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -58,12 +59,9 @@ def with_locations_known(state: MoveState, has_locations: bool) -> MoveState:
 
 
 def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRow, ...]) -> MoveState:
-    """Set the suggested locations of the goods in hand, apart from the location they come from.
-
-    The destination is the first of `rows`, which are in walking order: it is on the way, and bulk storage at the end is
-    not refilled. The source of more stock is the location with the most, so that one walk is enough; among equals the
-    nearest.
-    """
+    """Set the suggested locations of the goods in hand, apart from the location they come from. The destination is the
+    first of `rows`, which are in walking order: it is on the way, and bulk storage at the end is not refilled. The
+    source of more stock is the location with the most, so that one walk is enough; among equals the nearest."""
     in_hand = []
     for part in state.in_hand:
         others = [
@@ -103,11 +101,8 @@ def _is_in_movement(refused: list[Any], items: list[Any]) -> bool:
 
 
 def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
-    """Report refused movements; they and earlier steps can no longer be undone.
-
-    An open question stays, because a number typed for it would otherwise set a quantity. Only a question about an undo
-    is dropped.
-    """
+    """Report refused movements; they and earlier steps can no longer be undone. An open question stays, because a
+    number typed for it would otherwise set a quantity. Only a question about an undo is dropped."""
     new_rows = [row for row in rows if row["op_id"] not in state.reported_refusals]
     if not new_rows:
         return Turn(state)
@@ -139,6 +134,7 @@ class MoveJob(Job[MoveState]):
     """Job that moves goods between locations, between pools, and from and to order lines."""
 
     name = "move"
+    state_type = MoveState
     steps: tuple[str, ...] = (
         "move.from",
         "move.take",
@@ -148,17 +144,9 @@ class MoveJob(Job[MoveState]):
         "move.pool",
         "move.leave",
     )
-    version = 1
     journalled = True
 
-    def begin(self) -> MoveState:
-        """Return the state with nothing in hand."""
-        return MoveState()
-
     def accepts(self, state: MoveState) -> Accepts:
-        """Return the accepted inputs: a quantity for the goods on the screen with lettered choices, or numbered
-        choices.
-        """
         part, shown = source.open_quantity_goods(state), view.choices(state)
         choices, values = len(shown), shown if state.choices else ()
         keys = view.choice_letters(state)
@@ -177,34 +165,28 @@ class MoveJob(Job[MoveState]):
         )
 
     def prefers(self, state: MoveState) -> tuple[str, ...]:
-        """Return the kinds of matches in order of preference: first what the current step asks for."""
         if state.phase in ("from", "where") or (state.phase == "take" and state.in_hand):
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: MoveState) -> tuple[str, str]:
-        """Return the product on the screen, or the one in question."""
         part = source.open_quantity_goods(state)
         return (part.product, part.label) if part else ("", "")
 
     def product_of_choice(self, state: MoveState, number: int) -> Match | None:
-        """Return the product that has the number in question."""
         chosen = state.choices[number - 1] if number <= len(state.choices) and not state.pending_scan else None
         return Match(PRODUCT, chosen.key, code=chosen.key) if chosen and chosen.kind == "is_product" else None
 
     def uses_product(self, state: MoveState, product: str) -> bool:
-        """Return True if the product is in hand, in stock here, or the task's."""
         if state.task:
             return product == state.task.product
         stock_lines = () if state.phase == "put" else state.order_lines if state.order else state.source_stock
         return product in {*(part.product for part in state.in_hand), *(each.product for each in stock_lines)}
 
     def step_name(self, state: MoveState) -> str:
-        """Return one of `steps`."""
         return view.step_name(state)
 
     def view(self, state: MoveState) -> Step:
-        """Return the view of the current step."""
         return view.view(state)
 
     def can_undo(self, state: MoveState) -> bool:
@@ -216,7 +198,6 @@ class MoveJob(Job[MoveState]):
         return (f"{ASSIGNMENT_PREFIX}{state.task.id}",) if state.task else ()
 
     def handle(self, state: MoveState, event: Event, context: Context) -> Result:
-        """Return the next state; the functions below handle each kind of event. A finished task closes the job."""
         return clearance_tasks.close_when_done(self._handle(state, event, context))
 
     def _handle(self, state: MoveState, event: Event, context: Context) -> Result:
@@ -357,10 +338,8 @@ def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
 
 
 def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
-    """Handle the records that have these digits as their number.
-
-    Without a record they are a quantity; far above all stock they are the number. Otherwise ask which one is meant.
-    """
+    """Handle the records that have these digits as their number. Without a record they are a quantity; far above all
+    stock they are the number. Otherwise ask which one is meant."""
     value, part, state = (
         state.looked_up_number,
         source.open_quantity_goods(state),

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.job import Effect, Turn
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import Msg, Verdict, msg, raw
+from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY
@@ -138,10 +137,8 @@ class UndoStep(NamedTuple):
     goods: tuple[Goods, ...]
     items: tuple[MovementItem, ...] = ()
     at: str = ""
-    """Time when the goods were moved.
-
-    The cached stock lacks movements of the same time, because inputs of one read are committed together.
-    """
+    """Time when the goods were moved. The cached stock lacks movements of the same time, because inputs of one read are
+    committed together."""
 
 
 class MoveChoice(NamedTuple):
@@ -349,10 +346,3 @@ def parse_order_needs(row: OrderRow) -> tuple[OrderNeed, ...]:
         )
         for line in row.get("lines") or ()
     )
-
-
-def reply(
-    state: MoveState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg
-) -> Turn[MoveState]:
-    """Return a turn with a verdict."""
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))

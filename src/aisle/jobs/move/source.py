@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities
-from aisle.jobs.job import Effect, Query, Refresh, Turn
+from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
     UNKNOWN_QUANTITY,
@@ -21,7 +21,6 @@ from aisle.jobs.move.move_state import (
     parse_held_goods,
     parse_unlocated_stock,
     pool_text,
-    reply,
 )
 from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
@@ -100,7 +99,6 @@ def handle_product_here(state: MoveState, row: LocationRow | None) -> Result:
 
 
 def _query_product(match: Match) -> Query:
-    """Return the query for the locations of a product that has no known stock here."""
     return Query("goods", "product", {"product_number": match.key})
 
 
@@ -164,7 +162,6 @@ def _parse_locations(row: ProductRow | None) -> list[tuple[str, Decimal]]:
 def _choose_location(
     state: MoveState, stock_line: StockLine, match: Match, locations: list[tuple[str, Decimal]]
 ) -> Result:
-    """Choose the location of a product that was scanned first: the only one with stock, or ask."""
     if not state.uses_locations or (not locations and stock_line.free > 0):
         return take_unlocated(state)
     if len(locations) == 1 and stock_line.free <= 0:
@@ -250,7 +247,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
 def _reply_of_pool(state: MoveState, id_: str, **args: str | Decimal) -> Result:
     """Ask about goods that may lie in other pools: the pool is named."""
     pool = next((pool for pool in state.pools if pool.number == state.from_pool), Pool(state.from_pool))
-    return Turn(state, (), Verdict(ASK, msg(id_, pool=pool_text(pool), **args)))
+    return reply(state, ASK, id_, pool=pool_text(pool), **args)
 
 
 def _take_of_order(state: MoveState, match: Match) -> Result:
@@ -278,10 +275,8 @@ def _add_scanned(state: MoveState, goods: Goods, match: Match) -> Result:
 def set_quantity(
     state: MoveState, goods: Goods, quantity: Decimal, *, is_confirmed: bool = False, added: Decimal | None = None
 ) -> Result:
-    """Set the quantity of these goods in hand; `added` is the quantity of a scan.
-
-    Ask first if it exceeds the stock, or if it is implausibly large and not confirmed.
-    """
+    """Set the quantity of these goods in hand; `added` is the quantity of a scan. Ask first if it exceeds the stock, or
+    if it is implausibly large and not confirmed."""
     if quantity % 1 and not goods.allows_decimals:
         return reply(state, WRONG, "move.whole_number_only", label=goods.label, quantity=quantity)
     index = goods_in_hand.find_goods(state.in_hand, goods)
@@ -299,10 +294,8 @@ def set_quantity(
 
 
 def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
-    """Reject a quantity above the stock, and offer the stock quantity, a count, and to move more anyway.
-
-    Goods held by an order cannot exceed their stock.
-    """
+    """Reject a quantity above the stock, and offer the stock quantity, a count, and to move more anyway. Goods held by
+    an order cannot exceed their stock."""
     choices = [MoveChoice("fit", goods.product, goods.available, goods.line)] if goods.available > 0 else []
     if goods.location:
         choices.append(MoveChoice("count", goods.location))
@@ -406,7 +399,6 @@ def ask_answer_first(state: MoveState, match: Match) -> Result:
 
 
 def _goods_in_question(state: MoveState) -> Goods | None:
-    """Return the goods in question; None if their owner is asked for."""
     choice = next(
         (choice for choice in state.choices if choice.kind in (*goods_in_hand.GOODS_QUESTIONS, "amount")), None
     )
@@ -419,7 +411,6 @@ def is_order_asked(state: MoveState) -> bool:
 
 
 def _held_goods_in_question(state: MoveState) -> Goods | None:
-    """Return the goods whose owner is asked for."""
     pending = state.pending_scan
     stock_line = next((each for each in state.source_stock if pending and each.product == pending.key), None)
     return goods_in_hand.free_goods(stock_line, state.location, state.from_pool) if stock_line else None
@@ -558,7 +549,6 @@ def take_everything(state: MoveState) -> Result:
 
 
 def _remaining(state: MoveState, goods: Goods) -> Goods:
-    """Return the quantity of these goods that is not in hand yet."""
     index = goods_in_hand.find_goods(state.in_hand, goods)
     return goods._replace(quantity=goods.available - (state.in_hand[index].quantity if index >= 0 else ZERO))
 

@@ -95,7 +95,6 @@ def view(state: MoveState) -> Step:
 
 
 def _shown_goods(state: MoveState) -> Goods | None:
-    """Return the goods that a quantity in question would go to, or else those on the screen."""
     if state.phase in ("pool", "leave", "where"):
         return None
     asked = source.open_quantity_goods(state) if source.is_number_asked(state) else None
@@ -103,7 +102,6 @@ def _shown_goods(state: MoveState) -> Goods | None:
 
 
 def _upcoming_title(state: MoveState) -> Msg:
-    """Return the title of the list of other goods."""
     if not state.in_hand:
         return msg("move.here")
     if not state.is_on_cart:
@@ -190,7 +188,6 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
 
 
 def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
-    """Return the goods on the screen and their suggested location."""
     destination = msg("move.to", place=goods.suggested_location) if goods.suggested_location else msg("move.anywhere")
     quantity = state.portion or goods.quantity
     text = _measured_text("", goods, quantity)
@@ -230,7 +227,6 @@ def _source_text(state: MoveState, goods: Goods | None) -> Msg:
 
 
 def _quantity_text(goods: Goods) -> Msg:
-    """Return the quantity, with the stock quantity if it is known."""
     return (
         _measured_text("_of", goods, goods.quantity)
         if goods.available >= 0
@@ -288,10 +284,8 @@ def _labelled_values(state: MoveState, goods: Goods) -> tuple[LabelledValue, ...
 
 
 def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
-    """Return the stock here, or the other goods in hand.
-
-    While a cart is unloaded they have their suggested location, otherwise the one they came from.
-    """
+    """Return the stock here, or the other goods in hand. While a cart is unloaded they have their suggested location,
+    otherwise the one they came from."""
     if state.phase not in ("take", "load", "put"):
         return ()
     if not state.in_hand:
@@ -312,7 +306,6 @@ def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
 
 
 def _other_location(state: MoveState, goods: Goods) -> str:
-    """Return the location of goods if it differs from the one on the screen."""
     return (
         ""
         if goods.location == (state.current_goods.location if state.current_goods else state.location)

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:
     """Return the warning for a pick that exceeds the expected stock at the location; None if the stock suffices.
-
     `changes` maps line indexes to new picked quantities. The warning tells the picker that the stock is wrong and needs
-    a count.
-    """
+    a count."""
     first = before.lines[min(changes)]
     more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
     left = _stock_left(before, first)
@@ -40,8 +38,7 @@ def _other_pools_with_stock(line: PickLine) -> list[tuple[int, Decimal]]:
 
 def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) -> PickLine:
     """Return a line that was read again, with the stock figures of the first read unless the expected stock has
-    changed.
-    """
+    changed."""
     if known is None or _expected_stock(state, known) != line.expected_stock:
         return line
     return line._replace(
@@ -77,7 +74,6 @@ def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
 
 
 def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
-    """Return the lines with the same product at the same location, and of the same pool if its stock is known."""
     return [
         each
         for each in state.lines
@@ -92,10 +88,8 @@ NOT_PUT_DOWN = "not_put_down"
 
 
 def quantity_to_put_down(state: PickState, line: PickLine) -> Decimal:
-    """Return the quantity of a line that this picker has to put down.
-
-    That is all of it, less the share of another picker who has the same order open.
-    """
+    """Return the quantity of a line that this picker has to put down. That is all of it, less the share of another
+    picker who has the same order open."""
     tote = find_tote(state, line.order)
     return line.own_in_hand if tote and tote.other_pickers else line.in_hand
 
@@ -121,10 +115,8 @@ def pieces_of_others(state: PickState, order: str) -> Decimal:
 
 
 def orders_not_put_down(state: PickState) -> tuple[str, ...]:
-    """Return the orders whose goods would be left at no location if this picker left now.
-
-    Return none if no line has a location: such a store keeps no locations.
-    """
+    """Return the orders whose goods would be left at no location if this picker left now. Return none if no line has a
+    location: such a store keeps no locations."""
     if not any(take.location for take in state.lines):
         return ()
     return tuple(tote.order for tote in state.totes if tote.has_lines and has_goods_to_put_down(state, tote.order))

@@ -22,6 +22,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.pick import goods_in_hand, lines, offered_choices, order_updates, pick_state, put_down, take_over, view
 from aisle.jobs.pick.offered_choices import reject_input
@@ -82,7 +83,7 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         return _scan_order(state, first)
     if first.kind == PERSON:
         return reject_input(state, "pick.person", name=first.label or first.key)
-    return Turn(state._replace(choices=()), (), Verdict(WRONG, msg("my_entries.not_this", what=name_of(first))))
+    return reply(state._replace(choices=()), WRONG, "my_entries.not_this", what=name_of(first))
 
 
 def _product_choice(match: Match) -> PickChoice:
@@ -123,22 +124,21 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     if here:
         index = state.current_index if state.current_index in here else here[0]
         ready = pick_state.go_to_line(state._replace(location=match.key, choices=()), index)
-        return Turn(ready, (), Verdict(GOOD, msg("pick.at_location", place=match.key, label=state.lines[index].label)))
+        return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
     if take_over.is_location_for_others(state):
         return put_down.put_down_at(state, match, context)
     take = state.current_line
     if take is None:
         return Turn(state)
     if not take.location:
-        text = msg("pick.no_location", place=match.key, label=take.label)
-        return Turn(state._replace(choices=()), (), Verdict(INFO, text))
+        return reply(state._replace(choices=()), INFO, "pick.no_location", place=match.key, label=take.label)
     return offered_choices.query_other_location(state, match)
 
 
 def _scan_order(state: PickState, match: Match) -> ScanTurn:
     tote = pick_state.find_tote(state, match.key)
     if tote and not state.is_batch:
-        return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.this_order", order=state.order)))
+        return reply(state._replace(choices=()), INFO, "pick.this_order", order=state.order)
     if tote:
         return put_down.select_tote(state, tote)
     if state.phase == "done":
@@ -156,17 +156,12 @@ class PickJob(Job[PickState]):
     """Job for picking one order, or several as a batch, from opening to the last line."""
 
     name = "pick"
+    state_type = PickState
     steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.done", "pick.return")
-    version = 1
     journalled = True
     resolves_ambiguity = True
 
-    def begin(self) -> PickState:
-        """Return the state without orders."""
-        return PickState()
-
     def accepts(self, state: PickState) -> Accepts:
-        """Return the accepted inputs: a quantity for the stop scanned last, choices where some are offered."""
         take, choices = state.current_line, offered_choices.open_choices(state)
         letters = (
             ("nsu" if take is not None and state.phase == "picking" else "u")
@@ -190,22 +185,18 @@ class PickJob(Job[PickState]):
         )
 
     def prefers(self, state: PickState) -> tuple[str, ...]:
-        """Return the kinds of matches in order of preference: first what the current step asks for."""
         if state.phase == "done" or state.needs_location:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: PickState) -> tuple[str, str]:
-        """Return the number and label of the product that a quantity would apply to; empty if none."""
         take = state.current_line
         return (take.product, take.label) if take and offered_choices.is_quantity_open(state) else ("", "")
 
     def uses_product(self, state: PickState, product: str) -> bool:
-        """Return True if a line of these orders has the product."""
         return any(take.product == product for take in state.lines)
 
     def step_name(self, state: PickState) -> str:
-        """Return one of `steps`."""
         return state.step_name
 
     def orders_in_work(self, state: PickState) -> tuple[str, ...]:
@@ -214,15 +205,12 @@ class PickJob(Job[PickState]):
         return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.has_lines), *goods_for_others)))
 
     def can_undo(self, state: PickState) -> bool:
-        """Return True if a step can be undone."""
         return bool(state.totes) and bool(state.history)
 
     def view(self, state: PickState) -> Step:
-        """Return the view of the current step."""
         return view.view(state)
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
-        """Return the next state; the functions below handle each kind of event."""
         turn = _handle_event(offered_choices.note_untaken(state, event), event, context)
         turn = offered_choices.report_untaken(turn)
         turn = turn._replace(state=offered_choices.keep_scanned_location(state, turn.state, event))
@@ -236,10 +224,8 @@ class PickJob(Job[PickState]):
 
 
 def _apply_policy(before: PickState, state: PickState, event: Event, context: Context) -> PickState:
-    """Apply the setting for location checks from the next stop on.
-
-    At the current stop it applies only if the job is resumed and nothing of the stop is picked, asked or open.
-    """
+    """Apply the setting for location checks from the next stop on. At the current stop it applies only if the job is
+    resumed and nothing of the stop is picked, asked or open."""
     if state.verifies_locations == context.policy.verified:
         return state
     stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
@@ -264,10 +250,8 @@ def _is_background_event(event: Event) -> bool:
 
 
 def _close_quantity(before: PickState, state: PickState) -> PickState:
-    """Close the open quantity if the page or its question changed without an input.
-
-    Digits typed next could apply to the old page or to the new one.
-    """
+    """Close the open quantity if the page or its question changed without an input. Digits typed next could apply to
+    the old page or to the new one."""
     stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
     is_unchanged = (
         stop_keys[0] == stop_keys[1] and state.to_return == before.to_return and state.choices == before.choices
@@ -286,9 +270,9 @@ def _handle_event(state: PickState, event: Event, context: Context) -> Result:
     if not state.totes:
         return _handle_without_orders(state, event, context)
     if state.phase == "wait" and state.choices:
-        return Turn(state, (), Verdict(WRONG, msg("pick.answer_first")))
+        return reply(state, WRONG, "pick.answer_first")
     if state.phase == "wait":
-        return Turn(state, (), Verdict(WRONG, msg("pick.waiting", order=_awaited_order(state))))
+        return reply(state, WRONG, "pick.waiting", order=_awaited_order(state))
     return _handle_input(state, event, context)
 
 
@@ -299,7 +283,7 @@ def _handle_without_orders(state: PickState, event: Event, context: Context) -> 
             return put_down.put_down_at(state, location, context)
         case _ if state.to_return:
             for_others = take_over.goods_for_others(state)
-            return Turn(state, (), Verdict(WRONG, msg("pick.answer_first" if for_others else "pick.put_back_first")))
+            return reply(state, WRONG, "pick.answer_first" if for_others else "pick.put_back_first")
         case Command("u"):
             return lines.undo_step(state, context)
         case Scan():
@@ -376,10 +360,8 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
 
 
 def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
-    """Apply the result of the shortage job to the current stop.
-
-    The orders are only refreshed, not queried at once: the cache would not have the new operations yet.
-    """
+    """Apply the result of the shortage job to the current stop. The orders are only refreshed, not queried at once: the
+    cache would not have the new operations yet."""
     turn = lines.apply_shortage(state, answer, context)
     refreshes = (Refresh("order", tote.order) for tote in turn.state.totes)
     return turn._replace(effects=(*turn.effects, *refreshes))
@@ -396,10 +378,8 @@ def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> 
 
 
 def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
-    """Handle the records that have these digits as their number.
-
-    The code of a tote wins. Without a record the digits are a quantity; otherwise the picker is asked.
-    """
+    """Handle the records that have these digits as their number. The code of a tote wins. Without a record the digits
+    are a quantity; otherwise the picker is asked."""
     value, code = Decimal(state.lookup.key), state.lookup.code
     tote = pick_state.find_tote_by_code(state, code)
     state = state._replace(lookup=pick_state.StoreLookup())
@@ -442,7 +422,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Command("u") if state.is_pack_asked:
             return lines.drop_pack(state)
         case Command("u") if offered_choices.is_about_goods(state):
-            return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.dropped")))
+            return reply(state._replace(choices=()), INFO, "pick.dropped")
         case Command("n" | "s" | "w") if offered_choices.is_about_goods(state):
             return offered_choices.repeat_goods_question(state)
         case Command("n"):
@@ -465,7 +445,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
                 return put_down.query_pickup_locations(state, code)
             id_ = offered_choices.no_quantity_id(state) if quantities.is_too_short_for_code(code) else "pick.unknown"
             kept = state if offered_choices.outlasts_unknown_code(state) else state._replace(choices=())
-            return Turn(kept, (), Verdict(WRONG, msg(id_, code=code)))
+            return reply(kept, WRONG, id_, code=code)
     return Turn(state)
 
 
@@ -477,16 +457,14 @@ def _go_back(state: PickState, context: Context) -> Result:
         id_ = "pick.not_counted" if state.choices[0].kind == "count" else "pick.dropped"
         is_asked_where = bool(offered_choices.product_in_question(state))
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
-        return Turn(state._replace(choices=(), is_pack_asked=is_pack_asked), (), Verdict(INFO, msg(id_)))
+        return reply(state._replace(choices=(), is_pack_asked=is_pack_asked), INFO, id_)
     if state.is_pack_asked:
         return lines.drop_pack(state)
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
-        return Turn(state._replace(take_over_choices=(), only_order=""), (), Verdict(INFO, msg("pick.dropped")))
+        return reply(state._replace(take_over_choices=(), only_order=""), INFO, "pick.dropped")
     if state.to_return:
         state_asked = state._replace(choices=(PickChoice("leave"),))
-        return Turn(
-            state_asked, (), Verdict(ASK, msg("pick.leave_with_goods", count=goods_in_hand.quantity_to_return(state)))
-        )
+        return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_in_hand.quantity_to_return(state))
     if not state.totes:
         return Turn(state, (Close(Verdict(GOOD, take_over.returned_message(state))),))
     if not state.is_batch or state.phase == "wait":
@@ -494,7 +472,7 @@ def _go_back(state: PickState, context: Context) -> Result:
     if state.phase == "done":
         return _leave(state, context)
     count = len(state.totes)
-    return Turn(state._replace(choices=(PickChoice("leave"),)), (), Verdict(ASK, msg("pick.leave_batch", count=count)))
+    return reply(state._replace(choices=(PickChoice("leave"),)), ASK, "pick.leave_batch", count=count)
 
 
 def _leave(state: PickState, context: Context) -> Result:
@@ -533,7 +511,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
         case "reopen":
             return lines.reopen_lines(state, _match_of_choice(choice), context)
         case "is_delivery" | "is_person":
-            return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
+            return reply(state, INFO, "pick.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
         case "this_one":
@@ -575,11 +553,11 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
         case "finish":
             return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "hand_over"}),))
         case "later":
-            return Turn(state, (order_updates.query_assigned(context),), Verdict(INFO, msg("pick.dropped")))
+            return reply(state, INFO, "pick.dropped", order_updates.query_assigned(context))
         case "go_on":
             return order_updates.start_without_missing(state)
         case "both":
-            return Turn(state, (), Verdict(GOOD, msg("pick.both_pick", who=choice.label, order=choice.key)))
+            return reply(state, GOOD, "pick.both_pick", who=choice.label, order=choice.key)
         case "hand_over" if tote:
             return order_updates.remove_order(state, tote, "claimed", choice.label, kind=INFO)
         case "leave":

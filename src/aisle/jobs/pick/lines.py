@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, refused_operations
 from aisle.jobs.count import finish_count
-from aisle.jobs.job import Args, Context, Start, Turn, Write
+from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, put_down
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.order_updates import remove_order
-from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
+from aisle.jobs.pick.pick_state import (
+    PickChoice,
+    PickState,
+    Tote,
+    UndoStep,
+    moved_stop_step,
+    restore_lines,
+    restore_sources,
+)
 from aisle.jobs.pick.stops import PickLine, move_line
-from aisle.jobs.pick.undo import moved_stop_step, restore_lines, restore_sources
 from aisle.jobs.stored_message import GoodsAmount, at_location, goods_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
@@ -71,10 +78,8 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
 
 
 def handle_location_answer(state: PickState, row: StockAtLocationRow, context: Context) -> Result:
-    """Handle the data of a scanned location that is not the stop's.
-
-    It answers where goods were picked if their pools are allowed; otherwise it may change the stop's location.
-    """
+    """Handle the data of a scanned location that is not the stop's. It answers where goods were picked if their pools
+    are allowed; otherwise it may change the stop's location."""
     if not offered_choices.product_in_question(state):
         return offered_choices.ask_change_location(state, row)
     location = state.lookup.key
@@ -110,7 +115,7 @@ def report_picked(
 ) -> Result:
     """Return the turn after a pick: operations, message with the totes filled, and the next stop."""
     if not changes:
-        return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.unchanged")))
+        return reply(state._replace(choices=()), INFO, "pick.unchanged")
     after = pick_state.set_picked(state, changes)
     last = max(changes)
     stop_lines = pick_state.lines_of_stop(after, last)
@@ -176,9 +181,7 @@ def _picked_message(
 
 def enter_quantity(state: PickState, value: Decimal, code: str, context: Context) -> Result:
     """Set the total picked at the stop to the typed value, or add it as the quantity of the pack that was asked for.
-
-    The digits may instead be the number of a record, or the picker may be asked where the goods were picked.
-    """
+    The digits may instead be the number of a record, or the picker may be asked where the goods were picked."""
     if state.current_line is None:
         return Turn(state)
     return (
@@ -204,8 +207,7 @@ def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result
     if value > pick_state.ordered_at_stop(state):
         return put_down.select_tote(state._replace(choices=()), tote)
     state_asked = state._replace(choices=(PickChoice("amount", quantity=value), PickChoice("tote", tote.order)))
-    text = msg("pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)
-    return Turn(state_asked, (), Verdict(ASK, text))
+    return reply(state_asked, ASK, "pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)
 
 
 def _set_checked_quantity(state: PickState, value: Decimal, context: Context) -> Result:
@@ -243,7 +245,7 @@ def drop_pack(state: PickState) -> Result:
     """Drop the scanned pack whose quantity is asked; the next number is a total again if something is picked."""
     picked, _, _ = pick_state.sum_lines(pick_state.current_stop_lines(state))
     state = state._replace(is_pack_asked=False, is_quantity_open=picked > 0, choices=())
-    return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
+    return reply(state, INFO, "pick.dropped")
 
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:
@@ -276,11 +278,7 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
     at_stop = pick_state.add_undo_step(
         state._replace(lines=tuple(takes), current_index=first_open, location=location), moved_stop_step(moved)
     )
-    return Turn(
-        pick_state.with_lines(at_stop, takes),
-        (),
-        Verdict(GOOD, msg("pick.location_changed", place=location, label=take.label)),
-    )
+    return reply(pick_state.with_lines(at_stop, takes), GOOD, "pick.location_changed", place=location, label=take.label)
 
 
 def skip_stop(state: PickState) -> Result:
@@ -291,12 +289,8 @@ def skip_stop(state: PickState) -> Result:
         state._replace(is_quantity_open=False, choices=()), max(stop, default=-1) + 1, first=False
     )
     if before and next_state.current_line and next_state.current_line.stop_key == before.stop_key:
-        return Turn(next_state, (), Verdict(INFO, msg("pick.last_stop")))
-    return Turn(
-        next_state,
-        (),
-        Verdict(INFO, msg("pick.later", label=next_state.current_line.label if next_state.current_line else "")),
-    )
+        return reply(next_state, INFO, "pick.last_stop")
+    return reply(next_state, INFO, "pick.later", label=next_state.current_line.label if next_state.current_line else "")
 
 
 # Shortage
@@ -365,10 +359,8 @@ def _move_stop(state: PickState, location: str, pool: int) -> Result:
     is_current = (
         next_state.current_line is not None and next_state.current_line.location.casefold() == location.casefold()
     )
-    return Turn(
-        next_state,
-        (),
-        Verdict(GOOD, msg("pick.elsewhere" if is_current else "pick.comes_later", label=take.label, place=location)),
+    return reply(
+        next_state, GOOD, "pick.elsewhere" if is_current else "pick.comes_later", label=take.label, place=location
     )
 
 
@@ -383,8 +375,7 @@ def _close_short(state: PickState, answer: Args, context: Context) -> Result:
     next_state = pick_state.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
     if answer.get("empty") and take.location:
         next_state = next_state._replace(choices=(PickChoice("count", take.location, product=take.product),))
-    text = msg("pick.short", label=take.label, done=done, of=of)
-    return Turn(next_state, writes, Verdict(GOOD, text))
+    return reply(next_state, GOOD, "pick.short", *writes, label=take.label, done=done, of=of)
 
 
 def _reject_order(state: PickState, answer: Args, context: Context) -> Result:
@@ -437,7 +428,6 @@ def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context
 
 
 def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
-    """Pick a stop again at the location it had before it was moved."""
     takes, first = restore_sources(state, step)
     if first is None:
         return None
@@ -446,8 +436,11 @@ def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
     )
     line = first.order, first.line
     at = next(index for index, take in enumerate(restored.lines) if (take.order, take.line) == line)
-    text = msg("pick.move_stop_undone", label=first.label, place=first.location)
-    return Turn(pick_state.go_to_line(restored, at), (), undo_verdict(text))
+    return Turn(
+        pick_state.go_to_line(restored, at),
+        (),
+        undo_verdict(msg("pick.move_stop_undone", label=first.label, place=first.location)),
+    )
 
 
 def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result | None:
@@ -465,7 +458,6 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
 
 
 def _goods_in_hand_again(before: PickState, after: PickState) -> list[GoodsAmount]:
-    """Return the goods that are in hand again and were put down before."""
     pairs = zip(before.lines, after.lines, strict=True)
     return [
         GoodsAmount(take.product, take.label, take.moved - now.moved, take.unit if take.allows_decimals else "")
@@ -506,10 +498,8 @@ def _tote_letters(state: PickState, orders: Any) -> str:
 
 
 def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
-    """Reopen lines that were closed short and pick the scanned quantity, as one step for undo.
-
-    If the product cannot be picked, the verdict explains why while the lines stay open.
-    """
+    """Reopen lines that were closed short and pick the scanned quantity, as one step for undo. If the product cannot be
+    picked, the verdict explains why while the lines stay open."""
     indexes = [index for index in pick_state.lines_with_product(state, match.key) if state.lines[index].is_closed]
     if not indexes:
         return Turn(state)

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, store_time
 from aisle.jobs.choice_letters import assign_letters
-from aisle.jobs.job import Effect, Event, Query, Turn
+from aisle.jobs.job import Effect, Event, Query, Turn, reply
 from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.goods_in_hand import has_goods_to_put_down, pieces_in_hand
-from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
+from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
-from aisle.jobs.pick.undo import moved_stop_step
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Match, Quantity, Scan, UnknownCode
@@ -38,10 +37,8 @@ def is_quantity_open(state: PickState) -> bool:
 
 
 def choice_letters(state: PickState) -> str:
-    """Return the letters of the choices; empty where choices are numbered.
-
-    Letters are used while goods are picked or in hand, because digits are quantities there.
-    """
+    """Return the letters of the choices; empty where choices are numbered. Letters are used while goods are picked or
+    in hand, because digits are quantities there."""
     return (
         assign_letters((choice.kind for choice in _all_choices(state)), COMMAND_LETTERS) if _use_letters(state) else ""
     )
@@ -85,20 +82,16 @@ def _all_choices(state: PickState) -> tuple[PickChoice, ...]:
 
 
 def can_be_handed_over(state: PickState) -> bool:
-    """Return True if the single order is picked and can be handed over.
-
-    Its goods are put down, or the store keeps no locations.
-    """
+    """Return True if the single order is picked and can be handed over. Its goods are put down, or the store keeps no
+    locations."""
     if state.phase != "done" or state.is_batch or len(state.totes) != 1 or not any(take.picked for take in state.lines):
         return False
     return not pieces_in_hand(state) or not any(take.location or take.put_down_at for take in state.lines)
 
 
 def postpone_questions(before: PickState, state: PickState, event: Event) -> PickState:
-    """Postpone the open question if the picker scans or types a quantity instead of answering it.
-
-    Digits typed later are quantities again and answer nothing.
-    """
+    """Postpone the open question if the picker scans or types a quantity instead of answering it. Digits typed later
+    are quantities again and answer nothing."""
     is_new = not set(state.take_over_choices) <= set(before.take_over_choices)
     is_postponed = (
         bool(state.take_over_choices) and not is_new and (state.is_postponed or isinstance(event, Scan | Quantity))
@@ -130,7 +123,7 @@ def remove_answered(state: PickState, choice: PickChoice) -> PickState:
 def ask_postponed(state: PickState) -> Turn[PickState]:
     """Ask the postponed question again; a number now answers it."""
     state_asked = state._replace(is_postponed=False, is_quantity_open=False, choices=())
-    return Turn(state_asked, (), Verdict(ASK, msg("pick.question_repeated", order=state.take_over_choices[0].key)))
+    return reply(state_asked, ASK, "pick.question_repeated", order=state.take_over_choices[0].key)
 
 
 PICKED_FROM = "taken_at"
@@ -144,10 +137,8 @@ LocationPool = tuple[str, int]
 
 
 def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> Turn[PickState] | None:
-    """Ask where the goods were picked; return None if only one location is possible.
-
-    `open_lines` are the indexes of the lines that the goods fill.
-    """
+    """Ask where the goods were picked; return None if only one location is possible. `open_lines` are the indexes of
+    the lines that the goods fill."""
     first = state.lines[open_lines[0]]
     if not first.location or (state.verifies_locations and not _is_location_unknown(state, first)):
         return None
@@ -177,10 +168,8 @@ GOODS_QUESTIONS = (PICKED_FROM, "this_one", "reopen")
 
 
 def is_about_goods(state: PickState) -> bool:
-    """Return True if the open question is what becomes of the goods scanned last.
-
-    A product that was refused is offered for look-up; its goods are put back.
-    """
+    """Return True if the open question is what becomes of the goods scanned last. A product that was refused is offered
+    for look-up; its goods are put back."""
     is_refused = any(choice.kind == "look_up" for choice in state.choices)
     is_asked = any(
         choice.kind in GOODS_QUESTIONS or (choice.kind == "take_rest" and choice.quantity) for choice in state.choices
@@ -235,7 +224,7 @@ def products_of_goods_question(state: PickState) -> set[str]:
 
 def reject_other_scan(state: PickState, match: Match) -> Turn[PickState]:
     """Reject a scan, because the question about the goods scanned before would be lost."""
-    return Turn(state, (), Verdict(WRONG, msg("pick.goods_first_scan", what=quantities.name_of(match))))
+    return reply(state, WRONG, "pick.goods_first_scan", what=quantities.name_of(match))
 
 
 def scanned_locations(state: PickState) -> tuple[PickChoice, ...]:
@@ -268,7 +257,7 @@ def repeat_goods_question(state: PickState) -> Turn[PickState]:
     """Refuse a command, because scanned goods would be lost, and keep the question about them."""
     if product_in_question(state):
         return repeat_location_question(state)
-    return Turn(state, (), Verdict(WRONG, msg("pick.goods_first")))
+    return reply(state, WRONG, "pick.goods_first")
 
 
 def keeps_question(state: PickState, match: Match) -> bool:
@@ -280,7 +269,7 @@ def keeps_question(state: PickState, match: Match) -> bool:
 def repeat_location_question(state: PickState) -> Turn[PickState]:
     """Repeat the location question, because another input came."""
     label = next(choice.label for choice in state.choices if choice.kind == PICKED_FROM)
-    return Turn(state, (), Verdict(WRONG, msg("pick.location_first", label=label)))
+    return reply(state, WRONG, "pick.location_first", label=label)
 
 
 def choice_for_location(state: PickState, location: str) -> PickChoice | None:
@@ -311,8 +300,7 @@ def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
         return None
     if state.is_pack_asked:
         kept = tuple(choice._replace(quantity=value) for choice in choices)
-        text = msg("pick.which_location", label=choices[0].label, quantity=value)
-        return Turn(state._replace(choices=kept), (), Verdict(ASK, text))
+        return reply(state._replace(choices=kept), ASK, "pick.which_location", label=choices[0].label, quantity=value)
     quantities = [_quantity_there(state, choice, value) for choice in choices]
     label = choices[0].label
     if not all(quantities):
@@ -324,10 +312,8 @@ def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
 
 
 def _location_choices(state: PickState) -> list[PickChoice]:
-    """Return the choices that name a location.
-
-    The offer to pick at a scanned location is also a choice between two: the stop's location and the scanned one.
-    """
+    """Return the choices that name a location. The offer to pick at a scanned location is also a choice between two:
+    the stop's location and the scanned one."""
     choices = [choice for choice in state.choices if choice.kind == PICKED_FROM]
     scanned, take = (
         next((choice for choice in state.choices if choice.kind == CHANGE_LOCATION), None),
@@ -383,7 +369,6 @@ def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
 
 
 def _scanned_quantity(state: PickState, match: Match, line: PickLine) -> Decimal:
-    """Return the quantity scanned so far; 0 if it still has to be weighed."""
     if line.allows_decimals and not match.is_explicit:
         return Decimal(0)
     before = next(
@@ -438,7 +423,6 @@ def _stocked_pool(line: PickLine, location: str) -> int | None:
 
 
 def _distinct_locations(locations: Iterable[LocationPool]) -> list[LocationPool]:
-    """Return each location once, with its first pool."""
     by_code: dict[str, LocationPool] = {}
     for location, pool in locations:
         if location:
@@ -462,7 +446,7 @@ MAX_OTHER_ORDERS = 2
 
 def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | int | Decimal) -> Result:
     """Reject an input; if choices are given, ask which one is meant."""
-    return Turn(state._replace(choices=ways), (), Verdict(ASK if ways else WRONG, msg(id_, **args)))
+    return reply(state._replace(choices=ways), ASK if ways else WRONG, id_, **args)
 
 
 def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[int], *ways: PickChoice) -> Result:
@@ -478,9 +462,7 @@ def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[i
 
 def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Result | None:
     """Reject a total above the ordered quantity, or a pack of more than is still needed; None if it is not too many.
-
-    `ways` are the other possible meanings of the input.
-    """
+    `ways` are the other possible meanings of the input."""
     take = state.current_line
     if take is None:
         return None
@@ -506,11 +488,9 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
 
 
 def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
-    """Query the records that have these digits as their number; return None if they can only be a quantity.
-
-    A total above the ordered quantity counts as rejected until the answer arrives. Journals written before this query
-    existed are then replayed to the same state.
-    """
+    """Query the records that have these digits as their number; return None if they can only be a quantity. A total
+    above the ordered quantity counts as rejected until the answer arrives. Journals written before this query existed
+    are then replayed to the same state."""
     query = quantities.query_by_number(value, code)
     if query is None:
         return None

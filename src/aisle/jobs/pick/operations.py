@@ -16,12 +16,9 @@ if TYPE_CHECKING:
 
 
 def update_lines(before: PickState, state: PickState, indexes: Iterable[int], store: str) -> tuple[Write, ...]:
-    """Return one operation for each order touched, with the state of these lines.
-
-    Quantities are absolute; `base_picked_quantity` is the quantity before.
-    The order's `is_picked` is sent only by the pick of its last line and by the undo of that. Others report their own
-    lines.
-    """
+    """Return one operation for each order touched, with the state of these lines. Quantities are absolute;
+    `base_picked_quantity` is the quantity before. The order's `is_picked` is sent only by the pick of its last line and
+    by the undo of that. Others report their own lines."""
     lines: dict[str, list[LineUpdate]] = {}
     for index in indexes:
         take = state.lines[index]
@@ -84,10 +81,8 @@ def reject_write(order: str, reason_code: str, reason: str, store: str) -> Write
 def close_short(
     state: PickState, indexes: Collection[int], store: str, reason_code: str, reason: str
 ) -> tuple[PickState, tuple[Write, ...]]:
-    """Close lines short, with the quantity that is in their totes.
-
-    The reason is part of the update. If the service does not support it, only the local journal keeps it.
-    """
+    """Close lines short, with the quantity that is in their totes. The reason is part of the update. If the service
+    does not support it, only the local journal keeps it."""
     closed = pick_state.set_picked(state, {index: state.lines[index].picked for index in indexes}, is_closed=True)
     writes = update_lines(state, closed, indexes, store)
     for write in writes:
@@ -100,10 +95,8 @@ def put_down_goods(
     state: PickState, location: str, store: str, user: str, *, includes_others: bool = False
 ) -> tuple[PickState, tuple[Write, ...]]:
     """Put goods in hand down at a pick-up location, held by their order lines: of all totes, or of the selected one.
-
     Goods in another picker's hand are included only if `includes_others` is True. Return one operation for each order;
-    none if nothing is in hand.
-    """
+    none if nothing is in hand."""
     lines = [take for take in state.lines if state.only_order in ("", take.order)]
     quantities = (
         (take, take.in_hand if includes_others else goods_in_hand.quantity_to_put_down(state, take)) for take in lines
@@ -132,11 +125,9 @@ def _lines_with_quantity(state: PickState, put_down: Iterable[PutDown]) -> list[
 
 
 def return_goods(goods: Iterable[GoodsToReturn], store: str, user: str, *, is_undo: bool = False) -> tuple[Write, ...]:
-    """Return the operations that put goods of orders that left the pick back at their location, or undo it.
-
-    Goods of a rejected order are moved from no location. Lines that another picker has are reduced. Surplus was never
-    subtracted from stock, so it needs no operation.
-    """
+    """Return the operations that put goods of orders that left the pick back at their location, or undo it. Goods of a
+    rejected order are moved from no location. Lines that another picker has are reduced. Surplus was never subtracted
+    from stock, so it needs no operation."""
     goods = tuple(goods)
     returned = _unpick_lines([each for each in goods if each.is_for_other_picker], store, is_undo=is_undo)
     return (*returned, *_return_movements([each for each in goods if each.is_unassigned], store, user, is_undo=is_undo))
@@ -153,7 +144,6 @@ def put_down_for_others(
 
 
 def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) -> tuple[Write, ...]:
-    """Return the operations that reduce the picked quantity of lines another picker has, or restore it."""
     changes: dict[tuple[str, int], tuple[PickLine, PickLine]] = {}
     for each in goods:
         if each.line:

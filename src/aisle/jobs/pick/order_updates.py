@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 from aisle import json_codec
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims import is_later
-from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn
+from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
 from aisle.jobs.pick import goods_in_hand, pick_state, take_over
-from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, adjust_history, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
-from aisle.jobs.pick.undo import adjust_history, moved_stop_step
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
@@ -48,10 +47,8 @@ def is_reassigned(tote: Tote, row: OrderRow, context: Context) -> bool:
 
 
 def report_assigned(state: PickState, rows: Iterable[AssignedOrdersRow]) -> ChangeTurn:
-    """Ask the picker if orders newly assigned to them shall be added to the pick; work continues meanwhile.
-
-    Orders without a free choice on the page are asked about later.
-    """
+    """Ask the picker if orders newly assigned to them shall be added to the pick; work continues meanwhile. Orders
+    without a free choice on the page are asked about later."""
     fresh = [row for row in rows if _report_key(row) not in state.reported_refusals][: _free_choices(state)]
     state = state._replace(reported_refusals=(*state.reported_refusals, *map(_report_key, fresh)))
     fresh = [row for row in fresh if pick_state.find_tote(state, str(row["order_number"])) is None]
@@ -115,9 +112,7 @@ def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Chang
         return Turn(state)
     goods = tuple(each._replace(reason=REJECTED_REOPENED) if each in mine else each for each in state.to_return)
     count = sum((each.quantity for each in mine), Decimal(0))
-    return Turn(
-        state._replace(to_return=goods), (), Verdict(INFO, msg("pick.reopened_order", order=order, count=count))
-    )
+    return reply(state._replace(to_return=goods), INFO, "pick.reopened_order", order=order, count=count)
 
 
 def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
@@ -132,8 +127,7 @@ def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
         batch_text = msg("pick.priority_batch", order=tote.order, who=name, tote=tote.letter)
         text = batch_text if state.is_batch else msg("pick.priority", order=tote.order, who=name)
     if turn.verdict and turn.verdict.kind == ASK:  # an open question stays open
-        both = msg("pick.join", what=turn.verdict.text, more=text)
-        return turn._replace(state=state, verdict=Verdict(ASK, both))
+        return turn._replace(state=state, verdict=Verdict(ASK, msg("pick.join", what=turn.verdict.text, more=text)))
     return turn._replace(state=state, verdict=Verdict(INFO, text))
 
 
@@ -173,10 +167,8 @@ def _redirected_lines(state: PickState, order: str) -> list[PickLine]:
 def restore_redirections(
     state: PickState, fresh: tuple[PickLine, ...], row: OrderRow, context: Context
 ) -> tuple[PickState, tuple[PickLine, ...], tuple[LocalNote, ...]]:
-    """Move the lines of an opened order to where this user picked them before, as steps that can be undone.
-
-    Also return the note that clears what was stored.
-    """
+    """Move the lines of an opened order to where this user picked them before, as steps that can be undone. Also return
+    the note that clears what was stored."""
     text = str(row.get(REDIRECTED) or "")
     moved_lines = json_codec.from_text(RedirectedLines, text).get(context.user) if text else None
     if moved_lines is None:
@@ -277,7 +269,6 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
 
 
 def _with_own_changes(tote: Tote, row: OrderToPickRow, user: str) -> Tote:
-    """Return the tote with the numbers of this user's last movement and last refused operation."""
     moved, refusal = int((row.get("moved_by") or {}).get(user) or 0), _refusal_of_user(row, user)
     refused = refusal["n"] if refusal else 0
     return tote._replace(
@@ -295,12 +286,14 @@ def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) 
     after, refused = pick_state.find_tote(turn.state, before.order), _refusal_of_user(row, user)
     if turn.verdict is not None or after is None or after.last_refusal == before.last_refusal:
         return turn
-    text = msg("receive.refused", label=before.order, why=read_message(refused["why"] if refused else ""))
-    return turn._replace(verdict=Verdict(WRONG, text))
+    return turn._replace(
+        verdict=Verdict(
+            WRONG, msg("receive.refused", label=before.order, why=read_message(refused["why"] if refused else ""))
+        )
+    )
 
 
 def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
-    """Return True if an order that is picked here was handed over to its customer."""
     if row.get("is_rejected") or row.get("is_active", True) or not tote.has_lines:
         return False
     return pick_state.is_order_picked(state, tote.order) and not goods_in_hand.has_goods_to_put_down(state, tote.order)
@@ -314,14 +307,13 @@ def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
 
 
 def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Result:
-    """Add the lines of an order that arrive for the first time."""
     waiting = state.phase == "wait"
     state = pick_state.with_tote(state, tote)
     if waiting:
         return start_when_ready(state._replace(lines=(*state.lines, *fresh)))
     joined = pick_state.with_lines(state, [*state.lines, *fresh])._replace(choices=())
     open_ = sum(take.is_open for take in fresh)
-    return Turn(joined, (), Verdict(GOOD, msg("pick.joined", tote=tote.letter, order=tote.order, count=open_)))
+    return reply(joined, GOOD, "pick.joined", tote=tote.letter, order=tote.order, count=open_)
 
 
 def start_when_ready(state: PickState) -> Result:
@@ -347,11 +339,9 @@ def start_when_ready(state: PickState) -> Result:
 def _merge_lines(
     state: PickState, tote: Tote, fresh: tuple[PickLine, ...], *, is_uncertain: bool, is_own: bool
 ) -> Result:
-    """Merge lines that changed elsewhere; walking order, locations and the open question stay.
-
-    Report nothing that may be this host's own change: a difference while an operation is pending and its correction, or
-    a change that came with an own movement (`is_own`), which the overlay shows before it is sent.
-    """
+    """Merge lines that changed elsewhere; walking order, locations and the open question stay. Report nothing that may
+    be this host's own change: a difference while an operation is pending and its correction, or a change that came with
+    an own movement (`is_own`), which the overlay shows before it is sent."""
     mine = {take.line: take for take in state.lines if take.order == tote.order}
     merged = {
         take.line: goods_in_hand.keep_read_stock(state, _keep_location(take, mine.get(take.line)), mine.get(take.line))
@@ -373,7 +363,7 @@ def _merge_lines(
         return Turn(renewed, (), Verdict(INFO, text))
     if renewed.choices or renewed.take_over_choices or not is_news:
         return Turn(renewed)  # the open question stays on the screen, with its reason
-    return Turn(renewed, (), Verdict(INFO, msg("pick.changed", order=tote.order)))
+    return reply(renewed, INFO, "pick.changed", order=tote.order)
 
 
 def _order_values(lines: Mapping[int, PickLine]) -> list[tuple[Any, ...]]:
@@ -395,10 +385,8 @@ def _keep_location(fresh: PickLine, known: PickLine | None) -> PickLine:
 
 
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
-    """Remove an order from the pick; its goods in hand have to be put back, other orders continue.
-
-    `reason` is a key of `LEAVE_TEXTS`.
-    """
+    """Remove an order from the pick; its goods in hand have to be put back, other orders continue. `reason` is a key of
+    `LEAVE_TEXTS`."""
     rest = pick_state.without_order(state, tote.order, reason)
     text = _left_message(state, rest, tote, reason, other_picker)
     if not rest.totes and not rest.to_return:

@@ -1,4 +1,7 @@
-"""State of a pick: totes, lines in walking order, choices, goods to return, and the history for undo."""
+"""State of a pick: totes, lines in walking order, choices, goods to return, and the history for undo.
+
+An undo keeps what other pickers did meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,8 @@ class PutDown(NamedTuple):
 
 
 class GoodsToReturn(NamedTuple):
-    """Goods in hand of an order that has left the pick.
-
-    `reason` is that of the messages: rejected, finished, claimed, given, left_over for surplus on a line, or laid for
-    goods that another picker has reported as put down.
-    """
+    """Goods in hand of an order that has left the pick. `reason` is that of the messages: rejected, finished, claimed,
+    given, left_over for surplus on a line, or laid for goods that another picker has reported as put down."""
 
     letter: str
     reason: str
@@ -113,13 +113,11 @@ TOTE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class PickChoice(NamedTuple):
-    """One choice and its subject.
-
-    Kinds about a location: `take_here`, `taken_at`, `put_here`, `put_others`, `count`, `is_location`. About a product:
-    `take_rest`, `look_up`, `reopen`, `this_one`, `set`, `amount`, `is_product`. About an order: `leave_for`, `join`,
-    `take_in`, `tote`, `take_over`, `open_free`, `leave_out`, `both`, `hand_over`, `finish`, `is_order`, `is_reference`.
-    Others: `is_delivery`, `is_person`, `leave`, `handed_over`, `put_back`, `go_on`, `later`.
-    """
+    """One choice and its subject. Kinds about a location: `take_here`, `taken_at`, `put_here`, `put_others`, `count`,
+    `is_location`. About a product: `take_rest`, `look_up`, `reopen`, `this_one`, `set`, `amount`, `is_product`. About
+    an order: `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`, `both`, `hand_over`,
+    `finish`, `is_order`, `is_reference`. Others: `is_delivery`, `is_person`, `leave`, `handed_over`, `put_back`,
+    `go_on`, `later`."""
 
     kind: str
     key: str = ""
@@ -314,10 +312,8 @@ def next_tote_letter(state: PickState) -> str:
 
 
 def quantities_by_tote(state: PickState, quantities: Iterable[tuple[str, Decimal]]) -> str | Msg:
-    """Return the quantity for each tote, such as `A3 B4`; the text is the same in all languages.
-
-    A measured stop has only one tote; its message formats fractions in each language.
-    """
+    """Return the quantity for each tote, such as `A3 B4`; the text is the same in all languages. A measured stop has
+    only one tote; its message formats fractions in each language."""
     sums: dict[str, Decimal] = {}
     for order, quantity in quantities:
         letter = tote_letter(state, order)
@@ -352,7 +348,6 @@ def with_lines(state: PickState, lines: Iterable[PickLine]) -> PickState:
 
 
 def _in_walk_order(state: PickState, lines: Iterable[PickLine]) -> tuple[PickLine, ...]:
-    """Return lines in walking order, with the stops of priority orders first."""
     ranks = {tote.order: index for index, tote in enumerate(state.totes)}
     in_order = sort_stops(lines, {"": -1, **ranks})
     priority_stops = _priority_stops(state, in_order)
@@ -360,7 +355,6 @@ def _in_walk_order(state: PickState, lines: Iterable[PickLine]) -> tuple[PickLin
 
 
 def _priority_stops(state: PickState, lines: Iterable[PickLine]) -> frozenset[tuple[str, str, int, str]]:
-    """Return the keys of the stops where a priority order has open lines."""
     priority_orders = {tote.order for tote in state.totes if tote.is_priority}
     return (
         frozenset(take.stop_key for take in lines if take.order in priority_orders and take.is_open)
@@ -376,10 +370,8 @@ def _index_after(state: PickState, before: PickLine) -> int:
 
 
 def go_to_next_stop(state: PickState, start: int = 0, *, first: bool = True) -> PickState:
-    """Go to the first open stop from index `start` on, wrapping at the end; to none when all are picked.
-
-    Stops of priority orders come first if `first` is True.
-    """
+    """Go to the first open stop from index `start` on, wrapping at the end; to none when all are picked. Stops of
+    priority orders come first if `first` is True."""
     count = len(state.lines)
     open_ = [index for index in ((start + step) % count for step in range(count)) if state.lines[index].is_open]
     if open_:
@@ -439,11 +431,9 @@ def lines_with_product(state: PickState, product: str) -> list[int]:
 
 
 def fillable_lines(state: PickState, product: str) -> list[int]:
-    """Return the indexes of the lines that goods of this product fill, in order.
-
-    They all have one location, because goods scanned together were picked together. Of measured goods they are of one
-    order, because nobody divides a pack between totes.
-    """
+    """Return the indexes of the lines that goods of this product fill, in order. They all have one location, because
+    goods scanned together were picked together. Of measured goods they are of one order, because nobody divides a pack
+    between totes."""
     open_ = [index for index in lines_with_product(state, product) if state.lines[index].is_open]
     if not open_:
         return open_
@@ -555,10 +545,8 @@ def without_order(state: PickState, order: str, reason: str) -> PickState:
 
 
 def _history_without_order(history: Iterable[UndoStep], order: str) -> tuple[UndoStep, ...]:
-    """Return the steps that can still be undone without an order.
-
-    If the order comes back, its lines keep the state they have then, whatever was done before.
-    """
+    """Return the steps that can still be undone without an order. If the order comes back, its lines keep the state
+    they have then, whatever was done before."""
     steps = (
         step._replace(
             lines_before=tuple(each for each in step.lines_before if each.order != order),
@@ -567,3 +555,61 @@ def _history_without_order(history: Iterable[UndoStep], order: str) -> tuple[Und
         for step in history
     )
     return tuple(step for step in steps if step != UndoStep(location=step.location, at=step.at))
+
+
+def adjust_history(state: PickState, fresh: Iterable[PickLine]) -> PickState:
+    """Add the changes of other pickers to the history, so that undo reverts only own steps."""
+    picked_before = {(take.order, take.line): take.picked for take in state.lines}
+    added = {(t.order, t.line): t.picked - picked_before.get((t.order, t.line), t.picked) for t in fresh}
+    if not any(added.values()):
+        return state
+    history = tuple(
+        step._replace(
+            lines_before=tuple(
+                each._replace(picked=max(Decimal(0), each.picked + added.get((each.order, each.line), Decimal(0))))
+                for each in step.lines_before
+            )
+        )
+        for step in state.history
+    )
+    return state._replace(history=history)
+
+
+def moved_stop_step(lines: Iterable[PickLine]) -> UndoStep:
+    """Return the undo step for moving these lines to another location."""
+    return UndoStep(
+        sources_before=tuple(
+            LineSource(t.order, t.line, t.location, t.pool, t.barred_pools, t.walk_order, t.location_order)
+            for t in lines
+        )
+    )
+
+
+def restore_sources(state: PickState, step: UndoStep) -> tuple[list[PickLine], PickLine | None]:
+    """Move the step's open lines back to their earlier locations. Return all lines and the first one moved; None if
+    none of them is still open."""
+    sources = {(each.order, each.line): each for each in step.sources_before}
+    takes, first = list(state.lines), None
+    for index, take in enumerate(takes):
+        source = sources.get((take.order, take.line))
+        if source and take.is_open:
+            moved = take._replace(location=source.location, pool=source.pool, barred_pools=source.barred_pools)
+            takes[index] = moved._replace(walk_order=source.walk_order, location_order=source.location_order)
+            first = first or takes[index]
+    return takes, first
+
+
+def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple[PickState, tuple[int, ...]]:
+    """Restore lines to their state before a step; return the new state and the indexes of the lines changed. Lines that
+    have left the pick or are put down do not change."""
+    takes = list(state.lines)
+    touched = []
+    by_line = {(each.order, each.line): each for each in lines_before}
+    for index, take in enumerate(takes):
+        was = by_line.get((take.order, take.line))
+        picked = min(was.picked, take.ordered) if was else take.picked
+        if was is None or picked < take.moved or (picked, was.is_closed) == (take.picked, take.is_closed):
+            continue
+        takes[index] = take.with_picked(picked)._replace(is_closed=was.is_closed and picked < take.ordered)
+        touched.append(index)
+    return state._replace(lines=tuple(takes), choices=()), tuple(touched)

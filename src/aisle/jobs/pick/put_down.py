@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import stored_message
-from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write
+from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, take_over
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.pick_state import (
@@ -40,11 +40,8 @@ def is_pickup_location(tags: Iterable[Any]) -> bool:
 
 
 def put_down_at(state: PickState, match: Match, context: Context) -> Result:
-    """Put goods down at a scanned location.
-
-    A location used before is accepted at once. One of these orders is asked about first. Of any other the stock is
-    queried first.
-    """
+    """Put goods down at a scanned location. A location used before is accepted at once. One of these orders is asked
+    about first. Of any other the stock is queried first."""
     location = match.key
     if not goods_in_hand.pieces_in_hand(state, state.only_order) and not take_over.is_location_for_others(state):
         return _nothing_in_hand(state)
@@ -92,8 +89,8 @@ def offer_pickup_locations(state: PickState, row: PickupLocationsRow) -> Result:
 
 def _nothing_in_hand(state: PickState) -> Result:
     if state.is_batch:
-        return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_batch")))
-    return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_hand", order=state.order)))
+        return reply(state, INFO, "pick.nothing_in_batch")
+    return reply(state, INFO, "pick.nothing_in_hand", order=state.order)
 
 
 def _ask_source_location(state: PickState, location: str) -> Result:
@@ -139,24 +136,20 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
     )
     down = down._replace(take_over_choices=tuple(questions))
     if not state.is_batch:
-        return Turn(down, writes, Verdict(GOOD, msg("pick.put_down", order=state.order, place=location)))
+        return reply(down, GOOD, "pick.put_down", *writes, order=state.order, place=location)
     orders = {each.order for each in down.history[-1].put_down}
     totes = " ".join(tote.letter for tote in state.totes if tote.order in orders)
-    return Turn(down, writes, Verdict(GOOD, msg("pick.put_down_totes", totes=totes, place=location)))
+    return reply(down, GOOD, "pick.put_down_totes", *writes, totes=totes, place=location)
 
 
 def select_tote(state: PickState, tote: Tote) -> Result:
     """Select a tote: only its goods are put down next."""
     if state.phase != "done":
-        return Turn(
-            state._replace(choices=()), (), Verdict(INFO, msg("pick.this_tote", order=tote.order, tote=tote.letter))
-        )
+        return reply(state._replace(choices=()), INFO, "pick.this_tote", order=tote.order, tote=tote.letter)
     if not goods_in_hand.pieces_in_hand(state, tote.order):
-        return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_hand", order=tote.order)))
-    return Turn(
-        state._replace(choices=(), only_order=tote.order),
-        (),
-        Verdict(GOOD, msg("pick.tote", tote=tote.letter, order=tote.order)),
+        return reply(state, INFO, "pick.nothing_in_hand", order=tote.order)
+    return reply(
+        state._replace(choices=(), only_order=tote.order), GOOD, "pick.tote", tote=tote.letter, order=tote.order
     )
 
 

@@ -11,7 +11,6 @@ from aisle.jobs.job import (
     Close,
     Closed,
     Context,
-    Effect,
     Event,
     Job,
     Json,
@@ -22,6 +21,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block
 from aisle.jobs.pages import turn_page
@@ -55,7 +55,6 @@ from aisle.jobs.view import (
     DetailView,
     Line,
     Msg,
-    Verdict,
     known_number,
     msg,
     raw,
@@ -265,7 +264,6 @@ def _location_row(state: ShortageState, other: OtherLocation) -> Cells:
 
 
 def _other_blocks(state: ShortageState) -> tuple[Block, ...]:
-    """Return the expected deliveries, and the orders that lack the product if there are several."""
     waiting = tuple(_order_row(need) for need in state.needs) if len(state.needs) > 1 else ()
     return (delivery_block(state.product_details, state.deliveries), Block(msg("shortage.needed_by"), waiting))
 
@@ -279,7 +277,6 @@ def _order_text(need: OrderShortage) -> Msg:
 
 
 def _question_block(state: ShortageState) -> Block:
-    """Return the orders to choose from, or the reasons."""
     if state.phase == "which_order":
         first = {need.order: need for need in reversed(state.needs)}
         rows: tuple[Cells, ...] = tuple((_order_text(first[order]),) for order in state.orders)
@@ -301,15 +298,13 @@ class ShortageJob(Job[ShortageState]):
 
     name = "shortage"
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
-    version = 1
     journalled = True
+    preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE)
 
     def begin(self) -> ShortageState:
-        """Return the state with nothing missing."""
         return ShortageState(reasons=parse_reasons(()))
 
     def accepts(self, state: ShortageState) -> Accepts:
-        """Return the choices of the page, and the letters that turn it."""
         values = (
             (state.offered,)
             if state.is_rejection_asked
@@ -322,20 +317,14 @@ class ShortageJob(Job[ShortageState]):
             choice_values=values,
         )
 
-    def prefers(self, state: ShortageState) -> tuple[str, ...]:
-        """Return locations first, then the product, which may have been found after all."""
-        return (LOCATION, PRODUCT, ORDER, REFERENCE)
-
     def uses_product(self, state: ShortageState, product: str) -> bool:
         """Return True for the missing product, which may have been found after all."""
         return product == state.product
 
     def step_name(self, state: ShortageState) -> str:
-        """Return one of `steps`."""
         return f"shortage.{state.phase}"
 
     def view(self, state: ShortageState) -> DetailView:
-        """Return the page of the current phase."""
         return shortage_view(state)
 
     def handle(self, state: ShortageState, event: Event, context: Context) -> Result:
@@ -362,18 +351,13 @@ class ShortageJob(Job[ShortageState]):
             case CursorKey(key):
                 return Turn(state._replace(page=turn_page(state.page, key)))
             case UnknownCode(code) | Text(code):
-                return _reply(state._replace(offered=None), WRONG, "shortage.unknown", code=code)
+                return reply(state._replace(offered=None), WRONG, "shortage.unknown", code=code)
             case Back():
                 return _go_back(state)
         return Turn(state)
 
 
-def _reply(state: ShortageState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal) -> Result:
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
-
-
 def _handle_opened(args: Args, context: Context) -> Result:
-    """Open the page with what is cached, and query and refresh the rest."""
     needs = tuple(
         OrderShortage(
             str(one.get("order_number") or ""),
@@ -397,8 +381,15 @@ def _handle_opened(args: Args, context: Context) -> Result:
         reasons=reasons_for_location(parse_reasons(context.policy.short_reasons), location),
     )
     state = state._replace(choices=_collect_choices(state))
-    verdict = Verdict(INFO, msg("shortage.opened", rest=state.missing, label=state.label))
-    return Turn(state, (*_queries(state), *_refresh_effects(state)), verdict)
+    return reply(
+        state,
+        INFO,
+        "shortage.opened",
+        *_queries(state),
+        *_refresh_effects(state),
+        rest=state.missing,
+        label=state.label,
+    )
 
 
 def _queries(state: ShortageState) -> tuple[Query, ...]:
@@ -444,10 +435,8 @@ def _collect_choices(state: ShortageState) -> tuple[ShortageChoice, ...]:
 
 
 def _add_new_choices(state: ShortageState) -> ShortageState:
-    """Append new choices after those that have a number.
-
-    While a choice from a scan is offered nothing is appended, so that its number does not change.
-    """
+    """Append new choices after those that have a number. While a choice from a scan is offered nothing is appended, so
+    that its number does not change."""
     if state.offered:
         return state
     return state._replace(
@@ -476,18 +465,18 @@ def _handle_choice(state: ShortageState, choice: int) -> Result:
     if offered.kind == "reason":
         return _answer_short(state, next(reason for reason in state.reasons if reason.code == offered.key))
     if len(state.orders) > 1:
-        return _reply(state._replace(phase="which_order", page=0), INFO, "shortage.which_order")
+        return reply(state._replace(phase="which_order", page=0), INFO, "shortage.which_order")
     return _ask_reason(state._replace(order=state.orders[0]))
 
 
 def _ask_reason(state: ShortageState) -> Result:
-    return _reply(state._replace(phase="which_reason", page=0), INFO, "shortage.which_reason", order=state.order)
+    return reply(state._replace(phase="which_reason", page=0), INFO, "shortage.which_reason", order=state.order)
 
 
 def _ask_rejection(state: ShortageState, reason: Reason) -> Result:
     """Ask to confirm the rejection, so that two digits meant for something else reject no order."""
     state_asked = state._replace(offered=ShortageChoice("reject", reason.code), page=0)
-    return _reply(state_asked, ASK, "shortage.confirm_reject", order=state.order, words=reason.text)
+    return reply(state_asked, ASK, "shortage.confirm_reject", order=state.order, words=reason.text)
 
 
 def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -> Result:
@@ -500,26 +489,25 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
     if location and state.phase == "choices":
         return _choose_location(state, location.key)
     if location:
-        return _reply(state, WRONG, "shortage.answer_first", what=location.key)
+        return reply(state, WRONG, "shortage.answer_first", what=location.key)
     if first.kind == PRODUCT:
         labels = distinct_labels(state.label, state.product, first)
         state_asked = state._replace(offered=ShortageChoice("product", first.key))
-        return _reply(state_asked, ASK, "shortage.other_product", **labels)
+        return reply(state_asked, ASK, "shortage.other_product", **labels)
     if first.kind == PERSON:
-        return _reply(state, WRONG, "shortage.is_person", name=first.label or first.key)
-    return _reply(state, WRONG, "shortage.answer_first", what=first.key)
+        return reply(state, WRONG, "shortage.is_person", name=first.label or first.key)
+    return reply(state, WRONG, "shortage.answer_first", what=first.key)
 
 
 def _choose_location(state: ShortageState, location: str) -> Result:
-    """Choose another location; confirm first if no stock is known there."""
     if location.casefold() == state.location.casefold():
         state = state._replace(scanned_location="")
-        return _reply(state, WRONG, "shortage.same_location", place=location, label=state.label)
+        return reply(state, WRONG, "shortage.same_location", place=location, label=state.label)
     other = next((other for other in state.other_locations if other.location.casefold() == location.casefold()), None)
     if other and other.quantity > 0:
         return _answer_other_location(state, other.location, other.pool)
     state_asked = state._replace(offered=ShortageChoice("location", location), scanned_location=location)
-    return _reply(state_asked, ASK, "shortage.no_stock_there", place=location, label=state.label)
+    return reply(state_asked, ASK, "shortage.no_stock_there", place=location, label=state.label)
 
 
 def _pool_at_location(state: ShortageState, location: str) -> int:
@@ -531,7 +519,7 @@ def _pool_at_location(state: ShortageState, location: str) -> int:
 
 def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
     answer = {"kind": "elsewhere", "location": location, "pool": pool, "label": state.label}
-    return _reply(state, GOOD, "shortage.other_location", Close(answer=answer), place=location, label=state.label)
+    return reply(state, GOOD, "shortage.other_location", Close(answer=answer), place=location, label=state.label)
 
 
 def _scanned_location_answer(state: ShortageState) -> Args | None:
@@ -543,12 +531,12 @@ def _scanned_location_answer(state: ShortageState) -> Args | None:
 def _answer_short(state: ShortageState, reason: Reason) -> Result:
     answer = {"kind": "short", **_reason_fields(state, reason), "empty": reason.is_location_empty}
     id_ = "shortage.closed" if state.keeps_reasons else "shortage.closed_on_host"
-    return _reply(state, GOOD, id_, Close(answer=answer), rest=state.missing, words=reason.text)
+    return reply(state, GOOD, id_, Close(answer=answer), rest=state.missing, words=reason.text)
 
 
 def _answer_rejected(state: ShortageState, reason: Reason) -> Result:
     answer = {"kind": "reject", **_reason_fields(state, reason), "order_number": state.order}
-    return _reply(state, GOOD, "shortage.rejected", Close(answer=answer), order=state.order, words=reason.text)
+    return reply(state, GOOD, "shortage.rejected", Close(answer=answer), order=state.order, words=reason.text)
 
 
 def _reason_fields(state: ShortageState, reason: Reason) -> Args:
@@ -556,11 +544,10 @@ def _reason_fields(state: ShortageState, reason: Reason) -> Args:
 
 
 def _go_back(state: ShortageState) -> Result:
-    """Go back one question; from the first one close the page without a result."""
     if state.offered:
-        return _reply(state._replace(offered=None, scanned_location=""), INFO, "session.dropped")
+        return reply(state._replace(offered=None, scanned_location=""), INFO, "session.dropped")
     if state.phase == "which_reason" and len(state.orders) > 1:
-        return _reply(state._replace(phase="which_order", order="", page=0), INFO, "shortage.which_order")
+        return reply(state._replace(phase="which_order", order="", page=0), INFO, "shortage.which_order")
     if state.phase != "choices":
-        return _reply(state._replace(phase="choices", order="", page=0), INFO, "session.dropped")
-    return _reply(state, INFO, "shortage.dropped", Close())
+        return reply(state._replace(phase="choices", order="", page=0), INFO, "session.dropped")
+    return reply(state, INFO, "shortage.dropped", Close())

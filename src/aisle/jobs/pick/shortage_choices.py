@@ -15,7 +15,7 @@ from aisle.settings import SHORTAGE_REASONS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import OtherLocationsRow
-    from aisle.jobs.row_types.log import ShortReasonsRow
+    from aisle.jobs.row_types.supervisor import ShortReasonsRow
 
 MAX_NEAR = 3
 """Number of locations before the reasons, so that both have one digit."""
@@ -40,22 +40,16 @@ class OtherLocation(NamedTuple):
 
 
 class ShortageChoice(NamedTuple):
-    """One numbered choice.
-
-    Kinds: `location` with a location, `reason` with its code, `reject`. After a scan: `location` without known stock,
-    `product` to be looked up, `reject` with a reason, to be confirmed.
-    """
+    """One numbered choice. Kinds: `location` with a location, `reason` with its code, `reject`. After a scan:
+    `location` without known stock, `product` to be looked up, `reject` with a reason, to be confirmed."""
 
     kind: str
     key: str = ""
 
 
 def parse_reasons(lines: Iterable[str], from_orders: Iterable[ShortReasonsRow] = ()) -> tuple[Reason, ...]:
-    """Return the reasons of a table, then those used on orders.
-
-    A table line is `code words`, or `code 0 words` if the location is empty. Lines of another form are ignored; an
-    empty table is replaced by the default one.
-    """
+    """Return the reasons of a table, then those used on orders. A table line is `code words`, or `code 0 words` if the
+    location is empty. Lines of another form are ignored; an empty table is replaced by the default one."""
     found = _parse_table(lines) or _parse_table(SHORTAGE_REASONS)
     for row in from_orders:
         code, text = str(row["code"]), str(row["text"])

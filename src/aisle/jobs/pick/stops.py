@@ -99,11 +99,8 @@ class PickLine(NamedTuple):
         return min(self.own_picked, self.in_hand)
 
     def with_picked(self, picked: Decimal, *, own: bool = True) -> PickLine:
-        """Return the line with this picked quantity.
-
-        More is picked at the line's location; less is returned to the last source. The pool that other pickers used is
-        unknown.
-        """
+        """Return the line with this picked quantity. More is picked at the line's location; less is returned to the
+        last source. The pool that other pickers used is unknown."""
         sources, more = list(self.picked_from), picked - self.picked
         if more > 0:
             pool = self.pool if own else 0
@@ -206,10 +203,8 @@ WalkKey = tuple[Decimal, Decimal, tuple[tuple[int, int, str], ...]]
 
 
 def sort_stops(lines: Iterable[PickLine], ranks: Mapping[str, int]) -> tuple[PickLine, ...]:
-    """Return lines of any orders in walking order.
-
-    Lines at one location are together, and so are lines of one stop. `ranks` is the order of the orders.
-    """
+    """Return lines of any orders in walking order. Lines at one location are together, and so are lines of one stop.
+    `ranks` is the order of the orders."""
     all_lines = tuple(lines)
     location_keys: dict[str, WalkKey] = {}
     stops: dict[Any, tuple[WalkKey, int, int]] = {}
@@ -329,7 +324,6 @@ def _find_barred_pools(line: OrderLineRow, location: str, pools: tuple[int, ...]
 
 
 def _find_stocked_locations(line: OrderLineRow, pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
-    """Return the locations that have stock allowed for the line."""
     stocked_locations = []
     for place in line.get("locations") or ():
         stock = place.get("pools") or {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import stored_message
 from aisle.jobs.claims import Claim, is_later, parse_claim
-from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write
+from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import (
@@ -58,7 +58,7 @@ def put_down_for_others(state: PickState, location: str, context: Context) -> Go
     down = add_undo_step(
         state._replace(to_return=rest, choices=()), UndoStep(returned=goods, location=location, at=context.now)
     )
-    return Turn(down, writes, Verdict(GOOD, msg("pick.put_down", order=_order_numbers(goods), place=location)))
+    return reply(down, GOOD, "pick.put_down", *writes, order=_order_numbers(goods), place=location)
 
 
 def returned_message(state: PickState) -> Msg:
@@ -102,8 +102,7 @@ def _order_numbers(goods: Iterable[GoodsToReturn]) -> str:
 
 def hand_over_to_others(state: PickState) -> GoodsTurn:
     """Record that the goods were handed over to the pickers who have their orders; other goods are still to be put
-    back.
-    """
+    back."""
     goods = tuple(each for each in state.to_return if not each.is_for_other_picker)
     count = goods_in_hand.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
     verdict = Verdict(GOOD, msg("pick.handed_over", count=count))
@@ -124,7 +123,7 @@ def track_put_down_by_others(state: PickState, order: str, row: OrderRow | None)
     state = state._replace(to_return=goods, choices=())
     count = sum((each.quantity for each in put_down), Decimal(0))
     if not put_down:
-        return Turn(state, (), Verdict(INFO, msg("pick.not_put_down_by_other", order=order)))
+        return reply(state, INFO, "pick.not_put_down_by_other", order=order)
     text = msg("pick.put_down_by_other", order=order, count=count)
     if put_down[0].location:
         text = msg("pick.put_down_by_other_at", order=order, count=count, place=put_down[0].location)
@@ -132,10 +131,8 @@ def track_put_down_by_others(state: PickState, order: str, row: OrderRow | None)
 
 
 def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, OrderLineRow]) -> GoodsToReturn:
-    """Return the goods with an updated reason.
-
-    If less of the line is in hand than these goods, another picker must have reported them as put down.
-    """
+    """Return the goods with an updated reason. If less of the line is in hand than these goods, another picker must
+    have reported them as put down."""
     line = lines.get(goods.line.line) if goods.line else None
     if line is None or goods.line is None or not _counts_as_picked(goods):
         return goods
@@ -168,7 +165,6 @@ def _line_key(goods: GoodsToReturn) -> tuple[str, int]:
 
 
 def _last_location(line: OrderLineRow) -> str:
-    """Return the location where goods of the line were put down last; empty if unknown."""
     kept = [str(each["location_code"]) for each in line.get("put_down") or () if to_decimal(each.get("quantity")) > 0]
     return kept[-1] if kept else ""
 
@@ -189,11 +185,8 @@ SURPLUS_QUERY, REFUSED_QUERY = "left_over", "refused"
 
 
 def check_claim(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Result | None:
-    """Handle a claim of another picker.
-
-    Ask before the order is opened, report it if the order is already in the pick, and update the question if the claim
-    is released.
-    """
+    """Handle a claim of another picker. Ask before the order is opened, report it if the order is already in the pick,
+    and update the question if the claim is released."""
     found = parse_claim(row, context)
     if found is None:
         return _ask_free_now(state, tote)
@@ -215,7 +208,7 @@ def _ask_free_now(state: PickState, tote: Tote) -> Result | None:
     choices = (*state.choices[:at], PickChoice("open_free", tote.order), *state.choices[at + 1 :])
     state_asked = state._replace(choices=choices)
     choice = offered_choices.open_choices(state_asked).index(choices[at]) + 1
-    return Turn(state_asked, (), Verdict(ASK, msg("pick.free_now", order=tote.order, choice=choice)))
+    return reply(state_asked, ASK, "pick.free_now", order=tote.order, choice=choice)
 
 
 def _claim_question(order: str, claim_found: Claim, row: OrderRow, context: Context) -> Msg:
@@ -322,10 +315,8 @@ def _with_others_message(turn: Result, message: Msg | None) -> Result:
 
 
 def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> Result:
-    """Claim an order that came into the pick with open lines, unless the claim is already this terminal's.
-
-    Also claim an order that was taken over with goods in hand, so that the other picker is notified.
-    """
+    """Claim an order that came into the pick with open lines, unless the claim is already this terminal's. Also claim
+    an order that was taken over with goods in hand, so that the other picker is notified."""
     tote = pick_state.find_tote(turn.state, order)
     if tote is None or not tote.has_lines:
         return turn
@@ -402,10 +393,8 @@ def _query_refusals(
 
 
 def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Take goods back into hand whose put-down the service refused.
-
-    Lines of the pick are corrected by their own rows; goods put down for another picker are asked for again.
-    """
+    """Take goods back into hand whose put-down the service refused. Lines of the pick are corrected by their own rows;
+    goods put down for another picker are asked for again."""
     mine, passed_on = {tote.order for tote in state.totes}, put_down_times(state)
     text = None
     for row in rows:
@@ -420,7 +409,6 @@ def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, 
 
 
 def _parse_target(row: RefusedOperationsRow) -> tuple[str, str]:
-    """Return the order of a movement and the location it went to."""
     end = next((item.get("to_location") or {} for item in row["body"]), {})
     return str(end.get("customer_order_number") or ""), str(end.get("location_code") or "")
 

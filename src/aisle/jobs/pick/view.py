@@ -140,7 +140,6 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
 
 
 def _product_name(state: PickState, line: PickLine) -> Msg:
-    """Return the product's label, with its pool if another stop has the product at the same location."""
     pool = _distinguishing_pool(state, line)
     return msg("count.in_pool", label=line.label, pool=pool) if pool else raw(line.label)
 
@@ -154,12 +153,10 @@ def _distinguishing_pool(state: PickState, line: PickLine) -> str:
 
 
 def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
-    """Return the key hint for the postponed question."""
     return (KeyHint("w", msg("hint.whose")),) if state.is_postponed else ()
 
 
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
-    """Return notes on who else has these orders open."""
     totes = (tote for tote in state.totes if tote.other_pickers and tote.order in orders)
     id_ = "pick.note_other_pickers_tote" if state.is_batch else "pick.note_other_pickers"
     return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.other_pickers))) for tote in totes]
@@ -175,17 +172,14 @@ def customer_notes(state: PickState) -> tuple[Note, ...]:
 
 
 def _tote_text(tote: Tote) -> Msg:
-    """Return the text for the tote that comes next."""
     if tote.customer:
         return msg("pick.tote_line", tote=tote.letter, order=tote.order, who=tote.customer)
     return msg("pick.tote_plain", tote=tote.letter, order=tote.order)
 
 
 def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
-    """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets.
-
-    The unit is shown only for weighed or measured products.
-    """
+    """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets. The unit
+    is shown only for weighed or measured products."""
     done, of, rest = pick_state.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
     if state.is_batch:
@@ -240,10 +234,8 @@ def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine])
 
 
 def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
-    """Return the open stops after the current one, wrapping at the end.
-
-    Lines of a stop are adjacent, so the search ends after `MAX_UPCOMING` stops.
-    """
+    """Return the open stops after the current one, wrapping at the end. Lines of a stop are adjacent, so the search
+    ends after `MAX_UPCOMING` stops."""
     here = state.current_line.stop_key if state.current_line else None
     rests: dict[tuple[str, str, int, str], list[PickLine]] = {}
     for take in (*state.lines[state.current_index + 1 :], *state.lines[: max(0, state.current_index)]):
@@ -270,7 +262,6 @@ def _choice_texts(state: PickState) -> tuple[Msg, ...]:
 
 
 def _choice_text(state: PickState, choice: PickChoice) -> Msg:
-    """Return the text of a choice."""
     if choice.kind == "take_rest":
         rest = sum((state.lines[index].remaining for index in pick_state.fillable_lines(state, choice.key)), Decimal(0))
         return msg("pick.choice_pick_rest", rest=rest)
@@ -325,7 +316,6 @@ def _done_step(state: PickState) -> Step:
 
 
 def _done_lines(state: PickState) -> list[Line]:
-    """Return the result and the location of the goods."""
     if is_nothing_picked(state.lines):
         return [Line("note", _nothing_picked(state))]
     quantity, total = count_pieces(state.lines)
@@ -346,7 +336,6 @@ def _done_lines(state: PickState) -> list[Line]:
 
 
 def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
-    """Return the note on what to do with the goods, or where they are."""
     others = goods_in_hand.pieces_in_hand(state)
     if in_hand:
         return msg("pick.note_put_down")
@@ -360,7 +349,6 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
 
 
 def _tote_locations(state: PickState) -> Msg:
-    """Return the locations of all totes as one text."""
     parts = [
         msg("pick.tote_put_down_at", tote=tote.letter, place=stored_message.list_locations(locations))
         for tote in state.totes
@@ -405,8 +393,7 @@ def leave_verdict(state: PickState) -> Verdict:
 
 def _leave_done_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving a picked order: where its goods are, and that it is picked if that happened
-    here.
-    """
+    here."""
     was_changed = any(step.lines_before or step.put_down for step in state.history)
     if (locations := pick_state.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(state):
         return Verdict(
@@ -482,7 +469,6 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 
 def _all_returned_step(state: PickState) -> Step:
-    """Return the step after everything is put back and no order is left."""
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
     note = Line("note", take_over.returned_message(state))
     return Step(
@@ -491,7 +477,6 @@ def _all_returned_step(state: PickState) -> Step:
 
 
 def _is_for_others(goods: GoodsToReturn) -> bool:
-    """Return True if another picker has the order of the goods."""
     return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
 
 

@@ -26,6 +26,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
     Write,
+    reply,
 )
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.receive import put_away, view
@@ -41,7 +42,6 @@ from aisle.jobs.receive.receive_state import (
     parse_delivery_line,
     parse_delivery_row,
     partly_received_note,
-    reply,
 )
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View, msg
@@ -64,9 +64,9 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
     from aisle.jobs.row_types.locations import RecordsByNumberRow
     from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.orders import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
 
 MAX_DELIVERY_CHOICES = 7
 """Maximum number of numbered deliveries; any other can be scanned."""
@@ -81,8 +81,7 @@ def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
 
 def open_delivery(state: ReceiveState, number_: str, code: str, context: Context) -> Result:
     """Open a delivery by number; goods in hand are booked on the one before. `code` may be the code of its
-    container.
-    """
+    container."""
     booked = put_away.book_goods(state, state.receiving_location, context)
     empty = ReceiveState(
         page_size=state.page_size,
@@ -223,16 +222,11 @@ class ReceiveJob(Job[ReceiveState]):
     """Job that receives deliveries."""
 
     name = "receive"
+    state_type = ReceiveState
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 1
     journalled = True
 
-    def begin(self) -> ReceiveState:
-        """Return the state without a delivery."""
-        return ReceiveState()
-
     def accepts(self, state: ReceiveState) -> Accepts:
-        """Return the accepted inputs: numbered rows in lists; a quantity and lettered choices for goods in hand."""
         choices, keys = view.choice_count(state), view.choice_letters(state)
         item = put_away.open_quantity_goods(state)
         # Search is not set: text ended with Enter may be a delivery's number, which is requested from the service.
@@ -252,11 +246,9 @@ class ReceiveJob(Job[ReceiveState]):
         )
 
     def prefers(self, state: ReceiveState) -> tuple[str, ...]:
-        """Return the kinds of matches in order of preference: first what the current step asks for."""
         return (DELIVERY, PRODUCT, LOCATION) if state.phase == "delivery" else (PRODUCT, LOCATION, DELIVERY)
 
     def uses_product(self, state: ReceiveState, product: str) -> bool:
-        """Return True if the open delivery has the product, or it is in hand."""
         item = state.in_hand
         return (
             is_announced(state, product)
@@ -265,30 +257,24 @@ class ReceiveJob(Job[ReceiveState]):
         )
 
     def quantity_product(self, state: ReceiveState) -> tuple[str, str]:
-        """Return the product in hand, or the one in question."""
         item = put_away.open_quantity_goods(state)
         return (item.product, item.label) if item else ("", "")
 
     def product_of_choice(self, state: ReceiveState, number: int) -> Match | None:
-        """Return the product that has the number in question."""
         chosen = state.choices[number - 1] if number <= len(state.choices) and not state.pending_scan else None
         is_product = chosen is not None and chosen.kind == "is_product"
         return Match(PRODUCT, chosen.key, chosen.label, code=chosen.key) if chosen and is_product else None
 
     def step_name(self, state: ReceiveState) -> str:
-        """Return one of `steps`."""
         return f"receive.{state.phase}"
 
     def can_undo(self, state: ReceiveState) -> bool:
-        """Return True if the last step booked goods."""
         return bool(state.delivery_number) and bool(state.history) and bool(state.history[-1].entries)
 
     def view(self, state: ReceiveState) -> View:
-        """Return the view of the current step."""
         return view.view(state)
 
     def handle(self, state: ReceiveState, event: Event, context: Context) -> Result:
-        """Return the next state; the functions below handle each kind of event."""
         return _report_unknown_location(self._handle(state, event, context))
 
     def _handle(self, state: ReceiveState, event: Event, context: Context) -> Result:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities, stored_message
-from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn
+from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn, reply
 from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state import (
     ZERO,
@@ -23,15 +23,14 @@ from aisle.jobs.receive.receive_state import (
     is_announced_unknown,
     missing_quantity,
     receipt_write,
-    reply,
     split_over_lines,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow
     from aisle.jobs.row_types.locations import LocationsOfProductsRow
+    from aisle.jobs.row_types.orders import DeliveriesExpectingRow
     from aisle.jobs.row_types.products import ProductRow
 
 LOG_OPERATION = "create-store-product-logs"
@@ -69,7 +68,6 @@ def _query_product(product_number: str) -> Query:
 
 
 def _announced_goods(state: ReceiveState, product_number: str) -> GoodsInHand:
-    """Return a product of the delivery with nothing in hand."""
     line = next(line for line in state.lines if line.product == product_number)
     return GoodsInHand(line.product, line.label, ZERO, line.allows_decimals, line.unit)
 
@@ -99,7 +97,6 @@ def with_pending_goods(state: ReceiveState, row: ProductRow | None) -> ReceiveSt
 
 
 def _goods_of_product(match: Match, row: ProductRow | None) -> GoodsInHand:
-    """Return a product that was not announced, with nothing of it in hand."""
     goods = GoodsInHand(match.key, match.label or match.key, ZERO)
     if row is None:
         return goods
@@ -286,7 +283,6 @@ def _quantity_in_hand(state: ReceiveState, product_number: str) -> Decimal:
 
 
 def _ask_exceeding(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, missing: Decimal) -> Result:
-    """Ask about a quantity above what is still missing: take only that, all, or none."""
     announced, received = announced_and_received(state, goods.product)
     in_hand = _quantity_in_hand(state, goods.product)
     fit = (ReceiveChoice("fit", goods.product, missing),) if missing > 0 and missing != in_hand else ()
@@ -390,11 +386,8 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
 
 
 def undo_step(state: ReceiveState, context: Context) -> Result:
-    """Undo the last step.
-
-    A scan is subtracted from the goods in hand. A booking is reversed by an opposite entry, and its goods are in hand
-    again.
-    """
+    """Undo the last step. A scan is subtracted from the goods in hand. A booking is reversed by an opposite entry, and
+    its goods are in hand again."""
     if not state.history:
         return reply(state, WRONG, "receive.nothing_to_undo")
     step, state = state.history[-1], state._replace(history=state.history[:-1])

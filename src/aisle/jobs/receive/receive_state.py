@@ -11,14 +11,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count import count_state
-from aisle.jobs.job import PARTLY_RECEIVED, Context, Effect, LocalNote, Turn, Write
+from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
 from aisle.jobs.product_page import due_message, past_due_message
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
-from aisle.jobs.view import Msg, Verdict, msg
+from aisle.jobs.view import Msg
 from aisle.scan.meaning import Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveriesRow, DeliveryLineRow
+    from aisle.jobs.row_types.orders import DeliveriesRow, DeliveryLineRow
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
@@ -177,10 +177,8 @@ class ReceiveState(NamedTuple):
 
     @property
     def announced_total(self) -> Decimal:
-        """Announced total in pieces; a measured line counts as one.
-
-        Every line counts as one if any has no quantity. 0 if a received quantity is unknown: there is no progress then.
-        """
+        """Announced total in pieces; a measured line counts as one. Every line counts as one if any has no quantity. 0
+        if a received quantity is unknown: there is no progress then."""
         if any(line.is_unknown for line in self.lines):
             return ZERO
         counts_lines = _count_as_ones(self.lines)
@@ -218,11 +216,6 @@ def partly_received_note(state: ReceiveState, user: str) -> LocalNote:
         not any(line.missing for line in state.lines),
     )
     return LocalNote(PARTLY_RECEIVED, state.delivery_number, user if has_received and not is_complete else "")
-
-
-def reply(state: ReceiveState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
-    """Return a turn with a verdict."""
-    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
 # Cached data

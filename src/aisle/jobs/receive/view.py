@@ -349,7 +349,6 @@ def _prompt(state: ReceiveState) -> Msg:
 
 
 def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
-    """Return the lines of the page: location, product, quantity and notes."""
     if not state.delivery_number:
         return (Line("note", msg("receive.note_which")),)
     destination = (
@@ -383,7 +382,6 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
 
 
 def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
-    """Return the quantity in hand, and the received and announced quantity."""
     announced, received = announced_and_received(state, goods.product)
     measured = bool(goods.allows_decimals and goods.unit)
     announced_text = (
@@ -415,7 +413,6 @@ def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledV
 
 
 def _upcoming(state: ReceiveState) -> tuple[UpcomingStop, ...]:
-    """Return the lines still open, those of the open container first."""
     container = state.container.casefold()
     product_in_hand = state.in_hand.product if state.in_hand else ""
     open_lines = [line for line in state.lines if line.is_open and line.product != product_in_hand]

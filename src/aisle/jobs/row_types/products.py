@@ -1,4 +1,4 @@
-"""Rows of products: search, stock, catalogue, and the settings of a store."""
+"""Rows of products and of the search over all records: stock, catalogue, and the settings of a store."""
 
 from __future__ import annotations
 
@@ -180,3 +180,13 @@ class FacetsRow(TypedDict):
     """Empty if unknown."""
     count: int
     """Number of products."""
+
+
+class RecordRow(TypedDict):
+    """Record found by the command palette."""
+
+    kind: str
+    """Kind of a meaning: `order`, `product`, `location` or `delivery`."""
+    key: str
+    label: str
+    """Customer, product name, description or supplier; empty if there is none."""

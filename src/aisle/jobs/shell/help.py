@@ -126,21 +126,12 @@ class HelpJob(Job[HelpState]):
     """Job for a page to read, above any other job."""
 
     name = "help"
+    state_type = HelpState
     steps: tuple[str, ...] = ("help",)
-    version = 1
     journalled = False
 
-    def begin(self) -> HelpState:
-        """Return the state without a step."""
-        return HelpState()
-
     def accepts(self, state: HelpState) -> Accepts:
-        """Return the letters that turn the page."""
         return Accepts(command_letters=PAGE_LETTERS)
-
-    def prefers(self, state: HelpState) -> tuple[str, ...]:
-        """Return no kinds: scans are for the job below."""
-        return ()
 
     def passes_to_below(self, state: HelpState, meaning: Meaning) -> bool:
         """Return True for all inputs except those that turn the page or go back."""
@@ -149,12 +140,7 @@ class HelpJob(Job[HelpState]):
             or (isinstance(meaning, Command) and meaning.letter in PAGE_LETTERS)
         )
 
-    def step_name(self, state: HelpState) -> str:
-        """Return the only step."""
-        return self.name
-
     def handle(self, state: HelpState, event: Event, context: Context) -> Turn[HelpState]:
-        """Handle page turns and Back."""
         match event:
             case Opened(args):
                 return Turn(_make_state(args))
@@ -165,7 +151,6 @@ class HelpJob(Job[HelpState]):
         return Turn(state)
 
     def view(self, state: HelpState) -> DetailView:
-        """Return the page: what the step asks for, then its inputs and letters."""
         keys = dict(state.keys)
         always = (
             (msg("help.look_up_key"),),

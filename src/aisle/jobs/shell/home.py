@@ -25,6 +25,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
     UndoLast,
+    reply,
 )
 from aisle.jobs.product_page import due_message, store_day, time_message
 from aisle.jobs.quantities import order_progress, to_decimal
@@ -191,7 +192,6 @@ def home_view(state: HomeState) -> ListView:
 
 
 def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
-    """Return hints for the letters: those of the page, of long lists, and Back."""
     back = (BACK,) if state.search or state.menu_page else ()
     doubts = (KeyHint("d", msg("home.unconfirmed")),) if state.unconfirmed else ()
     sign_out = () if state.menu_page else (KeyHint("o", msg("home.sign_out")),)
@@ -206,7 +206,6 @@ def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
 
 
 def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
-    """Return the hint for the partly received delivery, or for their number."""
     if not state.partly_received:
         return ()
     count = len(state.partly_received)
@@ -250,27 +249,18 @@ class HomeJob(Job[HomeState]):
     """Job for the first page after sign-in."""
 
     name = "home"
+    state_type = HomeState
     steps: tuple[str, ...] = ("home",)
-    version = 1
     journalled = False
     opens_any_kind = True
-
-    def begin(self) -> HomeState:
-        """Return the state with all open orders."""
-        return HomeState()
+    preferred_kinds = (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
 
     def accepts(self, state: HomeState) -> Accepts:
-        """Return the accepted inputs: menu numbers, letters, and text that searches orders."""
         return Accepts(
             choices=len(MENU_PAGES[state.menu_page]), command_letters="dnopqru", search=True, follows_typing=True
         )
 
-    def prefers(self, state: HomeState) -> tuple[str, ...]:
-        """Return the kinds of matches in order of preference, orders first."""
-        return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
-
     def handle(self, state: HomeState, event: Event, context: Context) -> Result:
-        """Handle an event: a scan opens, text searches, the cursor marks."""
         is_confirmed = state.is_sign_out_warned
         if isinstance(event, Meaning) and not isinstance(event, TypedText):
             state = state._replace(is_sign_out_warned=False)
@@ -308,11 +298,11 @@ class HomeJob(Job[HomeState]):
             case Command("r") if state.partly_received:
                 return Turn(_reset(state), (_resume_delivery(state),))
             case Command("r"):
-                return Turn(state, (), Verdict(INFO, msg("home.none_partly_received")))
+                return reply(state, INFO, "home.none_partly_received")
             case Command("u"):
                 return Turn(state, (UndoLast(),))
             case Command("d") if not state.unconfirmed:
-                return Turn(state, (), Verdict(INFO, msg("home.none_unconfirmed")))
+                return reply(state, INFO, "home.none_unconfirmed")
             case Command("d" | "o" | "q" as letter):
                 return _run_effect(state, LETTER_EFFECTS[letter], context, is_confirmed)
         return Turn(state)
@@ -338,7 +328,7 @@ class HomeJob(Job[HomeState]):
                 )
             case Rows("unread_lists", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
-                return Turn(state, (), Verdict(WRONG, msg("home.loading" if awaited else "home.nothing")))
+                return reply(state, WRONG, "home.loading" if awaited else "home.nothing")
             case Rows("lost", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused" | "refused_before"):
@@ -347,7 +337,6 @@ class HomeJob(Job[HomeState]):
         return Turn(state)
 
     def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
-        """Query the list, unconfirmed operations, assignments, refusals and a rejected order again."""
         refused = refused_operations.query_refused_moves(state.signed_in_at, is_reported=moved)
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
@@ -366,7 +355,7 @@ class HomeJob(Job[HomeState]):
             return Turn(_reset(state), (Start("pick", {"order_number": match.key}),))
         if match.kind == PERSON:
             name = match.label or match.key
-            return Turn(_reset(state), (SignIn(match.key, name),), Verdict(GOOD, msg("sign_in.done", name=name)))
+            return reply(_reset(state), GOOD, "sign_in.done", SignIn(match.key, name), name=name)
         if match.kind == PRODUCT:
             return Turn(_reset(state), (Start("look_up", {"product_number": match.key, "label": match.label}),))
         return Turn(_reset(state), (Start("locations", {"location_code": match.key}),))
@@ -386,14 +375,13 @@ class HomeJob(Job[HomeState]):
         if is_only and _opens_directly(state.search, answer.rows[0]):
             return Turn(_reset(state), (Start("pick", {"order_number": listed[0].number}),))
         if is_only:
-            return Turn(state, (), Verdict(ASK, msg("home.found_one", text=state.search, order=listed[0].number)))
+            return reply(state, ASK, "home.found_one", text=state.search, order=listed[0].number)
         if total:
             found = "home.found_more" if state.may_have_more else "home.found"
-            return Turn(state, (), Verdict(ASK, msg(found, text=state.search, count=total)))
+            return reply(state, ASK, found, text=state.search, count=total)
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, is_live=True),))
 
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
-        """Search products for a text that no order has."""
         if not answer.total:
             verdict = Verdict(WRONG, pages.not_found_message("home.not_found", state.search, answer.may_have_more))
             # The list shows all open orders again; 1 picks the first one.
@@ -431,12 +419,7 @@ class HomeJob(Job[HomeState]):
         free = [listed for listed in state.rows if not (listed.is_claimed or listed.not_put_down)]
         return _start_pick(state, pages.row_at_cursor(state) or (free or state.rows)[0])
 
-    def step_name(self, state: HomeState) -> str:
-        """Return the only step."""
-        return self.name
-
     def view(self, state: HomeState) -> ListView:
-        """Return the orders and the menu."""
         return home_view(state)
 
 
@@ -447,7 +430,6 @@ def start_receiving(matches: tuple[Match, ...]) -> Start:
 
 
 def _resume_delivery(state: HomeState) -> Start:
-    """Return the effect that resumes the partly received delivery, or opens the list if there are several."""
     if len(state.partly_received) > 1:
         return Start("receive", {})
     return Start("receive", {"deliveries": list(state.partly_received), "code": state.partly_received[0]})
@@ -468,10 +450,8 @@ def _reset(state: HomeState) -> HomeState:
 
 
 def _opens_directly(search: str, row: OrdersRow) -> bool:
-    """Return True if a single result opens at once.
-
-    One letter may have been meant as a command, and digits that are only part of its number as anything else.
-    """
+    """Return True if a single result opens at once. One letter may have been meant as a command, and digits that are
+    only part of its number as anything else."""
     if search.isalpha():
         return len(search) > 1
     numbers = (str(row.get("order_number") or ""), str(row.get("reference") or ""))
@@ -487,16 +467,15 @@ def _report_assigned(state: HomeState, rows: tuple[AssignedOrdersRow, ...]) -> R
         return Turn(state)
     order, who = str(fresh[0]["order_number"]), str(fresh[0]["by"])
     if len(fresh) > 1:
-        return Turn(state, (), Verdict(ASK, msg("home.assigned_many", count=len(fresh), who=who)))
-    return Turn(state, (), Verdict(ASK, msg("home.assigned", order=order, who=who)))
+        return reply(state, ASK, "home.assigned_many", count=len(fresh), who=who)
+    return reply(state, ASK, "home.assigned", order=order, who=who)
 
 
 def _report_reopened(state: HomeState, rows: tuple[OrderRow, ...]) -> Result:
-    """Report that an order rejected while it was picked is open again."""
     row = rows[0] if rows else None
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
-    return Turn(state._replace(rejected_order=""), (), Verdict(INFO, msg("home.reopened", order=state.rejected_order)))
+    return reply(state._replace(rejected_order=""), INFO, "home.reopened", order=state.rejected_order)
 
 
 def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed: bool) -> Result:
@@ -506,7 +485,6 @@ def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed
 
 
 def _page_size(context: Context) -> int:
-    """Return the number of orders on a page: those visible above the menu."""
     return (
         pages.page_size(context)
         if context.window_rows > SMALL_LIST_ROWS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn
+from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn, reply
 from aisle.jobs.pages import PAGE_LETTERS, turn_page
-from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, Msg, Verdict, msg, raw
+from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, Msg, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -41,28 +41,15 @@ class NoteJob(Job[NoteState]):
     """Job for a page to read; a scan that the job below accepts closes it."""
 
     name = "note"
+    state_type = NoteState
     steps: tuple[str, ...] = ("note",)
-    version = 1
     journalled = True
-
-    def begin(self) -> NoteState:
-        """Return the state without notes."""
-        return NoteState()
+    preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def accepts(self, state: NoteState) -> Accepts:
-        """Return the letters that turn the page."""
         return Accepts(command_letters=PAGE_LETTERS)
 
-    def prefers(self, state: NoteState) -> tuple[str, ...]:
-        """Return the kinds of codes that the job below may accept."""
-        return (PRODUCT, LOCATION, ORDER, REFERENCE)
-
-    def step_name(self, state: NoteState) -> str:
-        """Return the only step."""
-        return self.name
-
     def handle(self, state: NoteState, event: Event, context: Context) -> Turn[NoteState]:
-        """Handle page turns and Back; reject codes that the job below does not accept."""
         match event:
             case Opened(args):
                 return Turn(NoteState(tuple(Note(tuple(map(str, whose)), str(text)) for whose, text in args["notes"])))
@@ -71,13 +58,12 @@ class NoteJob(Job[NoteState]):
             case Back():
                 return Turn(state, (Close(),))
             case UnknownCode(code) | Text(code):
-                return Turn(state, (), Verdict(WRONG, msg("note.unknown", code=code)))
+                return reply(state, WRONG, "note.unknown", code=code)
             case Scan((first, *_)):
-                return Turn(state, (), Verdict(WRONG, msg("note.not_wanted", what=first.label or first.key)))
+                return reply(state, WRONG, "note.not_wanted", what=first.label or first.key)
         return Turn(state)
 
     def view(self, state: NoteState) -> DetailView:
-        """Return the page with all notes."""
         return DetailView(
             name=self.name,
             title=msg("note.title"),

@@ -24,8 +24,9 @@ from aisle.jobs.job import (
     SignOut,
     Start,
     Turn,
+    reply,
 )
-from aisle.jobs.row_types.search import RecordRow
+from aisle.jobs.row_types.products import RecordRow
 from aisle.jobs.shell import sign_in
 from aisle.jobs.shell.home import MENU_JOBS as MENU_JOBS
 from aisle.jobs.shell.home import MENU_TEXTS, MORE_MENU, STORE_MENU
@@ -111,38 +112,22 @@ class PaletteJob(Job[PaletteState]):
     """Job for the list of commands, above any other job."""
 
     name = "palette"
+    state_type = PaletteState
     steps: tuple[str, ...] = ("palette",)
-    version = 1
     journalled = False
 
-    def begin(self) -> PaletteState:
-        """Return the state without commands."""
-        return PaletteState()
-
     def accepts(self, state: PaletteState) -> Accepts:
-        """Return the accepted inputs: numbers run, text filters, letters turn the page."""
         return Accepts(choices=pages.numbered_rows(state), command_letters=pages.PAGE_LETTERS)
 
-    def prefers(self, state: PaletteState) -> tuple[str, ...]:
-        """Return no kinds: scans are for the job below."""
-        return ()
-
     def passes_to_below(self, state: PaletteState, meaning: Meaning) -> bool:
-        """Return True for codes, known or not.
-
-        A number or letter that is not in the list is not passed, because the page below is not visible.
-        """
+        """Return True for codes, known or not. A number or letter that is not in the list is not passed, because the
+        page below is not visible."""
         if isinstance(meaning, UnknownCode):
             is_number = meaning.code.isdecimal() and len(meaning.code) <= MAX_NUMBER_DIGITS
             return not is_number and not _matching_entries(state.entries, state.names, meaning.code)
         return not isinstance(meaning, Text | Choice | Command | Back | CursorKey | TypedText | RefusedInput)
 
-    def step_name(self, state: PaletteState) -> str:
-        """Return the only step."""
-        return self.name
-
     def handle(self, state: PaletteState, event: Event, context: Context) -> Result:
-        """Handle an event: typing filters, a number runs."""
         size = pages.page_size(context)
         match event:
             case Opened(args):
@@ -183,7 +168,6 @@ class PaletteJob(Job[PaletteState]):
         return Turn(state)
 
     def view(self, state: PaletteState) -> ListView:
-        """Return the list of commands, with their keys on the page below."""
         return pages.list_view(
             state,
             self.name,
@@ -202,11 +186,9 @@ def home_pages() -> tuple[tuple[Msg, Any], ...]:
 
 
 def collect_entries(args: Args) -> tuple[PaletteEntry, ...]:
-    """Return all commands of the page below.
-
-    Arguments: its `letters` and `choices` with their `keys`; how many rows are `numbered` before the choices; the jobs
-    that are `open`; `signed_in`, `language` and `theme`; `colours` if there are themes.
-    """
+    """Return all commands of the page below. Arguments: its `letters` and `choices` with their `keys`; how many rows
+    are `numbered` before the choices; the jobs that are `open`; `signed_in`, `language` and `theme`; `colours` if there
+    are themes."""
     letters = [
         PaletteEntry(hint.text, LETTER, hint.letter, hint.letter)
         for hint in args["letters"]
@@ -258,7 +240,6 @@ def _with_window(state: PaletteState, size: int) -> PaletteState:
 
 
 def _search_records(state: PaletteState, context: Context) -> Result:
-    """Search records while a person types, once there are enough letters."""
     if len(state.typed) < MIN_RECORD_LETTERS or not context.user:
         return Turn(state._replace(records=()))
     query = Query("records", "records", {"search": state.typed, "now": context.now}, is_live=True)
@@ -280,7 +261,6 @@ def _record_entry(row: RecordRow) -> PaletteEntry:
 
 
 def _record_effect(entry: PaletteEntry) -> Start:
-    """Return what opens a record."""
     kind, _, key = entry.key.partition("/")
     if kind == DELIVERY:
         return Start("deliveries", {"order_number": key})
@@ -291,13 +271,11 @@ def _run_only_match(after: PaletteState, size: int, context: Context) -> Result:
     """Handle text ended with Enter: run the command or open the record if exactly one matches."""
     state = after
     if not after.total:
-        verdict = Verdict(WRONG, msg("palette.no_match", text=state.search))
-        return Turn(_with_window(state._replace(search=""), size), (), verdict)
+        return reply(_with_window(state._replace(search=""), size), WRONG, "palette.no_match", text=state.search)
     return _run_entry(after, after.rows[0], context) if after.total == 1 else Turn(after)
 
 
 def _go_back(state: PaletteState, size: int) -> Result:
-    """Return from a search to all commands, and from there to the page below."""
     if state.search:
         return Turn(_with_window(state._replace(search="", first=0, cursor=-1), size))
     return Turn(state, (Close(),))

@@ -25,6 +25,7 @@ from aisle.jobs.job import (
     Resumed,
     Rows,
     Turn,
+    reply,
 )
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
@@ -34,15 +35,13 @@ from aisle.scan.meaning import Accepts, Back, Choice
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RequestStateRow
-    from aisle.jobs.row_types.people import UserTokenRow
+    from aisle.jobs.row_types.stores import UserTokenRow
 
 TIMEOUT_S = 30.0
 """Seconds that the service may take to answer."""
 MIN_TYPED_PACE_MS = round(TYPING_PAUSE_S * 1000)
-"""Typical pause in ms between keys that a person types.
-
-A scanner is faster, even one that waits after each character. A bad line splits a scan into only a few pieces.
-"""
+"""Typical pause in ms between keys that a person types. A scanner is faster, even one that waits after each character.
+A bad line splits a scan into only a few pieces."""
 MIN_TYPED_LENGTH = 3
 """Number of characters needed to judge the pace."""
 PIN_LENGTHS = range(4, 13)
@@ -75,38 +74,26 @@ class PinJob(Job[PinState]):
     """Job that asks for a PIN and waits for the answer."""
 
     name = JOB_NAME
+    state_type = PinState
     steps: tuple[str, ...] = ("pin", "pin.wait", "pin.late")
-    version = 1
     journalled = False
     raw_input = True
     hidden_from_below = True
 
-    def begin(self) -> PinState:
-        """Return the state with nothing typed."""
-        return PinState()
-
     def accepts(self, state: PinState) -> Accepts:
-        """Return text as an attempt; without an answer, the numbered choices."""
         return Accepts(choices=len(_choices(state))) if state.phase == "late" else Accepts(text=True)
-
-    def prefers(self, state: PinState) -> tuple[str, ...]:
-        """Return no kinds: nothing is scanned here."""
-        return ()
 
     def is_secret(self, state: PinState) -> bool:
         """Return True: what is typed on these pages is never shown."""
         return True
 
     def step_name(self, state: PinState) -> str:
-        """Return one of `steps`."""
         return JOB_NAME if state.phase == "type" else f"{JOB_NAME}.{state.phase}"
 
     def view(self, state: PinState) -> Step:
-        """Return the page: one prompt, and how much waits for the PIN."""
         return _pin_step(self.step_name(state), state)
 
     def handle(self, state: PinState, event: Event, context: Context) -> Result:
-        """Handle an event: send each PIN once and read the answer."""
         match event:
             case Opened(args):
                 state = state._replace(
@@ -114,10 +101,10 @@ class PinJob(Job[PinState]):
                     held_event=args.get("said"),
                     can_wait=bool(args.get("may_wait")),
                 )
-                return Turn(state, (_query_waiting(context),), Verdict(ASK, msg("pin.enter_pin")))
+                return reply(state, ASK, "pin.enter_pin", _query_waiting(context))
             case Requested(request_id):
                 state = state._replace(phase="wait", request_id=request_id, why=None)
-                return Turn(state, (_query_request(state),), Verdict(INFO, msg("pin.asked")))
+                return reply(state, INFO, "pin.asked", _query_request(state))
             case Rows("user_token", rows, _) if rows:
                 return _with_waiting(state, rows[0])
             case Rows("request_state", rows, _) if state.phase == "wait":
@@ -127,7 +114,7 @@ class PinJob(Job[PinState]):
             case Back():
                 return Turn(state, (Close(Verdict(INFO, _leave_message(state))),))
             case RawInput() if state.phase == "wait" and not event.key:
-                return Turn(state, (), Verdict(WRONG, msg("pin.wait_for_it")))
+                return reply(state, WRONG, "pin.wait_for_it")
             case RawInput() if state.phase == "late" and isinstance(event.meaning, Choice):
                 return _handle_choice(state, event.meaning.number)
             case RawInput() if not event.key:
@@ -167,9 +154,9 @@ def _handle_raw_input(state: PinState, raw_input: RawInput) -> Result:
     """Send typed digits as an attempt; reject scans, because too many wrong attempts lock the user out."""
     text = raw_input.text.strip()
     if len(text) >= MIN_TYPED_LENGTH and not is_typed(raw_input):
-        return Turn(state, (), Verdict(WRONG, msg("pin.scan_not_accepted")))
+        return reply(state, WRONG, "pin.scan_not_accepted")
     if not is_pin_shaped(text):
-        return Turn(state, (), Verdict(WRONG, msg("pin.no_pin")))
+        return reply(state, WRONG, "pin.no_pin")
     return Turn(state, (Request("sign-in", {}, TIMEOUT_S, secret=text),))
 
 
@@ -183,9 +170,9 @@ def _handle_answer(state: PinState, row: RequestStateRow) -> Result:
             closes = Close(Verdict(GOOD, msg("pin.done", name=state.name)), event_for_below=state.held_event)
             return Turn(state, (PinConfirmed(float(answer["until"])), closes))
         case "pin":
-            return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.wrong")))
+            return reply(state._replace(phase="type", request_id=""), WRONG, "pin.wrong")
         case "refused":
-            return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.refused", why=why)))
+            return reply(state._replace(phase="type", request_id=""), WRONG, "pin.refused", why=why)
         case "role":
             return Turn(state, (Close(Verdict(WRONG, msg("pin.role_denied"))),))
     text = msg("pin.not_reached", why=why) if answer.get("why") else msg("pin.no_answer")
@@ -200,11 +187,10 @@ def _handle_choice(state: PinState, choice: int) -> Result:
     """Ask for the PIN again, or record the kept input now, to be sent when the PIN is known."""
     if choice == 2 and state.can_wait:
         return Turn(state, (Close(event_for_below=state.held_event),))
-    return Turn(state._replace(phase="type", why=None), (), Verdict(ASK, msg("pin.enter_pin")))
+    return reply(state._replace(phase="type", why=None), ASK, "pin.enter_pin")
 
 
 def _leave_message(state: PinState) -> Msg:
-    """Return the message for leaving the page."""
     return msg("session.dropped") if state.held_event is not None else msg("pin.left")
 
 

@@ -155,7 +155,6 @@ def _is_two_codes(code: str) -> bool:
 
 
 def _is_misread(code: str) -> bool:
-    """Return True if a code has the length of an EAN or UPC but a wrong check digit."""
     return (
         len(code) in (8, 12, 13, 14) and code.isdigit() and not has_valid_check_digit(code) and not expand_upc_e(code)
     )
@@ -269,7 +268,6 @@ def _input_text(scanned: ScannedInput) -> Msg:
 
 
 def _input_lines(scanned: ScannedInput) -> tuple[Line, ...]:
-    """Return the input, and what it would mean."""
     input_line = Line("product", _input_text(scanned))
     return (
         (input_line,)
@@ -294,7 +292,6 @@ def _input_rows(scanned: ScannedInput) -> tuple[tuple[Msg, ...], ...]:
 
 
 def _symbol_rows(symbol: str) -> tuple[tuple[Msg, ...], ...]:
-    """Return the AIM identifier and the symbology it stands for."""
     if not symbol:
         return ((msg("scanner_test.aim"), msg("scanner_test.aim_none")),)
     name = SYMBOLOGY_NAMES.get(symbol) or SYMBOLOGY_NAMES.get(symbol[0]) or "scanner_test.symbol_unknown"
@@ -332,25 +329,17 @@ class ScannerTestJob(Job[ScannerTestState]):
     """Job that tests a scanner on a page of its own."""
 
     name = "scanner_test"
+    state_type = ScannerTestState
     steps: tuple[str, ...] = ("scanner_test",)
-    version = 1
     journalled = False
     raw_input = True
-
-    def begin(self) -> ScannerTestState:
-        """Return the state without inputs."""
-        return ScannerTestState()
+    preferred_kinds = (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION)
 
     def accepts(self, state: ScannerTestState) -> Accepts:
         """Return only page letters, so that `0` goes back."""
         return Accepts(command_letters="np")
 
-    def prefers(self, state: ScannerTestState) -> tuple[str, ...]:
-        """Return the kinds of the home page, so that inputs mean the same."""
-        return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION)
-
     def handle(self, state: ScannerTestState, event: Event, context: Context) -> Result:
-        """Handle an event: every input is added; `n` and `p` turn the page."""
         match event:
             case Opened() | Resumed():
                 return Turn(state, (Query("terminal", "terminal", {}, is_live=True),))
@@ -367,12 +356,7 @@ class ScannerTestJob(Job[ScannerTestState]):
                 return Turn(state._replace(inputs=inputs, typed_length=0, page=0), (), judge_inputs(inputs))
         return Turn(state)
 
-    def step_name(self, state: ScannerTestState) -> str:
-        """Return the only step."""
-        return self.name
-
     def view(self, state: ScannerTestState) -> DetailView:
-        """Return the page: the last input, earlier ones, and the terminal."""
         return page_view(state)
 
 
@@ -406,7 +390,6 @@ def _make_input(raw_input: RawInput) -> ScannedInput:
 
 
 def _meaning_kind(meaning: Meaning | None, code: str) -> tuple[str, str]:
-    """Return the kind of an input's meaning on the home page, and its label."""
     if code.strip().upper() in PRINTED_COMMANDS:
         return "command", code
     match meaning:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from unicodedata import category
 
 from aisle.barcode_keys import has_valid_check_digit, normalise_code
-from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn
+from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn, reply
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
@@ -81,25 +81,16 @@ class SignInJob(Job[SignInState]):
     """Job for the first page of a terminal where nobody is signed in."""
 
     name = "sign_in"
+    state_type = SignInState
     steps: tuple[str, ...] = ("sign_in",)
-    version = 1
     journalled = False
-
-    def begin(self) -> SignInState:
-        """Return the state without a name."""
-        return SignInState()
+    preferred_kinds = (PERSON,)
 
     def accepts(self, state: SignInState) -> Accepts:
-        """Return names and choices."""
         choices = tuple((state.is_unknown, person.user) for person in state.people)
         return Accepts(text=True, choices=len(choices), command_letters="q", choice_values=choices)
 
-    def prefers(self, state: SignInState) -> tuple[str, ...]:
-        """Return people: only badges can be scanned here."""
-        return (PERSON,)
-
     def handle(self, state: SignInState, event: Event, context: Context) -> Result:
-        """Handle an event: a badge signs in, a name is looked up first."""
         if isinstance(event, Rows) and event.id == _FEATURES_QUERY.id:
             return Turn(state._replace(is_demo=any(DEMO_FEATURE in row["features"] for row in event.rows)))
         turn = self._handle(state, event, context)
@@ -150,7 +141,7 @@ class SignInJob(Job[SignInState]):
         named = tuple(person for person in people if _is_named(person, _code(match)))
         if named:
             return self._handle_people(_with_name(state, _code(match)), named)
-        return Turn(state, (), Verdict(WRONG, msg("sign_in.not_this", what=name_of(match))))
+        return reply(state, WRONG, "sign_in.not_this", what=name_of(match))
 
     def _handle_people(self, state: SignInState, people: tuple[Person, ...]) -> Result:
         typed_name = state.typed_name
@@ -158,33 +149,27 @@ class SignInJob(Job[SignInState]):
         if len(exact) == 1:
             return _sign_in(exact[0])
         if people and typed_name.strip().isdecimal():  # part of an id: stray digits sign nobody in
-            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.not_a_name", asked=typed_name)))
+            return reply(SignInState(), WRONG, "sign_in.not_a_name", asked=typed_name)
         if len(people) == 1:
             return self._handle_single_person(people[0], typed_name)
         if people:
             several = SignInState(typed_name, people, match_count=state.match_count)
-            return Turn(several, (), Verdict(ASK, msg("sign_in.which", asked=typed_name)))
+            return reply(several, ASK, "sign_in.which", asked=typed_name)
         if len(typed_name.strip()) < 2:
-            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.name_too_short", asked=typed_name)))
+            return reply(SignInState(), WRONG, "sign_in.name_too_short", asked=typed_name)
         if state.is_code:  # if it is a badge, it is accepted once the people of the store are cached
             refused = state._replace(people=(), is_unknown=True)
-            return Turn(refused, (), Verdict(WRONG, msg("sign_in.code_is_no_name", asked=typed_name)))
+            return reply(refused, WRONG, "sign_in.code_is_no_name", asked=typed_name)
         as_typed = Person(typed_name.strip(), typed_name.strip())
         unknown = state._replace(people=(as_typed,), is_unknown=True)
-        return Turn(unknown, (), Verdict(ASK, msg("sign_in.unknown", asked=typed_name)))
+        return reply(unknown, ASK, "sign_in.unknown", asked=typed_name)
 
     def _handle_single_person(self, person: Person, typed_name: str) -> Result:
-        """Sign in the only match if the name is theirs; ask first if only a part of it matches."""
         if _is_named(person, typed_name):
             return _sign_in(person)
-        return Turn(SignInState(typed_name, (person,)), (), Verdict(ASK, msg("sign_in.confirm_name", asked=typed_name)))
-
-    def step_name(self, state: SignInState) -> str:
-        """Return the only step."""
-        return self.name
+        return reply(SignInState(typed_name, (person,)), ASK, "sign_in.confirm_name", asked=typed_name)
 
     def view(self, state: SignInState) -> Step:
-        """Return the page: a prompt, or choices if a name matches several people."""
         label = "sign_in.as" if state.is_unknown else "sign_in.person"
         choices = tuple(msg(label, name=person.name) for person in state.people)
         return Step(
@@ -220,7 +205,6 @@ def _code(match: Match) -> str:
 
 
 def _sign_in_by_badge(rows: Iterable[Mapping[str, Json]]) -> Result | None:
-    """Sign in the person whose badge was looked up; None if it was no badge."""
     people = [_parse_person(row) for row in rows if row.get("is_badge")]
     return _sign_in(people[0]) if len(people) == 1 else None
 
@@ -229,8 +213,9 @@ def _known_people_only(turn: Result) -> Result:
     """Return the turn without sign-in under an unknown name, which the settings do not allow."""
     if not turn.state.is_unknown or not turn.verdict:
         return turn
-    verdict = Verdict(WRONG, msg("sign_in.only_known", asked=turn.state.typed_name))
-    return Turn(turn.state._replace(people=()), turn.effects, verdict)
+    return reply(
+        turn.state._replace(people=()), WRONG, "sign_in.only_known", *turn.effects, asked=turn.state.typed_name
+    )
 
 
 def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[Mapping[str, Json]]) -> Result:
@@ -249,7 +234,6 @@ def _parse_person(row: Mapping[str, Json]) -> Person:
 
 
 def _is_named(person: Person, typed_name: str, *, whole_name_only: bool = False) -> bool:
-    """Return True if the text is the person's id or name, or the first word of the name."""
     names = {person.user.casefold(), person.name.casefold()}
     first = () if whole_name_only else person.name.casefold().split()[:1]
     return typed_name.strip().casefold() in names.union(first)
@@ -260,5 +244,4 @@ def _query_people(search: str) -> Query:
 
 
 def _sign_in(person: Person) -> Result:
-    verdict = Verdict(GOOD, msg("sign_in.done", name=person.name))
-    return Turn(SignInState(), (SignIn(person.user, person.name),), verdict)
+    return reply(SignInState(), GOOD, "sign_in.done", SignIn(person.user, person.name), name=person.name)

@@ -17,7 +17,7 @@ from aisle.jobs.receive.view import (
     lines_progress,
     progress_text,
 )
-from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
+from aisle.jobs.row_types.orders import DeliveryRow, ReceiptsRow
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Block, Line, ListView, Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
@@ -231,14 +231,11 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     """Job that shows the list of deliveries and one of them."""
 
     name = "deliveries"
+    state_type = DeliveriesState
     steps: tuple[str, ...] = ("deliveries", "deliveries.page")
-    version = 1
     journalled = True
     topics = ("delivery", "outbox")
     preferred_kinds = (DELIVERY, PRODUCT)
-
-    def begin(self) -> DeliveriesState:
-        return DeliveriesState()
 
     def page(self, state: DeliveriesState) -> Page[DeliveriesState]:
         return PAGE if state.delivery_number else LIST

@@ -1,8 +1,12 @@
-"""Job that lists exceptions: everything in the store that needs a supervisor."""
+"""Job that lists what needs a supervisor: stuck orders, impossible stock, recounts, and counts that differ.
+
+A count that differs is approved or counted again."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -11,30 +15,21 @@ from aisle.jobs.job import (
     Context,
     Effect,
     Event,
+    LocalNote,
     Query,
     Refresh,
     Rows,
     Start,
     Turn,
+    Write,
     money_message,
+    reply,
 )
 from aisle.jobs.list_page import Column, ListPage
-from aisle.jobs.page_job import Action, Page, PageJob
+from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import not_an_order
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
-from aisle.jobs.supervisor.difference_decisions import (
-    MANY,
-    NOT_REVIEWED,
-    ONE,
-    apply_decision,
-    approval_effects,
-    opened_rows,
-    recount_note,
-    start_count,
-    write_at_store,
-)
-from aisle.jobs.supervisor.exception_state import EXCEPTION_KINDS, Actions, ExceptionsState, Result
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,
@@ -42,6 +37,7 @@ from aisle.jobs.view import (
     GOOD,
     INFO,
     NEXT_PAGE,
+    Line,
     ListView,
     Msg,
     Row,
@@ -51,6 +47,202 @@ from aisle.jobs.view import (
     signed_message,
 )
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Command, CursorKey, Match
+
+EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
+"""Kinds of exceptions, in the order of their numbers."""
+
+
+class ExceptionsState(NamedTuple):
+    """State of the summary and of the list of one kind."""
+
+    kind: str = ""
+    """Kind that is listed; empty for the summary."""
+    counts: tuple[tuple[str, int], ...] = ()
+    difference_value: Decimal = Decimal(0)
+    """Sum of the absolute values of all differences."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Any, ...] = ()
+    """Rows of the kind that is listed."""
+    total: int = 0
+    is_marking: bool = False
+    """True if numbers mark rows instead of opening them."""
+    marked: tuple[str, ...] = ()
+    question: str = ""
+    """`approve` or `recount` while that is asked for all marked rows; else the key of the opened difference."""
+    approved: tuple[DifferencesRow, ...] = ()
+    """Differences approved last; they can be undone."""
+    features: tuple[str, ...] = ()
+    """Features that the service announces."""
+    is_loaded: bool = False
+    size: int = 12
+    """Number of rows that fit on the screen."""
+    opened_directly: bool = False
+    """True if the list of one kind was opened directly. Back then leaves the job."""
+
+    @property
+    def visible_kinds(self) -> tuple[str, ...]:
+        """Kinds of the summary that are on the screen."""
+        return EXCEPTION_KINDS[self.first : self.first + self.size]
+
+
+Result = Turn[ExceptionsState]
+Actions = tuple[Action[ExceptionsState], ...]
+
+
+TO_REVIEW = "1"
+"""Value of review_status (interface) with which aisle's own service asks for a review. It keeps no review of status
+0."""
+
+NOT_REVIEWED, REVIEWED = 1, 2
+"""Values of review_status (interface) that are written."""
+
+
+def is_review_kept(state: ExceptionsState, row: DifferencesRow) -> bool:
+    """Return True if the service stores the approval of this difference; otherwise only this host does."""
+    return "reviews" in state.features and row["key"].isdecimal() and row["review_status"] == TO_REVIEW
+
+
+def _is_recount_kept(state: ExceptionsState, row: DifferencesRow) -> bool:
+    return "recounts" in state.features and row["key"].isdecimal()
+
+
+def approval_effects(
+    state: ExceptionsState, rows: Sequence[DifferencesRow], store: str, text: str = "approved", status: int = REVIEWED
+) -> Iterable[Effect]:
+    """Yield the effects that approve differences, or undo that. The service is sent what it wants reviewed."""
+    for row in rows:
+        yield _review_note(row, text, is_review_kept(state, row))
+    if kept := [row["key"] for row in rows if is_review_kept(state, row)]:
+        reviews = [{"id": int(key), "review_status": status} for key in kept]
+        yield write_at_store("review-logs", tuple(f"log/{key}" for key in kept), store, {"reviews": reviews})
+
+
+def _recount_effects(state: ExceptionsState, rows: Sequence[DifferencesRow], store: str) -> Iterable[Effect]:
+    """Yield the effects that order recounts: a write for entries of the service, local notes for all others."""
+    for row in rows:
+        yield _review_note(row, "recount", _is_recount_kept(state, row))
+    if kept := [row["key"] for row in rows if _is_recount_kept(state, row)]:
+        recounts = [{"log_id": int(key)} for key in kept]
+        yield write_at_store("write-recounts", tuple(f"log/{key}" for key in kept), store, {"recounts": recounts})
+    for row in rows:
+        if row["key"] not in kept:
+            yield recount_note(row, row["label"] or row["product_number"])
+
+
+def _review_note(row: DifferencesRow, text: str, mirrors_write: bool) -> LocalNote:
+    return LocalNote("review", row["key"], text, needs_supervisor=True, mirrors_write=mirrors_write)
+
+
+def apply_decision(state: ExceptionsState, rows: tuple[DifferencesRow, ...], context: Context, decision: str) -> Result:
+    """Approve the differences or order recounts. The verdict says how many approvals only this host stores."""
+    if decision == "approve":
+        effects = tuple(approval_effects(state, rows, context.store))
+        here = sum(not is_review_kept(state, row) for row in rows)
+        text = msg("exceptions.approved_on_host" if here else "exceptions.approved", count=len(rows), here=here)
+    else:
+        effects = tuple(_recount_effects(state, rows, context.store))
+        text = msg("exceptions.recounted", count=len(rows))
+    done = {row["key"] for row in rows}
+    rest = tuple(row for row in state.rows if row["key"] not in done)
+    total = max(len(rest), state.total - len(rows))
+    state = state._replace(question="", marked=(), is_marking=False, rows=rest, total=total, cursor=-1)
+    state = state._replace(approved=rows if decision == "approve" else ())
+    return Turn(state, effects, Verdict(GOOD if rows else INFO, text))
+
+
+def start_count(row: DifferencesRow | NegativeStockRow | RecountsRow) -> Start:
+    """Return the count that resolves it: at its location, or of the product at all locations."""
+    where = {"location_code": row["location_code"]} if row["location_code"] else {}
+    return Start("count", {**where, "product_number": row["product_number"], "label": row["label"]})
+
+
+def recount_note(row: DifferencesRow | RecountsRow, text: str, *, mirrors_write: bool = False) -> LocalNote:
+    """Return the note of a recount on this host; an empty text withdraws it."""
+    key = f"{row['product_number']}/{row['location_code']}"
+    return LocalNote("recount", key, text, needs_supervisor=True, mirrors_write=mirrors_write)
+
+
+def write_at_store(operation: str, lanes: tuple[str, ...], store: str, body: Any) -> Write:
+    """Return a supervisor's write to the store."""
+    return Write(operation, lanes, {"store_number": store}, {}, body, needs_supervisor=True)
+
+
+class DecisionQuestion(FormPage[ExceptionsState]):
+    """Question what becomes of differences."""
+
+    prompt_text = msg("order_actions.prompt_action")
+
+    title_text = msg("exceptions.differences")
+
+    typed_only = True
+
+    def go_back(self, state: ExceptionsState, context: Context) -> Result:
+        return reply(state._replace(question=""), INFO, "session.dropped")
+
+
+class ManyQuestion(DecisionQuestion):
+    """Question whether all marked differences are approved or counted again."""
+
+    name = "exceptions.many"
+
+    def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
+        many = "exceptions.approve_many" if state.question == "approve" else "exceptions.recount_many"
+        return (Line("product", msg(many, count=len(state.marked))),)
+
+    def actions(self, state: ExceptionsState) -> Actions:
+        return (
+            Action(msg("order_actions.yes"), _query_marked),
+            Action(msg("order_actions.no"), self.go_back),
+        )
+
+
+def _query_marked(state: ExceptionsState, context: Context) -> Result:
+    return Turn(state, (Query("marked", "differences", {"keys": list(state.marked)}, is_live=True),))
+
+
+class OneQuestion(DecisionQuestion):
+    """Question what becomes of one difference."""
+
+    name = "exceptions.one"
+
+    def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
+        row = opened_rows(state)[0]
+        return _difference_lines(row, is_review_kept(state, row))
+
+    def actions(self, state: ExceptionsState) -> Actions:
+        row = opened_rows(state)[0]
+        look_up = Start("look_up", {"product_number": row["product_number"], "label": row["label"]})
+        return (
+            Action(msg("exceptions.approve"), lambda state, context: apply_decision(state, (row,), context, "approve")),
+            Action(msg("exceptions.recount"), lambda state, context: apply_decision(state, (row,), context, "recount")),
+            Action(
+                msg("exceptions.count_now"), lambda state, _: Turn(state._replace(question=""), (start_count(row),))
+            ),
+            Action(msg("exceptions.look_up"), lambda state, _: Turn(state, (look_up,))),
+        )
+
+
+def opened_rows(state: ExceptionsState) -> tuple[DifferencesRow, ...]:
+    """Return the difference that is open, if it is in the window."""
+    return tuple(row for row in state.rows if row["key"] == state.question)
+
+
+def _difference_lines(row: DifferencesRow, is_review_kept: bool) -> tuple[Line, ...]:
+    far = msg("exceptions.counted", counted=row["counted"], difference=signed_message(row["difference"]))
+    worth = (
+        msg("exceptions.value", value=money_message(abs(row["value"]))) if row["known"] else msg("exceptions.no_price")
+    )
+    by = msg("exceptions.counted_by", who=row["user_name"], at=msg("moment", at=row["at"]))
+    where = (Line("location", raw(row["location_code"])),) if row["location_code"] else ()
+    notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_on_host"))
+    return (Line("product", raw(row["label"])), *where, Line("quantity", far), *(Line("note", note) for note in notes))
+
+
+ONE, MANY = OneQuestion(), ManyQuestion()
+
 
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""
@@ -306,7 +498,7 @@ def _ask_decision(state: ExceptionsState, decision: str) -> Result:
     row = pages.row_at_cursor(state)
     if row:
         return Turn(state._replace(question=row["key"]))
-    return Turn(state, (), Verdict(ASK, msg("exceptions.mark_first")))
+    return reply(state, ASK, "exceptions.mark_first")
 
 
 def _open_order(state: ExceptionsState, number: str) -> Result:
@@ -317,21 +509,25 @@ def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
     """Withdraw the recount under the cursor, or the only one. While it is being sent it has no number yet."""
     row: RecountsRow | None = pages.row_at_cursor(state) or (state.rows[0] if len(state.rows) == 1 else None)
     if row is None:
-        return Turn(state, (), Verdict(INFO, msg("exceptions.choose_row")))
+        return reply(state, INFO, "exceptions.choose_row")
     if row["kind"] == "queued":
-        return Turn(state, (), Verdict(INFO, msg("exceptions.recount_not_sent", label=row["label"])))
+        return reply(state, INFO, "exceptions.recount_not_sent", label=row["label"])
     is_at_service = row["kind"] == "at_service"
     effects: list[Effect] = [recount_note(row, "", mirrors_write=is_at_service)]
     if is_at_service:
         body = {"recounts": [{"id": int(row["key"]), "state": "withdrawn"}]}
         effects.append(write_at_store("write-recounts", (f"recount/{row['key']}",), context.store, body))
     rest = tuple(each for each in state.rows if each["key"] != row["key"])
-    verdict = Verdict(GOOD, msg("exceptions.withdrawn", label=row["label"]))
-    return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), verdict)
+    return reply(
+        state._replace(rows=rest, total=state.total - 1, cursor=-1),
+        GOOD,
+        "exceptions.withdrawn",
+        *tuple(effects),
+        label=row["label"],
+    )
 
 
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:
-    """Undo the last approval. The differences are listed again."""
     verdict = Verdict(GOOD, msg("exceptions.approval_undone", count=len(state.approved)))
     effects = approval_effects(state, state.approved, context.store, "", NOT_REVIEWED)
     return Turn(state._replace(approved=()), (*effects, DIFFERENCES.query(state, context)), verdict)
@@ -347,17 +543,14 @@ class ExceptionsJob(PageJob[ExceptionsState]):
     """Job that leads from the summary to the page on which an exception is resolved."""
 
     name = "exceptions"
+    state_type = ExceptionsState
     steps: tuple[str, ...] = (
         "exceptions", "exceptions.differences", "exceptions.negative_stock", "exceptions.stuck", "exceptions.recounts",
         "exceptions.one", "exceptions.many",
     )  # fmt: skip
-    version = 1
     journalled = False
     topics = ("order", "product", "log", "person", "recount", "outbox")
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def begin(self) -> ExceptionsState:
-        return ExceptionsState()
 
     def page(self, state: ExceptionsState) -> Page[ExceptionsState]:
         if state.question in ("approve", "recount"):

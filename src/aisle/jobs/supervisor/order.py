@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.jobs import claims, stored_message
-from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
+from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.order_operations import (
     CLAIM,
     CLOSE_LINE,
@@ -27,7 +27,7 @@ from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
-from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, Verdict, msg, raw
+from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 
 MAX_HISTORY = 60
@@ -154,7 +154,6 @@ def _strip_text(value: object) -> str:
 
 
 def _lines(state: OrderState) -> tuple[Line, ...]:
-    """Return the lines on customer, progress and obstacles."""
     order = state.order
     if order is None:
         missing = msg("order.absent", order=state.number) if state.is_absent else msg("order.unknown")
@@ -193,7 +192,6 @@ def claim_message(order: BoardOrder) -> Msg | None:
 
 
 def _batch_message(order: BoardOrder) -> Msg | None:
-    """Return whose batch the order is in, or to whom it was assigned for their batch."""
     if order.status not in ("open", "partial"):
         return None
     if order.picker:
@@ -277,10 +275,8 @@ def order_pane(state: OrderState) -> DetailView:
 
 
 def possible_actions(order: BoardOrder | None) -> tuple[str, ...]:
-    """Return the possible actions on the order, in the order of their numbers.
-
-    A claim that comes or goes changes no other number.
-    """
+    """Return the possible actions on the order, in the order of their numbers. A claim that comes or goes changes no
+    other number."""
     if order is None or order.status == "finished":
         return ()
     if order.status == "rejected":
@@ -379,13 +375,10 @@ class OrderJob(PageJob[OrderState]):
     """Job that shows all data of an order and starts actions on it."""
 
     name = "order"
+    state_type = OrderState
     steps: tuple[str, ...] = ("order", "order.lines")
-    version = 1
     journalled = False
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def begin(self) -> OrderState:
-        return OrderState()
 
     def page(self, state: OrderState) -> Page[OrderState]:
         return LINES if state.is_choosing_line else PAGE
@@ -442,7 +435,7 @@ class OrderJob(PageJob[OrderState]):
         if kind in (ORDER, REFERENCE) and key != state.number:
             return self._open_order(key, context)
         if kind in (ORDER, REFERENCE):
-            return Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
+            return reply(state, INFO, "order.this_one", order=key)
         if start := open_record(kind, key, label):
             return Turn(state, (start,))
         return refuse(state, not_an_order(matches[0]))

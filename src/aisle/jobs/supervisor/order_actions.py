@@ -6,9 +6,24 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 
 from aisle.jobs import pages
-from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, LocalNote, Query, Refresh, Rows, Turn, Write
+from aisle.jobs.job import (
+    Args,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    LocalNote,
+    Query,
+    Refresh,
+    Rows,
+    Turn,
+    Write,
+    reply,
+)
 from aisle.jobs.order_operations import (
     CLAIM,
     CONFIRMED_ACTIONS,
@@ -28,7 +43,6 @@ from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities import order_progress
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.stored_message import read_message
-from aisle.jobs.supervisor.order_action_state import MIN_CHOICES, OrderActionState, Outcome, Person
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -48,6 +62,81 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.scan.meaning import PERSON, Accepts, Command, CursorKey, Match, Scan, Text, TypedText, UnknownCode
+
+MIN_CHOICES = 6
+"""Number of people or reasons that fit on any screen."""
+
+
+class Person(NamedTuple):
+    """Person who may get the order."""
+
+    user: str
+    name: str
+
+
+class Outcome(NamedTuple):
+    """Result of the action for one order."""
+
+    order: str
+    state: str
+    """State of the operation; empty if nothing was written."""
+    why: Msg | None = None
+
+
+class OrderActionState(NamedTuple):
+    """State of an action on orders."""
+
+    orders: tuple[str, ...] = ()
+    page: str = "action"
+    """Name of the page without that of the job."""
+    kind: str = ""
+    line: int = 0
+    label: str = ""
+    """Name of the line's product."""
+    picked: Decimal = Decimal(0)
+    ordered: Decimal = Decimal(0)
+    """Picked and ordered quantity of all orders."""
+    reasons: tuple[Reason, ...] = ()
+    people: tuple[Person, ...] = ()
+    typed_name: str = ""
+    """Name that was typed."""
+    match_count: int = 0
+    """Number of people who match. `people` has at most as many as can be paged through."""
+    first_choice: int = 0
+    """Index of the first person or reason on the page."""
+    choices_per_page: int = MIN_CHOICES
+    """Number of them that fit on the screen."""
+    plan: tuple[tuple[str, OrderAction], ...] = ()
+    """Action for each order, to be run once it is confirmed."""
+    is_undo: bool = False
+    done_at: str = ""
+    """Time of the action, ISO 8601 UTC. Outcomes of earlier operations do not count."""
+    outcomes: tuple[Outcome, ...] = ()
+    undo: tuple[tuple[str, OrderAction], ...] = ()
+    """Actions that undo it."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    size: int = 12
+    """Number of results that fit on the screen."""
+    is_one_key: bool = False
+    """True if a letter alone began it, as words do that somebody types without a slash."""
+    can_reject_lines: bool = False
+    """True if the service accepts rejections of lines."""
+    is_in_batch: bool = True
+    """True if at least one of the orders is in a batch, or if that is not known yet."""
+
+    @property
+    def rows(self) -> tuple[Outcome, ...]:
+        """Results on the screen."""
+        return self.outcomes[self.first : self.first + self.size]
+
+    @property
+    def total(self) -> int:
+        """Number of results."""
+        return len(self.outcomes)
+
 
 MAX_PEOPLE = 60
 """Most people offered, page by page. Anybody else is typed."""
@@ -123,7 +212,6 @@ class KindPage(OrderQuestion):
 
 
 def _choose_kind(kind: str, state: OrderActionState, context: Context) -> Result:
-    """Open the page that the action needs before it can run."""
     state = state._replace(kind=kind)
     if kind in REASON_ACTIONS:
         return Turn(state._replace(page="reason", first_choice=0))
@@ -251,7 +339,6 @@ def _set_person(person: Person, state: OrderActionState, context: Context) -> Re
 
 
 def _choose_person(state: OrderActionState, people: tuple[Person, ...], context: Context) -> Result:
-    """Choose the person with exactly this name, or offer those who match."""
     sought = state.typed_name.strip()
     exact = [one for one in people if _is_named(one, sought)]
     if len(exact) == 1:
@@ -259,13 +346,12 @@ def _choose_person(state: OrderActionState, people: tuple[Person, ...], context:
     if people:
         return Turn(state._replace(people=people[:MAX_PEOPLE], first_choice=0))
     if not sought:
-        return Turn(state, (), Verdict(INFO, msg("order_actions.nobody_known")))
+        return reply(state, INFO, "order_actions.nobody_known")
     typed = state._replace(people=(Person(sought, sought),), match_count=1, first_choice=0)
-    return Turn(typed, (), Verdict(ASK, msg("order_actions.unknown_name", name=sought)))
+    return reply(typed, ASK, "order_actions.unknown_name", name=sought)
 
 
 def _is_named(person: Person, typed_name: str) -> bool:
-    """Return True if the text is the person's id, name or first name."""
     names = {person.user.casefold(), person.name.casefold(), *person.name.casefold().split()[:1]}
     return typed_name.casefold() in names
 
@@ -293,7 +379,6 @@ class ConfirmPage(OrderQuestion):
 
 
 def _confirm_message(state: OrderActionState) -> Msg:
-    """Return the action, its orders and the person it is for."""
     what = msg(ACTION_NAMES[state.kind])
     name = next((action.name or action.user for _, action in state.plan), "") if state.kind in PERSON_ACTIONS else ""
     if name:
@@ -302,7 +387,6 @@ def _confirm_message(state: OrderActionState) -> Msg:
 
 
 def _warning(state: OrderActionState) -> Msg:
-    """Return the warning shown before the confirmation."""
     if state.kind == "hand_over":
         missing = state.ordered - state.picked
         return (
@@ -425,8 +509,10 @@ def _verdict(state: OrderActionState) -> Verdict:
     summary = "order_actions.undone_count" if state.is_undo else "order_actions.done_count"
     if any(action.kind == REOPEN for _, action in state.plan):
         summary = "order_actions.reopened_count"  # it does not return to its previous state
-    text = msg(summary, done=done, total=len(state.outcomes))
-    return Verdict(GOOD if done == len(state.outcomes) else WRONG if not done else INFO, text)
+    return Verdict(
+        GOOD if done == len(state.outcomes) else WRONG if not done else INFO,
+        msg(summary, done=done, total=len(state.outcomes)),
+    )
 
 
 def done_message(order: str, action: OrderAction, label: str) -> Msg:
@@ -450,13 +536,10 @@ class OrderActionJob(PageJob[OrderActionState]):
     """Job that applies an action to orders and shows the results."""
 
     name = "order_actions"
+    state_type = OrderActionState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = False
     preferred_kinds = (PERSON,)
-
-    def begin(self) -> OrderActionState:
-        return OrderActionState()
 
     def page(self, state: OrderActionState) -> Page[OrderActionState]:
         return PAGES[state.page]
@@ -519,7 +602,6 @@ def _parse_action(fields: Args) -> OrderAction:
 
 
 def _with_progress(state: OrderActionState, rows: tuple[OrderToActOnRow, ...]) -> OrderActionState:
-    """Return the state with the picked and ordered quantity of all orders."""
     progress = [order_progress(row) for row in rows]
     return state._replace(
         picked=sum((picked for picked, _ in progress), Decimal(0)),

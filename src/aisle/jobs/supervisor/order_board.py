@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.jobs import claims, pages
-from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn
+from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.quantities import not_an_order
@@ -17,10 +17,11 @@ from aisle.jobs.supervisor.order import OrderState, order_pane
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
+    VIEW_NAMES,
     OrderFilter,
+    describe_filter,
     query_arguments,
 )
-from aisle.jobs.supervisor.order_filter_texts import VIEW_NAMES, describe_filter
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,
@@ -243,8 +244,11 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             return self.restart(state._replace(filter=filter_, search=""), context)
         if numbers and state.is_marking:
             marked = _toggle_mark(state, numbers[0])
-            text = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
-            return self._show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, text))
+            return self._show_order(marked, numbers[0], context)._replace(
+                verdict=Verdict(
+                    GOOD, msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
+                )
+            )
         if numbers:
             return Turn(state, (_start_order(numbers[0]),))
         if start := pages.open_record(first.kind, first.key, first.label):
@@ -281,7 +285,6 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return order_pane(state.pane) if state.pane else None
 
     def go_back(self, state: OrdersState, context: Context) -> Result:
-        """Leave marking, then the search, then the job."""
         return pages.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
 
 
@@ -334,7 +337,7 @@ def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
     row = pages.row_in_focus(state) if state.is_desk else pages.row_at_cursor(state)
     orders = state.marked or ((row.number,) if row else ())
     if not orders:
-        return Turn(state._replace(is_marking=True), (), Verdict(ASK, msg("orders.mark_first")))
+        return reply(state._replace(is_marking=True), ASK, "orders.mark_first")
     return Turn(
         state,
         (Start("order_actions", {"orders": list(orders), **({"kind": kind, "is_one_key": True} if kind else {})}),),

@@ -1,6 +1,7 @@
-"""Filter and sort order of the order board: parameters of the interface's list, and further ones for supervisors.
+"""Filter and sort order of the order board, with the names of its fields, values and views.
 
-Interface: List customer orders (fulfillment_status, is_active, is_picked, pickup_offset, reference, search_text).
+Parameters of the interface's list, and further ones for supervisors. Interface: List customer orders
+(fulfillment_status, is_active, is_picked, pickup_offset, reference, search_text).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Json
+from aisle.jobs.view import Msg, msg, raw
 
 STATUSES_BY_STATE: Mapping[str, tuple[str, ...]] = {
     "active": ("open", "partial", "picked", "rejected"),
@@ -104,3 +106,67 @@ def query_arguments(filter_: OrderFilter) -> Args:
         "late": filter_.due == "late",
     }
     return {**args, "pickup_offset": DUE_DAYS[filter_.due]} if DUE_DAYS[filter_.due] is not None else args
+
+
+FIELD_NAMES = {
+    "state": "orders.field_state",
+    "due": "orders.field_due",
+    "claim": "orders.field_claim",
+    "shorts": "orders.field_shorts",
+    "sort": "orders.field_sort",
+    "reference": "orders.field_reference",
+}
+
+VALUE_NAMES = {
+    ("state", "active"): "orders.state_active",
+    ("state", "to_pick"): "orders.state_to_pick",
+    ("state", "open"): "orders.status_open",
+    ("state", "partial"): "orders.status_in_progress",
+    ("state", "picked"): "orders.state_picked",
+    ("state", "rejected"): "orders.state_rejected",
+    ("state", "finished"): "orders.state_finished",
+    ("state", "all"): "orders.any",
+    ("due", "any"): "orders.any",
+    ("due", "late"): "orders.due_late",
+    ("due", "today"): "orders.due_today",
+    ("due", "tomorrow"): "orders.due_tomorrow",
+    ("due", "week"): "orders.due_week",
+    ("claim", "any"): "orders.any",
+    ("claim", "claimed"): "orders.claim_claimed",
+    ("claim", "free"): "orders.claim_free",
+    ("shorts", "any"): "orders.any",
+    ("shorts", "short"): "orders.shorts_short",
+    ("sort", "pickup"): "orders.sort_pickup",
+    ("sort", "age"): "orders.sort_age",
+    ("sort", "number"): "orders.sort_number",
+    ("reference", "none"): "orders.any",
+}
+
+VIEW_NAMES = {
+    "active": msg("orders.state_active"),
+    "late": msg("orders.due_late"),
+    "at_work": msg("orders.claim_claimed"),
+    "oldest": msg("orders.view_oldest"),
+    "picked": msg("orders.state_picked"),
+    "short": msg("orders.shorts_short"),
+    "rejected": msg("orders.state_rejected"),
+    "finished": msg("orders.state_finished"),
+}
+
+
+def value_text(filter_: OrderFilter, field: str) -> Msg:
+    """Return the value of a field in words."""
+    value = filter_.value(field)
+    if field == "reference" and value:
+        return raw(value)
+    return msg(VALUE_NAMES[field, value or "none"])
+
+
+def describe_filter(filter_: OrderFilter) -> Msg:
+    """Return the filter in a few words: all fields that differ from the default."""
+    usual = OrderFilter()
+    changed = [field for field in FILTER_FIELDS if field != "state" and filter_.value(field) != usual.value(field)]
+    *parts, text = (value_text(filter_, field) for field in ("state", *changed))
+    for part in reversed(parts):
+        text = msg("orders.join", one=part, other=text)
+    return text

@@ -160,14 +160,12 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
         return self.restart(state, context, list_title(state))
 
     def _choose_category(self, state: ProductsState, context: Context) -> Result:
-        """Open the list of categories; if the list is filtered by one, remove that filter."""
         if not state.category:
             return FACETS.restart(state.reset_list(facet_kind="category", search=""), context)
         state = state.reset_list(category="", category_name="")
         return self.restart(state, context, list_title(state))
 
     def _choose_supplier(self, state: ProductsState, context: Context) -> Result:
-        """Open the list of suppliers; if the list is filtered by one, remove that filter."""
         if not state.supplier:
             return FACETS.restart(state.reset_list(facet_kind="supplier", search=""), context)
         state = state.reset_list(supplier="", supplier_name="")
@@ -180,7 +178,6 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
         return _open_product(state, row["product_number"])
 
     def go_back(self, state: ProductsState, context: Context) -> Result:
-        """Return to the page below, the whole list, or leave the job."""
         if state.pages_below:
             return _open_page_below(state)
         if state.typed or state.search:
@@ -216,7 +213,6 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
         return {"kind": state.facet_kind}
 
     def open_row(self, state: ProductsState, row: FacetsRow, context: Context) -> Result:
-        """Filter the list by the category or supplier."""
         if state.facet_kind == "category":
             state = state.reset_list(search="", category=row["code"], category_name=row["name"])
         else:
@@ -421,14 +417,11 @@ class ProductsJob(PageJob[ProductsState]):
     """Job that shows the products of the chain."""
 
     name = "products"
+    state_type = ProductsState
     steps: tuple[str, ...] = ("products", "products.filter", "products.page")
-    version = 1
     journalled = False
     topics = ("product", "outbox")
     preferred_kinds = (PRODUCT,)
-
-    def begin(self) -> ProductsState:
-        return ProductsState()
 
     def page(self, state: ProductsState) -> Page[ProductsState]:
         return PAGE if state.product_number else FACETS if state.facet_kind else LIST

@@ -7,23 +7,29 @@ products.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs import choice_letters
-from aisle.jobs.job import Args, Context, Effect, Event, Json, Query, Refresh, Rows, Turn
-from aisle.jobs.page_job import Action, FormPage, Page, PagedPage, PageJob, refuse
-from aisle.jobs.product_page import parse_expected_deliveries
+from aisle.jobs.job import Args, Context, Effect, Event, Json, Query, Refresh, Rows, Start, Turn, reply
+from aisle.jobs.look_up import delivery_rows, estimate, with_age
+from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
+from aisle.jobs.product_page import ExpectedDelivery, parse_expected_deliveries
 from aisle.jobs.quantities import name_of
+from aisle.jobs.row_types.products import PendingChangeRow
 from aisle.jobs.supervisor.store_product_fields import (
     CODES,
     DAY,
     FIELD_BY_NAME,
+    FIELDS,
     FLAG,
     LEVELS,
     MONEY,
     NUMBER,
     NUMERIC,
+    READ_ONLY_FIELDS,
+    Field,
     StoreProduct,
     change_message,
     change_text,
@@ -43,25 +49,216 @@ from aisle.jobs.supervisor.store_product_fields import (
     update_write,
     why_not,
 )
-from aisle.jobs.supervisor.store_product_page import (
-    CHART,
-    CONFIRM,
-    PAGE,
-    VALUE,
-    ProductPage,
-    Result,
-    StoreProductState,
-    query_product,
+from aisle.jobs.view import (
+    ASK,
+    GOOD,
+    INFO,
+    STATE_WORDS,
+    WRONG,
+    Block,
+    Chart,
+    Line,
+    Msg,
+    Series,
+    Step,
+    Verdict,
+    View,
+    msg,
+    raw,
 )
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Chart, Line, Msg, Series, Step, Verdict, View, msg, raw
 from aisle.scan.meaning import PRODUCT, Accepts, Choice, Command, CursorKey, Match, Quantity, TypedText
 from aisle.scan.qr_payloads import is_qr_payload
+
+PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"
+"""Pages of the job."""
+
+MAX_SHOWN = 5
+"""Most changes and times on the page."""
+
+
+class StoreProductState(NamedTuple):
+    """State of the page: the product and the change in hand."""
+
+    number: str = ""
+    label: str = ""
+    phase: str = PAGE
+    is_loaded: bool = False
+    """True once the cache was queried."""
+    product: StoreProduct | None = None
+    field: str = ""
+    """Name of the field being changed."""
+    changes: tuple[tuple[str, Json], ...] = ()
+    """Changes to send after the confirmation."""
+    page: int = 0
+    deliveries: tuple[ExpectedDelivery, ...] = ()
+    """Next deliveries that bring the product."""
+
+    @property
+    def has_refused_change(self) -> bool:
+        """True if a change of this product needs a person."""
+        return self.product is not None and any(
+            change["outcome"] in ("refused", "in_doubt") for change in self.product.changes
+        )
+
+
+Result = Turn[StoreProductState]
+Cells = tuple[Msg, ...]
+
+
+class ProductPage(DetailPage[StoreProductState]):
+    """Page of the product. A number opens a field."""
+
+    name = "store_product"
+
+    def title(self, state: StoreProductState) -> Msg:
+        return msg("store_product.title", number=state.number)
+
+    def prompt(self, state: StoreProductState) -> Msg:
+        return msg("store_product.prompt" if self.numbered_rows(state) else "store_product.prompt_read")
+
+    def numbered_rows(self, state: StoreProductState) -> int:
+        return len(state.product.editable_fields) if state.product else 0
+
+    def lines(self, state: StoreProductState) -> tuple[Line, ...]:
+        product = state.product
+        name = Line("product", raw(product.name if product else state.label or state.number))
+        if product is None:
+            return (name, Line("note", msg("look_up.unknown" if state.is_loaded else "store_product.loading")))
+        notes = [Line("note", note) for note in _change_notes(product)]
+        if not product.is_ranged:
+            return (name, Line("note", msg("store_product.not_ranged")), *notes)
+        stock = msg("look_up.no_stock") if product.has_no_stock else msg("look_up.stock", stock=product.stock)
+        denied = () if product.may_edit else (Line("note", msg("store_product.role_denied")),)
+        return (name, Line("quantity", stock), *denied, *notes)
+
+    def blocks(self, state: StoreProductState) -> tuple[Block, ...]:
+        product = state.product
+        return _blocks(product, state.deliveries) if product and product.is_ranged else ()
+
+    def actions(self, state: StoreProductState) -> tuple[Action[StoreProductState], ...]:
+        has_figures = bool(state.product and state.product.series)
+        figures = Action(msg("hint.figures"), lambda state, _: Turn(state._replace(phase=CHART, page=0)), "g")
+        resolve = Action[StoreProductState](
+            msg("hint.resolve"), lambda state, _: Turn(state, (Start("unconfirmed", {}),)), "d"
+        )
+        return (
+            *((figures._replace(is_hinted=has_figures),) if has_figures or not state.is_loaded else ()),
+            *((resolve,) if state.has_refused_change else ()),
+        )
+
+    def handle_other_input(self, state: StoreProductState, event: Event, context: Context) -> Result:
+        match event:
+            case Choice(number) if number <= self.numbered_rows(state) and state.product:
+                field = state.product.editable_fields[number - 1]
+                return Turn(state, (query_product(state, f"field/{field.name}", context),))
+        return super().handle_other_input(state, event, context)
+
+    def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
+        return refuse(state, msg("log.unknown", code=text))
+
+
+def query_product(state: StoreProductState, id_: str, context: Context) -> Query:
+    """Return a journalled query for the current state of the product."""
+    return Query(id_, "store_product", {"product_number": state.number, "user": context.user})
+
+
+def _change_notes(product: StoreProduct) -> tuple[Msg, ...]:
+    for change in product.changes:
+        if change["outcome"] == "refused":
+            return (refusal_text(change),)
+        if change["outcome"] == "in_doubt":
+            return (msg("store_product.in_doubt", what=change_text(change)),)
+    return ()
+
+
+def _blocks(product: StoreProduct, deliveries: Iterable[ExpectedDelivery]) -> tuple[Block, ...]:
+    fields = product.editable_fields
+    return (
+        Block(
+            _block_title(product),
+            tuple(_field_row(product, field) for field in fields),
+            numbered_rows=len(fields),
+            is_compact=True,
+        ),
+        *_read_only_blocks(product),
+        Block(
+            msg("store_product.ordering_and_delivery"),
+            (*delivery_rows(deliveries), *_time_rows(product)),
+            is_compact=True,
+        ),
+        Block(msg("store_product.stock"), _pool_rows(product)),
+        Block(msg("store_product.changes"), tuple(_change_row(change) for change in product.changes[:MAX_SHOWN])),
+        Block(msg("look_up.facts"), _read_only_rows(product)),
+    )
+
+
+def _pool_rows(product: StoreProduct) -> tuple[Cells, ...]:
+    return () if product.has_no_stock else tuple((raw(name), estimate(quantity)) for name, quantity in product.pools)
+
+
+def _field_row(product: StoreProduct, field: Field) -> Cells:
+    cells = [field.label, format_value(field.name, product.value(field.name))]
+    under_way = [
+        change["outcome"]
+        for change in product.changes
+        if change["outcome"] in ("queued", "sending") and field.name in {name for name, _, _ in change["fields"]}
+    ]
+    allowed = product.level_range(field.name)
+    if under_way:
+        cells.append(msg(STATE_WORDS[under_way[0]]))
+    elif allowed:
+        cells.append(msg("store_product.range", low=allowed.low, high=allowed.high))
+    return tuple(cells)
+
+
+def _read_only_blocks(product: StoreProduct) -> tuple[Block, ...]:
+    """Return the fields that cannot be changed here, grouped by reason."""
+    rows: dict[Msg, list[Cells]] = {}
+    for field in FIELDS:
+        why = why_not(product, field)
+        if why is not None:
+            cells = (field.label, format_value(field.name, product.value(field.name)))
+            rows.setdefault(why, []).append(cells)
+    if not product.may_edit:
+        return tuple(Block(_block_title(product), tuple(cells), is_compact=True) for cells in rows.values())
+    return tuple(Block(why, tuple(cells), is_compact=True, is_title_needed=True) for why, cells in rows.items())
+
+
+def _block_title(product: StoreProduct) -> Msg:
+    return with_age(msg("store_product.store_values"), product.age_s)
+
+
+def _time_rows(product: StoreProduct) -> tuple[Cells, ...]:
+    rows: list[Cells] = []
+    for first, more, moments in (
+        ("look_up.ordering", "store_product.later_ordering", product.ordering_times),
+        ("look_up.delivery", "store_product.later_delivery", product.delivery_times),
+    ):
+        for index, at in enumerate(moments[:MAX_SHOWN]):
+            rows.append((msg(more if index else first), at))
+    return tuple(rows)
+
+
+def _change_row(change: PendingChangeRow) -> Cells:
+    state = msg(STATE_WORDS[change["outcome"]])
+    return (change_text(change), state, raw(change["user_name"]), msg("moment", at=change["at"]))
+
+
+def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
+    rows: list[Cells] = [(READ_ONLY_FIELDS[name], raw(text)) for name, text in product.read_only_fields]
+    if product.attention:
+        rows.append((msg("store_product.attention_everywhere"), raw(product.attention)))
+    if product.max_change_percentage > 0 and product.may_edit_levels:
+        rows.append(
+            (msg("store_product.percentage"), msg("store_product.percent", percentage=product.max_change_percentage))
+        )
+    return tuple(rows)
+
 
 Actions = tuple[Action[StoreProductState], ...]
 
 
 def _product_of(state: StoreProductState) -> StoreProduct:
-    """Return the product that is being changed or drawn."""
     assert state.product is not None, "the pages over the first one open with a product"
     return state.product
 
@@ -142,7 +339,6 @@ class ValuePage(FormPage[StoreProductState]):
 
 
 def _range_message(product: StoreProduct, name: str) -> Msg:
-    """Return the range of a level, and the value and percentage from which it follows."""
     allowed = product.level_range(name)
     if allowed is None:
         return msg("store_product.unknown")
@@ -178,8 +374,12 @@ def _check_changes(state: StoreProductState) -> Result:
     values = parse_update_values(changes)
     changed = {name: changes[name] for name in changes if product.value(name) != values[name]}
     if not changed:
-        same = msg("store_product.unchanged", what=field_label(state.field))
-        return Turn(state._replace(phase=PAGE, field="", changes=()), (), Verdict(INFO, same))
+        return reply(
+            state._replace(phase=PAGE, field="", changes=()),
+            INFO,
+            "store_product.unchanged",
+            what=field_label(state.field),
+        )
     warnings = price_warnings(product, changed)
     verdict = Verdict(ASK, warnings[0]) if warnings else None
     return Turn(state._replace(phase=CONFIRM, changes=tuple(changed.items())), (), verdict)
@@ -289,14 +489,11 @@ class StoreProductJob(PageJob[StoreProductState]):
     """Job that shows a product's settings in this store and changes them."""
 
     name = "store_product"
+    state_type = StoreProductState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = True
     requery_after_write = True
     preferred_kinds = (PRODUCT,)
-
-    def begin(self) -> StoreProductState:
-        return StoreProductState()
 
     def page(self, state: StoreProductState) -> Page[StoreProductState]:
         return PAGES[state.phase]
@@ -359,10 +556,8 @@ def _leave_lost_phase(state: StoreProductState) -> StoreProductState:
 
 
 def _change_verdict(before: StoreProduct | None, now: StoreProduct | None) -> Verdict | None:
-    """Return a verdict on a change that the service has confirmed or refused since the last query.
-
-    The service may answer before the first query that shows the change.
-    """
+    """Return a verdict on a change that the service has confirmed or refused since the last query. The service may
+    answer before the first query that shows the change."""
     if before is None or now is None:
         return None
     states = {change["op_id"]: change["outcome"] for change in before.changes}
@@ -388,5 +583,6 @@ def _send_if_unchanged(state: StoreProductState, now: StoreProduct | None, conte
         return Turn(fresh._replace(phase=VALUE, changes=()), (), Verdict(WRONG, why))
     op = update_write(state.number, context.store, changes, dict(now.values))
     done = fresh._replace(phase=PAGE, field="", changes=(), page=0)
-    verdict = Verdict(GOOD, msg("store_product.queued", what=format_changes(now, changes)))
-    return Turn(done, (op, *_queries(state.number, context)), verdict)
+    return reply(
+        done, GOOD, "store_product.queued", op, *_queries(state.number, context), what=format_changes(now, changes)
+    )

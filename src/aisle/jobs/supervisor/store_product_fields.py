@@ -57,7 +57,6 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 def _split_text(text: str) -> Any:
-    """Split text into figures; None if one of them is invalid."""
     parts = [_PAIR.split(part, maxsplit=1) for part in _SEPARATOR.split(text.strip(" []{};,|\n\t")) if part]
     values = [part[-1] for part in parts]
     if not all(_is_figure(value) for value in values):
@@ -185,10 +184,8 @@ def parse_codes(text: str) -> list[str] | None:
 
 
 def parse_day(text: str, now: str) -> str:
-    """Parse a typed day into `yyyy-MM-dd`: `+14`, `1.12`, `1-12-2026`, `2026-12-01`; empty if it is invalid.
-
-    Without a year it is the next such day.
-    """
+    """Parse a typed day into `yyyy-MM-dd`: `+14`, `1.12`, `1-12-2026`, `2026-12-01`; empty if it is invalid. Without a
+    year it is the next such day."""
     today, text = store_time.day_in_store(now) or date.fromisoformat(now[:10]), text.strip()
     try:
         if days := _DAYS_AHEAD.fullmatch(text):
@@ -354,7 +351,6 @@ def _format_value(value: Json) -> str:
 
 
 def _parse_times(row: StoreProductRow, name: str, now: str) -> tuple[Msg, ...]:
-    """Return the next time, then the later ones, without duplicates."""
     more = row.get(f"{name}_datetimes")
     found = [row.get(f"next_{name}_datetime"), *(more if isinstance(more, list | tuple) else ())]
     return tuple(due_message(at, now, is_moment=True) for at in dict.fromkeys(str(each) for each in found if each))

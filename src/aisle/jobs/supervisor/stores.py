@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn
+from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn, reply
 from aisle.jobs.list_page import Column, SearchPage, next_of
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import name_of
@@ -205,7 +205,6 @@ def _without_store(state: StoresState) -> StoresState:
 
 
 def _can_switch(state: StoresState) -> bool:
-    """Return True if this person may switch this terminal to the store on the page."""
     return bool(state.store and state.store["may_switch"] and not state.store["is_current"])
 
 
@@ -214,7 +213,6 @@ def _ask_switch(state: StoresState, context: Context) -> Result:
 
 
 def _lines(store: StorePageRow, number: str) -> tuple[Line, ...]:
-    """Return the lines on the kind of store and on work there from this terminal."""
     is_warehouse = store.get("is_warehouse") in (True, 1, "true")
     area = store.get("area_description") or store.get("area_id")
     what = msg("stores.is_warehouse" if is_warehouse else "stores.is_store")
@@ -323,7 +321,6 @@ class SwitchQuestion(FormPage[StoresState]):
 
 
 def _switch_notes(store: StorePageRow) -> Iterable[Msg]:
-    """Return what the switch means for work in this store, or why it is not possible."""
     if store["is_current"] or not store["may_switch"]:
         yield msg("stores.is_current" if store["is_current"] else "stores.role_denied")
         return
@@ -337,7 +334,6 @@ def _switch_notes(store: StorePageRow) -> Iterable[Msg]:
 
 
 def _unsent_values(store: StorePageRow) -> tuple[LabelledValue, ...]:
-    """Return the operations and jobs that remain in this store, and those that wait in the other one."""
     counts = (
         (msg("stores.fact_unsent"), store["waiting"]),
         (msg("stores.fact_jobs"), len(set(store["jobs"]))),
@@ -367,13 +363,10 @@ class StoresJob(PageJob[StoresState]):
     """Job that shows the stores of the chain."""
 
     name = "stores"
+    state_type = StoresState
     steps: tuple[str, ...] = ("stores", "stores.page", "stores.change")
-    version = 1
     journalled = False
     topics = ("store", "outbox", "person")
-
-    def begin(self) -> StoresState:
-        return StoresState()
 
     def page(self, state: StoresState) -> Page[StoresState]:
         return QUESTION if state.is_asking_switch else PAGE if state.store_number else LIST
@@ -391,8 +384,7 @@ class StoresJob(PageJob[StoresState]):
         if answer.rows:
             return Turn(state._replace(store=answer.rows[0]))
         closed = _without_store(state)
-        removed = Verdict(WRONG, msg("stores.store_removed", store=state.store_number))
-        return Turn(closed, (LIST.query(closed, context),), removed)
+        return reply(closed, WRONG, "stores.store_removed", LIST.query(closed, context), store=state.store_number)
 
     def handle_scan(self, state: StoresState, matches: tuple[Match, ...], context: Context) -> Result:
         return refuse(state, msg("stores.not_this", what=name_of(matches[0])))

@@ -13,13 +13,11 @@ from aisle.jobs import pages, store_time
 from aisle.jobs.job import Context, Effect, Query, Refresh, Rows, Turn
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
-from aisle.jobs.row_types.log import LogRow
-from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
+from aisle.jobs.row_types.supervisor import LogRow, TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 from aisle.jobs.stored_message import left_out_rows, read_message, unreadable_list
 from aisle.jobs.supervisor import today_tiles
-from aisle.jobs.supervisor.log_filter import LogFilter
-from aisle.jobs.supervisor.log_filter import query_arguments as log_arguments
-from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
+from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message
+from aisle.jobs.supervisor.log_list import query_arguments as log_arguments
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 
@@ -126,7 +124,6 @@ class FiguresPage(DetailPage[TodayState]):
         )
 
     def query(self, state: TodayState, context: Context) -> Query:
-        """Return the query for the figures."""
         return Query("today", "today", {"now": context.now}, is_live=True)
 
 
@@ -137,7 +134,6 @@ def _tiles(state: TodayState) -> tuple[Tile, ...]:
 
 
 def _unread_lists(state: TodayState) -> tuple[str, ...]:
-    """Return the lists that were never read, as far as is known."""
     return state.figures["unread"] if state.figures else ()
 
 
@@ -146,7 +142,6 @@ MAX_LATEST = 9
 
 
 def _query_latest(context: Context) -> Query:
-    """Return the query for the latest entries of the log."""
     args = {**log_arguments(LogFilter(), context.now), "search": "", "first": 0, "size": 2 * MAX_LATEST}
     return Query("latest", "log", args, is_live=True)
 
@@ -157,7 +152,6 @@ def _without_pairs(entries: Sequence[LogRow]) -> tuple[LogRow, ...]:
 
 
 def _latest_row(entry: LogRow) -> tuple[Msg, ...]:
-    """Return an entry of the log as cells: product, change, time, why and who."""
     who = entry["user_name"] or entry["app_user_name"]
     return (
         raw(entry_label(entry)),
@@ -173,7 +167,6 @@ def _open_list(source: TileSource, state: TodayState, context: Context) -> Resul
 
 
 def _dashboard(state: TodayState) -> Dashboard:
-    """Return the tiles, the picks of each hour, the people at work and the map of the picks."""
     hours, map_ = HOURS.picks_chart(state), MAP.view(state._replace(map_kind="pick"))
     map_ = map_._replace(title=msg("today.map_of_picks"), lines=(), choices=(), key_hints=())
     last = {row["user"]: row["last"] for row in state.rows if row["last"]}
@@ -204,7 +197,6 @@ def _blocks(values: TodayRow, now: str) -> tuple[Block, ...]:
 
 
 def _link_reasons(values: TodayRow) -> tuple[Msg, ...]:
-    """Return what is wrong with the link: unreadable lists and unusable rows, or the reported reason."""
     rest = tuple(left_out_rows(rows) for rows in values["left_out"])
     if values["link"] == "partial":
         return (*(unreadable_list(lack) for lack in values["lacking"]), *rest)
@@ -310,7 +302,6 @@ class HoursPage(PagedPage[TodayState]):
         return Chart(self.name, title, title, series, _hour_names(span, state.now))
 
     def query(self, state: TodayState, context: Context) -> Query:
-        """Return the query for the work of each person."""
         return Query("hours", "today_hours", {"now": context.now}, is_live=True)
 
     def go_back(self, state: TodayState, context: Context) -> Result:
@@ -375,7 +366,6 @@ class MapPage(PagedPage[TodayState]):
         return tuple(Action(name, partial(_show_map, kind)) for kind, name in MAP_NAMES.items())
 
     def query(self, state: TodayState, context: Context) -> Query:
-        """Return the query for one kind of activity by location."""
         return Query("locations", "today_locations", {"now": context.now, "kind": state.map_kind}, is_live=True)
 
     def go_back(self, state: TodayState, context: Context) -> Result:
@@ -492,12 +482,9 @@ class TodayJob(PageJob[TodayState]):
     """Job that shows the figures of the day and the pages behind them."""
 
     name = "today"
+    state_type = TodayState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    version = 1
     journalled = False
-
-    def begin(self) -> TodayState:
-        return TodayState()
 
     def page(self, state: TodayState) -> Page[TodayState]:
         return PAGES[state.phase]

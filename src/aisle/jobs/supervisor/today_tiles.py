@@ -146,10 +146,8 @@ def tile_queries(context: Context) -> tuple[Query, ...]:
 
 
 def make_tile(id_: str, figure: TileFigure | None, unread: Collection[str] = ()) -> Tile:
-    """Return a tile with its figure, if it has come and its list is not `unread`.
-
-    A total of zero has neither a note nor a tone.
-    """
+    """Return a tile with its figure, if it has come and its list is not `unread`. A total of zero has neither a note
+    nor a tone."""
     source = SOURCES[id_]
     if figure is None or source.list_name in unread:
         return Tile(source.title, None)

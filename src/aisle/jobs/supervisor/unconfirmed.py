@@ -21,6 +21,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    reply,
 )
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
@@ -28,7 +29,7 @@ from aisle.jobs.pages import PAGE_LETTERS
 from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.stored_message import is_stored_message, read_message
 from aisle.jobs.supervisor.store_product_fields import field_label, format_value
-from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, Verdict, msg, raw
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
 
 COUNT, OPEN_ORDER = "count", "look"
@@ -142,7 +143,7 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
             named = {ORDER: {row["order"]}, PRODUCT: products, LOCATION: places}
             if match.key in named.get(match.kind, set()):
                 return self.open_row(state, row, context)
-        return Turn(state, (), Verdict(INFO, msg("unconfirmed.none_for", label=match.label or match.key)))
+        return reply(state, INFO, "unconfirmed.none_for", label=match.label or match.key)
 
     def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
         return refuse(state, msg("unconfirmed.unknown", text=text))
@@ -188,7 +189,6 @@ _YES_NO_TEXTS = {"yes": "unconfirmed.yes", "no": "unconfirmed.no"}
 
 
 def _entry_of(state: UnconfirmedState) -> UnconfirmedRow:
-    """Return the open entry."""
     assert state.entry is not None, "the pages of an entry open with it"
     return state.entry
 
@@ -247,7 +247,6 @@ class EntryPage(DetailPage[UnconfirmedState]):
 
 
 def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
-    """Return notes on the state of the operation and on the evidence found."""
     why = operation["why"]
     if operation["outcome"] == "refused":
         id_ = "unconfirmed.note_why" if is_stored_message(why) else "unconfirmed.note_refused"
@@ -270,7 +269,6 @@ def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
 
 
 def _comparison_cells(operation: UnconfirmedRow, side: ComparedFigureRow) -> tuple[Msg, ...]:
-    """Return a value before, sent and now."""
     subject, before, ours, after = side["subject"], side["before"], side["ours"], side["after"]
     if subject in _ORDER_FIELD_TEXTS:
         was, sent, now = (
@@ -405,7 +403,7 @@ def _follow_choice(choice: str, state: UnconfirmedState, context: Context) -> Re
         return _close_by_hand(choice, state, context)
     if choice in (ARRIVED, OVERAGE, DIFFERENCE):
         return _resolve(state, choice)
-    return Turn(state._replace(question=choice), (), Verdict(ASK, msg(_QUESTIONS[choice])))
+    return reply(state._replace(question=choice), ASK, _QUESTIONS[choice])
 
 
 def _close_by_hand(note: str, state: UnconfirmedState, context: Context) -> Result:
@@ -420,8 +418,7 @@ def _resolve(state: UnconfirmedState, decision: str, note: str = "") -> Result:
     refreshes = [Refresh("order", operation["order"])] if operation["order"] else []
     products = [item["product_number"] for item in operation["items"][:4]]
     refreshes += [Refresh("product", product) for product in products if product]
-    resolved = Verdict(GOOD, msg(_RESOLVED_TEXTS[decision]))
-    return Turn(state, (Resolve(operation["op_id"], decision, note), *refreshes), resolved)
+    return reply(state, GOOD, _RESOLVED_TEXTS[decision], Resolve(operation["op_id"], decision, note), *refreshes)
 
 
 LIST, ENTRY = UnconfirmedList(), EntryPage()
@@ -432,13 +429,10 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
     """Job that shows unconfirmed operations, one entry, and the question before it is resolved."""
 
     name = "unconfirmed"
+    state_type = UnconfirmedState
     steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
-    version = 1
     journalled = True
     preferred_kinds = (ORDER, PRODUCT, LOCATION)
-
-    def begin(self) -> UnconfirmedState:
-        return UnconfirmedState()
 
     def page(self, state: UnconfirmedState) -> Page[UnconfirmedState]:
         if state.entry is None:
@@ -468,9 +462,8 @@ def _update_entry(state: UnconfirmedState, rows: tuple[UnconfirmedRow, ...]) -> 
         return Turn(state)
     if not rows:
         closed = state._replace(entry=None, question="", page=0)
-        return Turn(closed, (), Verdict(INFO, msg("unconfirmed.resolved_meanwhile")))
+        return reply(closed, INFO, "unconfirmed.resolved_meanwhile")
     now, before = rows[0], state.entry
     if now["outcome"] == before["outcome"]:
         return Turn(state._replace(entry=now))
-    changed = Verdict(INFO, msg("unconfirmed.state_changed", word=_state_name(now)))
-    return Turn(state._replace(entry=now, question=""), (), changed)
+    return reply(state._replace(entry=now, question=""), INFO, "unconfirmed.state_changed", word=_state_name(now))

@@ -271,7 +271,7 @@ class FairTurns:
                 if waiting.done() and not waiting.cancelled():
                     self._give_back()
                 if isinstance(problem, TimeoutError):
-                    raise Busy("The database has been busy with other reads for too long.") from problem
+                    raise Busy("The service has been busy with other requests for too long.") from problem
                 raise
         try:
             yield waiting is not None
@@ -286,7 +286,7 @@ class FairTurns:
                 return None
             waiting = self._waiting.get(caller, deque())
             if len(waiting) >= MOST_WAITING:
-                raise TooManyWaiting(f"{MOST_WAITING} long reads of this caller wait already.")
+                raise TooManyWaiting(f"{MOST_WAITING} requests of this caller wait already.")
             self._waiting[caller] = waiting
             future = asyncio.get_running_loop().create_future()
             waiting.append(future)

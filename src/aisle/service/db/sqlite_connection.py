@@ -27,8 +27,9 @@ from aisle.service.db.database import (
     group_by_statement,
 )
 from aisle.service.db.text_search import (
-    INDEX_WAITING_PRODUCTS,
+    INDEX_SOME_PRODUCTS,
     PRODUCT_INSERT,
+    WAITING_PRODUCTS,
     index_pieces,
     match_expression,
     narrow_by_index,
@@ -115,10 +116,32 @@ def _enable_wal(connection: apsw.Connection, busy_ms: int) -> list[tuple[apsw.SQ
             sleep(0.005)
 
 
-def index_waiting_products(connection: apsw.Connection) -> None:
-    """Add the products that were written since to the search index."""
-    for statement in INDEX_WAITING_PRODUCTS:
-        connection.execute(statement)
+INDEXED_AT_ONCE = 20_000
+"""Characters of products that one transaction adds to the search index, which takes some 50 ms."""
+_INDEXED_EACH = 50
+"""Characters that a product counts in addition, however short it is."""
+
+
+def are_products_waiting(connection: apsw.Connection) -> bool:
+    """Return True if a product is not in the search index yet."""
+    return bool(connection.execute(WAITING_PRODUCTS).fetchall())
+
+
+def index_waiting_products(connection: apsw.Connection, most: int = INDEXED_AT_ONCE) -> int:
+    """Add products that were written since to the search index, in all about `most` characters.
+
+    Return the number of characters; 0 if no product waits.
+    """
+    numbers, size = list[str](), 0
+    for number, length in cast("Iterable[tuple[str, int]]", connection.execute(WAITING_PRODUCTS).fetchall()):
+        if size >= most:
+            break
+        numbers.append(number)
+        size += length + _INDEXED_EACH
+    if numbers:
+        for statement in INDEX_SOME_PRODUCTS:
+            connection.execute(statement, (json.dumps(numbers),))
+    return size
 
 
 @lru_cache(maxsize=2000)
@@ -167,10 +190,13 @@ class SqliteTransaction:
 
     Behind a savepoint SQLite saves each page before its first change, which takes as long as the rest of a small write.
     """
+    has_waiting_products = False
+    """True if products may wait for the search index."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         self._depth = 0
+        self._index_left = INDEXED_AT_ONCE
 
     async def all(self, sql: str, *args: object) -> list[Row]:
         return self._execute(sql, args)
@@ -187,13 +213,19 @@ class SqliteTransaction:
         try:
             self.connection.executemany(_to_sqlite(sql), cast("Iterable[Sequence[apsw.SQLiteValue]]", rows))
             if PRODUCT_INSERT in sql:
-                index_waiting_products(self.connection)
+                self._index_products()
         except apsw.ConstraintError as problem:
             raise ConstraintViolated(str(problem)) from problem
 
     async def run_batch(self, statements: Iterable[Statement]) -> None:
         for sql, rows in group_by_statement(statements).items():
             await self.run_many(sql, rows)
+
+    def _index_products(self) -> None:
+        """Index the written products, but only the first of many."""
+        while self._index_left > 0 and (indexed := index_waiting_products(self.connection, self._index_left)):
+            self._index_left -= indexed
+        self.has_waiting_products = self.has_waiting_products or self._index_left <= 0
 
     def _execute(self, sql: str, args: Sequence[object]) -> list[Row]:
         try:
@@ -233,6 +265,7 @@ class SqliteTransaction:
     def begin(self, statement: str) -> None:
         """Start a transaction."""
         self._depth = 0
+        self._index_left = INDEXED_AT_ONCE
         self.connection.execute(statement)
 
     def end(self, statement: str) -> None:

@@ -45,19 +45,29 @@ _MIN_SEARCH_LENGTH = 3
 _MAX_PIECES = 12
 _MAX_PATTERNS = 4
 
-INDEX_WAITING_PRODUCTS = (
-    """INSERT INTO product_sought (product_number) SELECT product_number FROM product_waiting WHERE true
-        ON CONFLICT DO NOTHING""",
-    """REPLACE INTO product_gram (rowid, pieces) SELECT s.id, pieces_of(p.search)
-        FROM product_waiting w CROSS JOIN product_sought s ON s.product_number = w.product_number
-        CROSS JOIN product p ON p.product_number = w.product_number""",
-    "DELETE FROM product_waiting",
-)
-"""Statements that index the waiting products."""
+
+def _index_statements(which: str) -> tuple[str, ...]:
+    """Return the statements that index the waiting products for which this is true."""
+    return (
+        f"""INSERT INTO product_sought (product_number) SELECT w.product_number FROM product_waiting w WHERE {which}
+            ON CONFLICT DO NOTHING""",  # noqa: S608 - a constant
+        f"""REPLACE INTO product_gram (rowid, pieces) SELECT s.id, pieces_of(p.search)
+            FROM product_waiting w CROSS JOIN product_sought s ON s.product_number = w.product_number
+            CROSS JOIN product p ON p.product_number = w.product_number WHERE {which}""",  # noqa: S608 - a constant
+        f"DELETE FROM product_waiting AS w WHERE {which}",  # noqa: S608 - a constant
+    )
+
+
+WAITING_PRODUCTS = """SELECT w.product_number, coalesce(length(p.search), 0)
+    FROM product_waiting w LEFT JOIN product p ON p.product_number = w.product_number LIMIT 200"""
+"""Statement for some of the waiting products, and the lengths of their texts."""
+INDEX_SOME_PRODUCTS = _index_statements("w.product_number IN (SELECT value FROM json_each(?1))")
+"""Statements that index the waiting products of a JSON list."""
 PRODUCT_INSERT = "INSERT INTO product ("
 """Text that every statement has that makes products wait for the index."""
 # Products have their own numbers here, since SQLite does not guarantee row ids. A written product waits and is found
-# nevertheless; many are indexed together, since FTS5 has a fixed cost per statement.
+# nevertheless; many are indexed together, since FTS5 has a fixed cost per statement. Those of a large write are indexed
+# after it, in short transactions, since the index of long texts takes longer than all the rest.
 SQLITE_PRODUCT_INDEX = ";".join(
     (
         "CREATE TABLE product_sought (id INTEGER PRIMARY KEY, product_number TEXT NOT NULL UNIQUE)",
@@ -71,7 +81,7 @@ SQLITE_PRODUCT_INDEX = ";".join(
             INSERT INTO product_waiting (product_number) VALUES (new.product_number) ON CONFLICT DO NOTHING;
         END""",
         "INSERT INTO product_waiting (product_number) SELECT product_number FROM product",
-        *INDEX_WAITING_PRODUCTS,
+        *_index_statements("true"),
     )
 )
 

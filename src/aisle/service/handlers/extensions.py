@@ -32,7 +32,7 @@ from aisle.service.handlers.logs import retrieve_log_entry, retrieve_store, revi
 from aisle.service.handlers.order_list import list_orders_by_number
 from aisle.service.handlers.order_update import reject_lines
 from aisle.service.handlers.recounts import list_recounts, write_recounts
-from aisle.service.handlers.registry import BULK_BODY_LIMIT, Handler, ServedOperation
+from aisle.service.handlers.registry import Handler, ServedOperation
 from aisle.service.operation_context import Role
 
 
@@ -63,19 +63,18 @@ def _extension(
 _STORE_PATH = "/aisle/v1/stores/{store_number}"
 _AUDIT_QUERY = "after:n limit:n last_modified_date subject"
 _SUPERVISORS = frozenset[Role]({"supervisor", "integration", "admin"})
-_small_write = partial(Handler, roles=_SUPERVISORS)
-_bulk_write = partial(_small_write, body_limit=BULK_BODY_LIMIT)
+_write = partial(Handler, roles=_SUPERVISORS)
 _admin = partial(Handler, roles=frozenset[Role]({"admin"}), needs_all_stores=True)
 _LIST_AUDIT = Handler(list_audit, frozenset[Role]({"supervisor", "admin"}))
-_WRITE_PEOPLE = _bulk_write(people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True)
+_WRITE_PEOPLE = _write(people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True)
 _SIGN_IN = Handler(
     people.sign_in, before_transaction=people.hash_pin_of_sign_in, has_secrets=True, limits_attempts=True
 )
 
 EXTENSIONS = (
     _extension("retrieve-store", "GET", _STORE_PATH, Handler(retrieve_store)),
-    _extension("review-logs", "POST", _STORE_PATH + "/reviews", _bulk_write(review_logs), ReviewsRequest),
-    _extension("write-locations", "POST", "/aisle/v1/locations", _bulk_write(write_locations), LocationsRequest),
+    _extension("review-logs", "POST", _STORE_PATH + "/reviews", _write(review_logs), ReviewsRequest),
+    _extension("write-locations", "POST", "/aisle/v1/locations", _write(write_locations), LocationsRequest),
     _extension("list-people", "GET", _STORE_PATH + "/people", Handler(people.list_people)),
     _extension("write-people", "POST", _STORE_PATH + "/people", _WRITE_PEOPLE, PeopleRequest),
     _extension(
@@ -84,9 +83,9 @@ EXTENSIONS = (
     _extension(
         "list-recounts", "GET", _STORE_PATH + "/recounts", Handler(list_recounts), query="state after:n limit:n",
     ),
-    _extension("write-recounts", "POST", _STORE_PATH + "/recounts", _small_write(write_recounts), RecountsRequest),
+    _extension("write-recounts", "POST", _STORE_PATH + "/recounts", _write(write_recounts), RecountsRequest),
     _extension(
-        "reject-lines", "POST", _STORE_PATH + "/line-rejections", _small_write(reject_lines), LineRejectionsRequest,
+        "reject-lines", "POST", _STORE_PATH + "/line-rejections", _write(reject_lines), LineRejectionsRequest,
     ),
     _extension(
         "list-changes", "GET", _STORE_PATH + "/changes", Handler(list_changes), query="since:n limit:n mark known",
@@ -98,7 +97,7 @@ EXTENSIONS = (
         query="id:n!", reads_one_row=True,
     ),
     _extension(
-        "mark-deliveries", "POST", _STORE_PATH + "/deliveries", _small_write(mark_deliveries), DeliveryMarksRequest,
+        "mark-deliveries", "POST", _STORE_PATH + "/deliveries", _write(mark_deliveries), DeliveryMarksRequest,
     ),
     _extension("list-put-backs", "GET", _STORE_PATH + "/put-backs", Handler(list_put_backs)),
     _extension("list-assignments", "GET", _STORE_PATH + "/assignments", Handler(list_assignments)),

@@ -30,7 +30,6 @@ from aisle.service.handlers import (
     store_products,
     stores,
 )
-from aisle.service.http.large_body_turns import MIB
 from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, OperationCall, Replay, Role
 
 # A row that names a store belongs to it, other rows to the chain.
@@ -70,10 +69,6 @@ RunOperation = Callable[[Context, OperationCall], Awaitable[bytes]]
 
 ALL_STORE_ROLES = frozenset(ROLES) - {"metrics"}
 """Roles of everybody who works with the service. The role metrics may only read its figures."""
-BULK_BODY_LIMIT = 16 * MIB
-MAX_ITEMS = 50_000
-BULK_ROLES = frozenset({"integration", "admin"})
-"""Roles that may load large bodies."""
 
 
 class Handler(NamedTuple):
@@ -81,7 +76,6 @@ class Handler(NamedTuple):
 
     run: RunOperation
     roles: frozenset[Role] = ALL_STORE_ROLES
-    body_limit: int = MIB
     needs_all_stores: bool = False
     """True if it concerns the whole chain and needs a token for all stores."""
     before_transaction: BeforeTransaction | None = None
@@ -91,25 +85,17 @@ class Handler(NamedTuple):
     limits_attempts: bool = False
     """True if secrets could be guessed with it, so that it is limited per token."""
 
-    def limit_of(self, role: str) -> int:
-        """Return the maximum length of a body in bytes. Only bulk roles may send large ones."""
-        return self.body_limit if role in BULK_ROLES else min(self.body_limit, MIB)
-
-    def max_items(self, role: str) -> int:
-        """Return the maximum number of rows and lines of a request."""
-        return MAX_ITEMS if self.limit_of(role) > MIB else MAX_ITEMS // 10
-
 
 _INTEGRATION_ROLES: frozenset[Role] = frozenset({"integration", "admin"})
 _SUPERVISOR_ROLES: frozenset[Role] = frozenset({"supervisor", "integration", "admin"})
 
-_bulk_handler = partial(Handler, roles=_INTEGRATION_ROLES, body_limit=BULK_BODY_LIMIT)
-_catalogue_handler = partial(_bulk_handler, needs_all_stores=True)
+_integration_handler = partial(Handler, roles=_INTEGRATION_ROLES)
+_catalogue_handler = partial(_integration_handler, needs_all_stores=True)
 
 HANDLERS: dict[str, Handler] = {
     "list-customer-orders": Handler(order_list.list_customer_orders),
-    "create-customer-orders-one-store": _bulk_handler(order_create.create_orders_in_store),
-    "create-customer-orders-several-stores": _bulk_handler(order_create.create_orders_in_stores),
+    "create-customer-orders-one-store": _integration_handler(order_create.create_orders_in_store),
+    "create-customer-orders-several-stores": _integration_handler(order_create.create_orders_in_stores),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
         goods_to_move.create_customer_order_clearance, frozenset({"supervisor", "admin"})
@@ -117,25 +103,25 @@ HANDLERS: dict[str, Handler] = {
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
     "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
-    "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES, BULK_BODY_LIMIT),
-    "create-store-products": _bulk_handler(store_products.create_store_products),
+    "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES),
+    "create-store-products": _integration_handler(store_products.create_store_products),
     "list-deliveries": Handler(deliveries.list_deliveries),
-    "create-store-deliveries": _bulk_handler(deliveries.create_store_deliveries),
-    "create-multi-store-deliveries": _bulk_handler(deliveries.create_multi_store_deliveries),
+    "create-store-deliveries": _integration_handler(deliveries.create_store_deliveries),
+    "create-multi-store-deliveries": _integration_handler(deliveries.create_multi_store_deliveries),
     "list-receipts": Handler(deliveries.list_receipts),
     "list-store-receipts": Handler(deliveries.list_store_receipts),
     "list-locations": Handler(locations.list_locations),
     "list-location-products": Handler(locations.list_location_products),
     "list-store-product-logs": Handler(logs.list_store_product_logs),
-    "create-store-product-logs": Handler(logs.create_store_product_logs, ALL_STORE_ROLES, BULK_BODY_LIMIT),
+    "create-store-product-logs": Handler(logs.create_store_product_logs),
     "list-stores": Handler(stores.list_stores),
-    "create-stores": Handler(stores.create_stores, frozenset({"admin"}), BULK_BODY_LIMIT, needs_all_stores=True),
+    "create-stores": Handler(stores.create_stores, frozenset({"admin"}), needs_all_stores=True),
     "create-or-update-products": _catalogue_handler(products.create_or_update_products),
     "list-products": Handler(products.list_products),
     "delete-products": _catalogue_handler(product_updates.delete_products),
     "update-product-attributes": _catalogue_handler(product_updates.update_product_attributes),
-    "create-prices": _bulk_handler(product_updates.create_prices),
-    "create-discount-prices": _bulk_handler(product_updates.create_discount_prices),
+    "create-prices": _integration_handler(product_updates.create_prices),
+    "create-discount-prices": _integration_handler(product_updates.create_discount_prices),
     "create-product-free-fields": _catalogue_handler(product_updates.create_product_free_fields),
     "create-movement": Handler(movements.create_movement),
 }

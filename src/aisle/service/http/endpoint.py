@@ -223,18 +223,14 @@ class OperationEndpoint:
         operation, call = exchange.operation, exchange.parsed.call
         assert operation.body_adapter is not None
         ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
-        token_id, role = ctx.principal.token_id, ctx.principal.role
+        token_id = ctx.principal.token_id
         self._bytes.check(token_id)
-        handler, took = operation.handler, partial(self._bytes.charge, token_id)
-        begin = partial(turn.begin, token_id)
-        limit = handler.limit_of(role)
-        raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, limit, took, begin)
+        took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
+        raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, took, begin)
         await turn.carry_out()
         # An empty body must not delete everything that a lost one would have named.
         needed = call.query.get("flush", False)
-        return raw, await request_parsing.parsed_body(
-            raw, operation.body_adapter(), handler.max_items(role), needed=needed
-        )
+        return raw, await request_parsing.parsed_body(raw, operation.body_adapter(), needed=needed)
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
         """Raise Refusal (429) if a token sends too many requests."""

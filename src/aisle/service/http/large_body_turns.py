@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from aisle.service.db.database import FairTurns
 from aisle.service.errors import Refusal
 
 MIB = 1 << 20
@@ -14,10 +14,10 @@ SMALL = MIB // 16
 """Bytes up to which a body never waits."""
 MOST_OF_TOKEN = 16
 """Maximum number of simultaneous bodies above `SMALL` of one token."""
-_CARRIED_OUT = 4
-"""Number of bodies up to one MiB that run at once. Larger ones are read one after the other."""
+_TURN_SECONDS = 30.0
+"""Seconds that a body above `SMALL` waits for its turn to run."""
 MOST_BYTES = 32 * MIB
-"""Maximum bytes of bodies in memory at once, counting the first MiB of larger ones; the same for long answers."""
+"""Maximum bytes of bodies in memory at once; the same for long answers."""
 TOKEN_BYTES, ADDRESS_BYTES = MOST_BYTES // 4, MOST_BYTES // 2
 """Share of one token, and of one address."""
 
@@ -63,8 +63,7 @@ class Turns:
     def __init__(self) -> None:
         self.of_tokens: Counter[str] = Counter()
         self.bytes = HeldBytes("Bodies")
-        self.middle = asyncio.Semaphore(_CARRIED_OUT)
-        self.large = asyncio.Semaphore(1)
+        self.running = FairTurns(1)
 
     @asynccontextmanager
     async def turn(self, address: str) -> AsyncIterator[Turn]:
@@ -81,24 +80,24 @@ class Turn:
         self._address = address
         self._size = 0
         self._held = held
-        self._is_counted = self._is_large = False
+        self._is_counted = False
 
-    async def begin(self, token_id: str, size: int) -> None:
-        """Announce this many bytes of a token's body. Above one MiB, wait until no other such body is in progress.
+    def begin(self, token_id: str, size: int) -> None:
+        """Announce this many bytes of a token's body.
 
         Raise Refusal: 429 if too much of the token or its address is in progress, 503 if all together have too much.
         """
-        self._hold(token_id, min(size, MIB))
+        self._hold(token_id, size)
         if size > SMALL and not self._is_counted:
             self._count(token_id)
-        if size > MIB and not self._is_large:
-            await self._held.enter_async_context(self._turns.large)
-            self._is_large = True
 
     async def carry_out(self) -> None:
-        """Wait until few other bodies run, if the complete body is not small."""
-        if self._is_counted and not self._is_large:
-            await self._held.enter_async_context(self._turns.middle)
+        """Wait until no other body runs, if the complete body is not small. Callers take turns.
+
+        Raise Busy if it takes too long. Otherwise several would keep the database's writer busy in a row.
+        """
+        if self._is_counted:
+            await self._held.enter_async_context(self._turns.running.turn(_TURN_SECONDS))
 
     def _hold(self, token_id: str, size: int) -> None:
         if size > self._size:

@@ -7,7 +7,7 @@ import gc
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC
@@ -27,9 +27,11 @@ from aisle.service.domain.timestamps import format_timestamp, parse_timestamp, s
 from aisle.service.errors import Refusal, bad_request
 from aisle.service.http.large_body_turns import MIB, SMALL
 from aisle.service.http.validation import (
+    MAX_ITEMS,
     check_values,
     describe_unknown_field,
     nesting_refusal,
+    too_many_items,
     unknown_parameter_refusal,
     validation_errors,
 )
@@ -37,14 +39,13 @@ from aisle.service.operation_context import HeaderValues, QueryValues, Replay
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""
-MOST_VALUES = 750_000
-"""Maximum number of values in a large body.
+MOST_BODY_BYTES = MIB
+"""Maximum length of a body. It is one transaction, for which other writers wait."""
+MOST_VALUES, MOST_LISTS = 150_000, 25_000
+"""Maximum number of values, and of lists and objects, in a large body: 30 and 5 for each row.
 
-The JSON parser blocks other threads, and more values would take hundreds of MB.
+The JSON parser blocks other threads, and more values would take much memory. Empty lists cost most.
 """
-_VALUES_PER_ITEM = 30
-_LISTS_PER_ITEM = 5
-"""Average number of values, and of lists and objects, that a row or line may have. Empty lists cost most."""
 _MAX_ERRORS = 50
 _MOST_NAMES = 1000
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
@@ -257,22 +258,21 @@ def parse_integer(text: str, field: str) -> int:
 async def read_body(
     receive: Receive,
     headers: Mapping[str, str],
-    limit: int,
     took: Callable[[int], None],
-    begin: Callable[[int], Awaitable[None]],
+    begin: Callable[[int], None],
 ) -> bytes:
     """Read the body, and report the size of each part to `took`.
 
-    `begin` waits until this many bytes may be read. The connection limits the time of the sender. Raise Refusal: 413 as
+    `begin` is told how many bytes will be read. The connection limits the time of the sender. Raise Refusal: 413 as
     soon as it is too long, 415 if it is compressed; ClientDisconnect if the sender ends before its end.
     """
     if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
     length = headers.get("content-length", "")
     declared = int(length[:_MAX_DIGITS]) if length.isascii() and length.isdecimal() else 0
-    if declared > limit:
-        raise _too_large(limit)
-    await begin(declared)
+    if declared > MOST_BODY_BYTES:
+        raise _too_large()
+    begin(declared)
     body, size, more = bytearray(), 0, True
     while more:
         message = await receive()
@@ -281,37 +281,36 @@ async def read_body(
         part, more = message.get("body", b""), message.get("more_body", False)
         size += len(part)
         took(len(part))
-        if size > limit:
-            raise _too_large(limit)
+        if size > MOST_BODY_BYTES:
+            raise _too_large()
         body += part
         if size > declared:
-            await begin(size)
+            begin(size)
     return bytes(body)
 
 
-def _too_large(limit: int) -> Refusal:
-    return Refusal(413, f"At most {limit // MIB} MiB are taken here.")
+def _too_large() -> Refusal:
+    return Refusal(413, f"At most {MOST_BODY_BYTES // MIB} MiB are taken in one request.")
 
 
-async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed: bool = False) -> Any:
+async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], *, needed: bool = False) -> Any:
     """Call `parse_body`; for large bodies one after the other, in a thread."""
     if len(raw) <= SMALL:
-        return parse_body(raw, adapter, most_items, is_required=needed)
-    parse = partial(parse_body, raw, adapter, most_items, is_required=needed)
+        return parse_body(raw, adapter, is_required=needed)
+    parse = partial(parse_body, raw, adapter, is_required=needed)
     return await asyncio.get_running_loop().run_in_executor(_PARSER, parse)
 
 
-def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_required: bool = False) -> Any:
+def parse_body(raw: bytes, adapter: TypeAdapter[Any], *, is_required: bool = False) -> Any:
     """Parse the body into values that fit the contract's model. Decimals keep every digit.
 
     A missing body is an empty object, unless `is_required`. Raise Refusal: 400 if it is not JSON or does not fit, 413
-    if it has more objects than `max_items` or too many values. Raise Refusal (422) if a number or text cannot be
-    stored.
+    if it has too many rows or values, 422 if a number or text cannot be stored.
     """
     if not raw.strip():
         return _empty_body(adapter, is_required=is_required)
     if len(raw) > SMALL:
-        _check_shape(raw, max_items)
+        _check_shape(raw)
     try:
         with _uncollected():
             value = json.loads(
@@ -329,8 +328,8 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_requ
         raise bad_request("The body is not JSON: it is no valid UTF-8.") from None
     except ValueError as problem:
         raise bad_request(f"The body is not JSON: {problem}.") from None
-    if check_values(value) > max_items:
-        raise Refusal(413, f"At most {max_items} items are taken in one request.")
+    if check_values(value) > MAX_ITEMS:
+        raise too_many_items()
     if errors := validation_errors(adapter, value, is_large=len(raw) > SMALL):
         raise _validation_refusal(adapter, errors)
     return _without_nulls(value) if b"null" in raw else value
@@ -345,13 +344,13 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _check_shape(raw: bytes, max_items: int) -> None:
+def _check_shape(raw: bytes) -> None:
     """Raise Refusal (413) if the body would result in too many values, before any is created."""
     lists = raw.count(b"[") + raw.count(b"{")
-    if lists + raw.count(b",") > (most := min(MOST_VALUES, max_items * _VALUES_PER_ITEM)):
-        raise Refusal(413, f"At most {most:,} values are taken in one request.")
-    if lists > (most := max_items * _LISTS_PER_ITEM):
-        raise Refusal(413, f"At most {most:,} lists and objects are taken in one request.")
+    if lists + raw.count(b",") > MOST_VALUES:
+        raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
+    if lists > MOST_LISTS:
+        raise Refusal(413, f"At most {MOST_LISTS:,} lists and objects are taken in one request.")
 
 
 def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:

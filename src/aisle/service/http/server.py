@@ -215,7 +215,7 @@ class ServerOptions(NamedTuple):
         """Return uvicorn's configuration."""
         return server_config(
             service.app,
-            connection_limits(self.per_address, self.proxies),
+            connection_limits(self.per_address, self.proxies, tls=bool(self.certificate)),
             longest_head=MAX_HEADER_BYTES + MAX_QUERY_BYTES,
             certificate=self.certificate,
             private_key=self.private_key,

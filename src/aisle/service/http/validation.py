@@ -17,8 +17,10 @@ from aisle.service.errors import Refusal, bad_request, unprocessable
 
 _MAX_DEPTH = 32
 _DECIMAL_PLACES = 3
-_MAX_FIELDS, _MAX_ITEMS = 200, 50_000
-"""Maximum number of fields of an object, and of items of a list."""
+_MAX_FIELDS = 200
+"""Maximum number of fields of an object."""
+MAX_ITEMS = 5_000
+"""Maximum number of rows and lines of a request, since other writers wait for it, and of items of a list."""
 PRICE_FIELDS = frozenset({"price", "old_price", "purchase_price", "special_price", "promotion_price", "discount_price"})
 """Names of prices in bodies; none is negative."""
 COUNT_FIELDS = frozenset({"edit_min_max_percentage", "no_of_containers", "purchase_unit_quantity", "unit_quantity"})
@@ -76,8 +78,9 @@ def nesting_refusal() -> Refusal:
     return bad_request(f"The body is nested deeper than {_MAX_DEPTH}. Look for brackets that are not closed.")
 
 
-def _too_many_items() -> Refusal:
-    return Refusal(413, f"At most {_MAX_ITEMS} items are taken in one request.")
+def too_many_items() -> Refusal:
+    """Return a 413 for too many rows, lines or items."""
+    return Refusal(413, f"At most {MAX_ITEMS} items are taken in one request.")
 
 
 def _check_value(value: Any, depth: int, max_length: int = MAX_TEXT_LENGTH) -> int:
@@ -95,8 +98,8 @@ def _check_value(value: Any, depth: int, max_length: int = MAX_TEXT_LENGTH) -> i
 
 def _check_parts(value: list[object] | dict[str, object], depth: int, max_length: int) -> int:
     count, of_list = 0, isinstance(value, list)
-    if len(value) > (_MAX_ITEMS if of_list else _MAX_FIELDS):
-        raise _too_many_items() if of_list else bad_request(f"No object has more than {_MAX_FIELDS} fields here.")
+    if len(value) > (MAX_ITEMS if of_list else _MAX_FIELDS):
+        raise too_many_items() if of_list else bad_request(f"No object has more than {_MAX_FIELDS} fields here.")
     for name, item in enumerate(value) if isinstance(value, list) else value.items():
         if isinstance(name, str):
             _check_text(name, MAX_TEXT_LENGTH)
@@ -118,7 +121,7 @@ def _is_free_number(name: int | str, value: Any) -> bool:
     if name in ID_FIELDS:
         return isinstance(value, int) and -INT64_LIMIT <= value <= INT64_LIMIT
     several = value if isinstance(value, list) else [value]
-    return len(several) <= _MAX_ITEMS and all(
+    return len(several) <= MAX_ITEMS and all(
         isinstance(one, int | Decimal) and -NUMBER_LIMIT <= one <= NUMBER_LIMIT for one in several
     )
 

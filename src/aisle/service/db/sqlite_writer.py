@@ -1,0 +1,292 @@
+"""Writer thread. Waiting requests are committed together: several requests, one commit, one sync.
+
+A refused request does not affect the others of its transaction. Requests rarely fail after they have written. If one
+does, the whole transaction is rolled back and repeated with a savepoint for each request. A caller gets its result
+after the commit, also a refusal, since a refusal may depend on writes of others that could be rolled back. Every caller
+gets a result: requests before `close` run, later ones raise Busy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from itertools import takewhile
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar
+
+import apsw
+
+from aisle.service.db.database import Busy, DatabaseFailed, DatabaseMonitor, Work, database_failure
+from aisle.service.db.sqlite_connection import (
+    MustRollBack,
+    SqliteTransaction,
+    are_products_waiting,
+    index_waiting_products,
+    public_error,
+    run_sync,
+)
+
+T = TypeVar("T")
+
+# The batch is limited, so that its first request does not wait for an endless queue.
+_MAX_BATCH = 32
+
+
+class _Job(NamedTuple):
+    work: Work[Any]
+    future: Future[Any] | asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop | None
+    """Loop on which the caller waits; None if it waits without a loop."""
+    sent_at: float = 0.0
+    """Time of the submission, by the monotonic clock."""
+
+    def is_wanted(self) -> bool:
+        """Return True if the caller still waits for the result. It is asked again if the job is repeated."""
+        if isinstance(self.future, Future):
+            return self.future.running() or self.future.set_running_or_notify_cancel()
+        return not self.future.cancelled()
+
+
+class _JobResult(NamedTuple):
+    """Result or error of a job."""
+
+    job: _Job
+    result: Any = None
+    error: BaseException | None = None
+
+
+class SqliteWriter:
+    """Writer that runs jobs one at a time on its own connection and thread."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection], monitor: DatabaseMonitor | None = None) -> None:
+        self._monitor = monitor or DatabaseMonitor()
+        self._jobs: SimpleQueue[list[_Job] | None] = SimpleQueue()
+        self._sent_by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+        """Jobs that callers of a loop sent in its current iteration."""
+        self._lock = threading.Lock()
+        """Lock for adding jobs, so that none is added after the end."""
+        self._is_open = True
+        self._is_running = True
+        """True until the end of the queue was read."""
+        self._use_savepoints = False
+        """True if the next transaction sets a savepoint for each job, since the one before had to be rolled back."""
+        started: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, args=(connect, started), name="aisle-write", daemon=True)
+        self._thread.start()
+        started.result()
+
+    def submit(self, work: Work[T]) -> Future[T]:
+        """Queue `work`. The future ends when it is committed or has failed, with Busy if the writer is closed."""
+        answer: Future[T] = Future()
+        with self._lock:
+            if self._is_open:
+                self._jobs.put([_Job(work, answer, None, monotonic())])
+            else:
+                answer.set_exception(_closed_error())
+        return answer
+
+    def submit_async(self, work: Work[T]) -> asyncio.Future[T]:
+        """Queue `work` of a caller on an event loop.
+
+        Jobs of one iteration of the loop are queued together, so that the thread wakes once and does not contend with
+        the loop.
+        """
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+        job = _Job(work, answer, loop, monotonic())
+        with self._lock:
+            if not self._is_open:
+                answer.set_exception(_closed_error())
+            elif (others := self._sent_by_loop.get(loop)) is not None:
+                others.append(job)
+            else:
+                self._sent_by_loop[loop] = [job]
+                loop.call_soon(self._enqueue_sent, loop)
+        return answer
+
+    def close(self) -> None:
+        """Finish the queued jobs, then close the connection."""
+        self._close_queue()
+        self._thread.join()
+
+    def _close_queue(self) -> None:
+        """Accept no more jobs. The thread ends after the queued ones."""
+        with self._lock:
+            if self._is_open:
+                self._is_open = False
+                for jobs in self._sent_by_loop.values():
+                    self._jobs.put(jobs)
+                self._sent_by_loop.clear()
+                self._jobs.put(None)
+
+    def _enqueue_sent(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            if jobs := self._sent_by_loop.pop(loop, None):
+                self._jobs.put(jobs)
+
+    def _run(self, connect: Callable[[], apsw.Connection], started: Future[None]) -> None:
+        try:
+            connection = connect()
+        except BaseException as problem:
+            started.set_exception(problem)
+            return
+        tx = SqliteTransaction(connection)
+        tx.has_waiting_products = True  # An earlier process may have left some.
+        started.set_result(None)
+        waiting: deque[_Job] = deque()
+        try:
+            while waiting or self._is_running:
+                if waiting:
+                    self._run_batch(tx, waiting)
+                elif not tx.has_waiting_products:
+                    self._add_waiting(waiting, self._jobs.get())
+                if tx.has_waiting_products and self._is_running:
+                    _index_products(tx)
+                    self._add_arrived(waiting)
+        except BaseException as problem:
+            self._fail_all(waiting, database_failure(problem))
+        finally:
+            connection.close()
+
+    def _fail_all(self, waiting: deque[_Job], error: DatabaseFailed) -> None:
+        """Close the queue and report the failure to all waiting callers."""
+        self._close_queue()
+        with suppress(Empty):
+            while True:
+                self._add_waiting(waiting, self._jobs.get_nowait())
+        _deliver([_JobResult(job, error=error) for job in waiting if job.is_wanted()])
+
+    def _run_batch(self, tx: SqliteTransaction, waiting: deque[_Job]) -> None:
+        """Run the waiting jobs, and those that arrive meanwhile, in one transaction.
+
+        If one fails after writing, roll back and repeat with savepoints. Raise the error of a transaction that can be
+        neither committed nor rolled back.
+        """
+        tx.end("ROLLBACK")
+        began = monotonic()
+        try:
+            tx.begin("BEGIN IMMEDIATE")
+        except apsw.Error as problem:
+            first = waiting.popleft()
+            if first.is_wanted():
+                _deliver([_JobResult(first, error=public_error(problem))])
+            return
+        finally:
+            self._monitor.report_wait("lock", monotonic() - began)
+        tx.is_optimistic, self._use_savepoints = not self._use_savepoints, False
+        done: list[_JobResult] = []
+        try:
+            self._run_jobs(tx, waiting, done)
+        except BaseException as problem:  # No caller has a result yet.
+            waiting.extendleft(result.job for result in reversed(done))
+            if not isinstance(problem, MustRollBack):
+                raise
+            self._use_savepoints = True
+        else:
+            _commit(tx, done)
+
+    def _run_jobs(self, tx: SqliteTransaction, waiting: deque[_Job], results: list[_JobResult]) -> None:
+        """Run the waiting jobs, and those that arrive meanwhile. A job stays in `waiting` until it is done."""
+        while waiting:
+            self._run_job(tx, waiting[0], results)
+            waiting.popleft()
+            if len(results) >= _MAX_BATCH or not tx.connection.in_transaction:
+                return
+            if not waiting:
+                self._add_arrived(waiting)
+
+    def _add_arrived(self, waiting: deque[_Job]) -> None:
+        """Append the jobs of the queue's next entry, if there is one."""
+        with suppress(Empty):
+            self._add_waiting(waiting, self._jobs.get_nowait())
+
+    def _add_waiting(self, waiting: deque[_Job], jobs: list[_Job] | None) -> None:
+        """Append jobs from the queue; None is its end."""
+        waiting.extend(jobs or ())
+        self._is_running &= jobs is not None
+
+    def _run_job(self, tx: SqliteTransaction, job: _Job, results: list[_JobResult]) -> None:
+        if not job.is_wanted():
+            return
+        self._monitor.report_wait("pool", monotonic() - job.sent_at)
+        try:
+            results.append(_JobResult(job, run_sync(_in_savepoint(tx, job.work))))
+        except MustRollBack:
+            raise
+        except BaseException as problem:
+            results.append(_JobResult(job, error=public_error(problem)))
+
+
+def _index_products(tx: SqliteTransaction) -> None:
+    """Index some of the waiting products. They are found nevertheless, so the next write of products may try again."""
+    try:
+        tx.has_waiting_products = are_products_waiting(tx.connection)
+        if tx.has_waiting_products:
+            tx.begin("BEGIN IMMEDIATE")
+            index_waiting_products(tx.connection)
+            tx.end("COMMIT")
+    except apsw.Error:
+        tx.has_waiting_products = False
+        with suppress(apsw.Error):
+            tx.end("ROLLBACK")
+
+
+async def _in_savepoint(tx: SqliteTransaction, work: Work[T]) -> T:
+    async with tx.savepoint():
+        return await work(tx)
+
+
+def _commit(tx: SqliteTransaction, results: list[_JobResult]) -> None:
+    try:
+        if not tx.connection.in_transaction:
+            raise DatabaseFailed("The database undid the transaction.")
+        tx.end("COMMIT")
+    except BaseException as problem:
+        results = _results_of_failed_commit(results, public_error(problem))
+        with suppress(Exception):  # If the rollback fails too, the next transaction tries again.
+            tx.end("ROLLBACK")
+    finally:
+        _deliver(results)
+
+
+def _results_of_failed_commit(results: list[_JobResult], error: BaseException) -> list[_JobResult]:
+    """Return the results after a failed commit. Only refusals before the first write remain valid."""
+    valid = list(takewhile(lambda result: result.error is not None, results))
+    return [*valid, *(_JobResult(result.job, error=error) for result in results[len(valid) :])]
+
+
+def _deliver(results: Iterable[_JobResult]) -> None:
+    """Deliver results. Each loop is woken once for all its callers."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_JobResult]] = {}
+    for result in results:
+        if result.job.loop is None:
+            _set_future(result)
+        else:
+            by_loop.setdefault(result.job.loop, []).append(result)
+    for loop, loop_results in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_deliver_all, loop_results)
+        except RuntimeError:  # The loop has ended, and its callers with it.
+            continue
+
+
+def _deliver_all(results: Iterable[_JobResult]) -> None:
+    for result in results:
+        if not result.job.future.done():
+            _set_future(result)
+
+
+def _set_future(result: _JobResult) -> None:
+    if result.error is not None:
+        result.job.future.set_exception(result.error)
+    else:
+        result.job.future.set_result(result.result)
+
+
+def _closed_error() -> Busy:
+    return Busy("The database was closed; nothing was changed.")

@@ -1,0 +1,66 @@
+"""Connections with TLS: those that only wait take little memory, so that a crowd of them does not take all of it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+
+import httpx
+
+from aisle.server.connections import ConnectionLimits, connection_limits
+from aisle.server.http_server import HttpServer, listening, server_config
+from tests.service.test_certificate_renewal import made
+from tests.service.test_connections import SECONDS, app
+
+CROWD = 20
+MOST_BYTES = 48 << 10
+"""Of Python's memory for each, beside the library's."""
+
+
+@contextmanager
+def serving_tls(folder: Path) -> Iterator[str]:
+    """A server with a certificate in a thread of its own, and its URL."""
+    made(folder, "crowd")
+    files = {"certificate": folder / "cert.pem", "private_key": folder / "key.pem"}
+    urls = Queue[str]()
+    server = HttpServer(server_config(app, ConnectionLimits(), longest_head=1000, finish_seconds=1, **files), urls.put)
+    with listening("127.0.0.1", 0) as sock:
+        running = Thread(target=server.run, args=([sock],))
+        running.start()
+        try:
+            yield urls.get(timeout=SECONDS)
+        finally:
+            server.should_exit = True
+            running.join()
+
+
+def test_a_crowd_that_waits_takes_little_memory(tmp_path: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with serving_tls(tmp_path) as url, ExitStack() as opened, httpx.Client(verify=context, base_url=url) as client:
+
+        def join() -> None:
+            plain = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), SECONDS)
+            opened.enter_context(context.wrap_socket(plain))
+            assert client.get("/").status_code == 200
+
+        join()
+        tracemalloc.start()
+        try:
+            for _ in range(CROWD):
+                join()
+            assert tracemalloc.get_traced_memory()[0] / CROWD < MOST_BYTES
+        finally:
+            tracemalloc.stop()
+
+
+def test_fewer_connections_are_kept_with_tls() -> None:
+    plain, tls = connection_limits(), connection_limits(tls=True)
+    assert tls.connections <= min(plain.connections, 1_500)
+    assert tls.per_address <= max(1, tls.connections // 4)

@@ -1,0 +1,22 @@
+"""What all tests of commands have: a demo store that no command makes anew."""
+
+from pathlib import Path
+
+import pytest
+
+from aisle.cli import embedded_service
+from aisle.service.in_process_service import Service, open_service
+from aisle.service.options import ServiceOptions
+from tests.service.world import prepare
+
+
+@pytest.fixture(autouse=True)
+def _demo_stores_are_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new embedded service of this process gets a copy of the demo store; to make it takes a second."""
+
+    def opened(path: Path, options: ServiceOptions, *, demo: bool) -> Service:
+        if demo and not path.exists():
+            prepare(path, demo=True)
+        return open_service(path, options, demo=demo)
+
+    monkeypatch.setattr(embedded_service, "open_service", opened)
