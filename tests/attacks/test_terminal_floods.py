@@ -48,7 +48,7 @@ def fill(rig: Rig, packets: bytes) -> bytes:
 
 
 def test_scans_faster_than_the_app_takes_them_wait_and_none_is_lost(rig: Rig) -> None:
-    sent = "".join(f"{number:011d}\r" for number in range(tries(30_000, 300_000))).encode()
+    sent = "".join(f"{number:011d}\r" for number in range(tries(22_500, 300_000))).encode()
     packets = b"".join(encode_packet(b"D", sent[start : start + 5_000]) for start in range(0, len(sent), 5_000))
     left = fill(rig, packets)
     assert len(packets) - len(left) < 4 * PIPE_BYTES < len(packets)

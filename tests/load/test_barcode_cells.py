@@ -144,3 +144,54 @@ def test_a_container_code_is_stored_as_it_is_scanned(cell: str, write: Write, tm
     changes = [note for note in found.notes if "changed" in note]
     words = f"container_barcode: {cell[:4] if cell[0] == '(' else '00'} beside the code taken off."
     assert changes == [f"deliveries.csv: changed in row 2: {words}"]
+
+
+RIGHT, WRONG = "9520001100116", "9520001100118"
+BETWEEN = [
+    "/",
+    " / ",
+    "\\",
+    " ",
+    "\n",
+    "\t",
+    "+",
+    " & ",
+    " of ",
+    " en ",
+    "_",
+    ":",
+    ".",
+    "*",
+    ";",
+    ",",
+    "|",
+    "-",
+    " - ",
+    "–",
+    "x",
+]
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+@pytest.mark.parametrize(("first", "second"), [(RIGHT, WRONG), (WRONG, RIGHT), (WRONG, "9520001100124")])
+def test_two_codes_of_which_one_is_wrong_are_refused(
+    first: str, second: str, between: str, write: Write, tmp_path: Path
+) -> None:
+    found = product(write, tmp_path, barcode=f"{first}{between}{second}")
+    assert found.bodies == []
+    assert "write one" in found.bad[2].lower()
+
+
+@pytest.mark.parametrize(
+    "part", ["/2", " / 2", "/p2", "\\2", "#2", "*2", "+2", "=2", ".2", ",2", ";2", "|2", " 2", "-2", "–2"]
+)
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array", "purchase_unit_barcode"])
+def test_a_code_with_a_part_behind_a_sign_is_refused(column: str, part: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, **{column: f"{RIGHT}{part}"})
+    assert found.bodies == []
+    assert f"{column} '{RIGHT}{part}'" in found.bad[2].replace("\\\\", "\\")
+
+
+def test_two_codes_in_one_unit_are_refused(write: Write, tmp_path: Path) -> None:
+    units = f'[{{"unit_barcode": "{RIGHT} / 9520001100123", "unit_quantity": 6}}]'
+    assert "several codes in one unit_barcode" in product(write, tmp_path, units=units).bad[2]

@@ -115,3 +115,20 @@ def test_one_row_of_windows_in_utf_8_is_named_without_surrogates(column: str, tm
 def test_bytes_of_another_encoding_in_a_reason_are_shown_as_such() -> None:
     shown = str(BadRow("orders.csv", 2, f"order {chr(0xDC80)!r} is there, not {chr(0xDC80)}"))
     assert shown == "orders.csv:2: order '\ufffd' is there, not \ufffd"
+
+
+POLISH = "Żółty Łosoś Masło Kiełbasa Pączki Jabłka Śledź Gęś Ćwikła Źródło Bułka Kość"
+
+
+@pytest.mark.parametrize("encoding", ["cp1250", "iso8859_2", "cp852"])
+def test_a_polish_file_is_read_as_such_or_refused(encoding: str, write: Write, tmp_path: Path) -> None:
+    words = POLISH.split()
+    write(
+        "products.csv",
+        "product_number,product_name",
+        *(f"P{at},{word} ser" for at, word in enumerate(words)),
+        encoding=encoding,
+    )
+    found = Found(tmp_path)
+    assert [body["product_name"] for body in found.bodies] == [f"{word} ser" for word in words]
+    assert "the encoding" in found.notes[0]

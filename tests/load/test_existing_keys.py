@@ -276,3 +276,43 @@ async def test_numbers_with_signs_of_thousands_that_the_service_has_are_loaded(w
     report = await world.load()
     assert report is not None
     assert report.bad == ()
+
+
+ONE, TWO, FREE = "9520001100116", "9520001100123", "9520001100017"
+SPLIT = [
+    ([f"A,a,{ONE} / {TWO},,", f"B,b,{TWO},,"], ["barcode"], TWO),
+    ([f"A,a,{ONE} / {TWO},,", f"B,b,{ONE},,"], ["barcode"], ONE),
+    ([f"A,a,{ONE},,", f'B,b,"{TWO};{ONE}",,'], ["barcodes_array"], ONE),
+    ([f"A,a,{ONE},,", f"B,b,{ONE} en {TWO},,"], ["barcode"], ONE),
+    ([f"A,a,{FREE}/{ONE},,", f"B,b,{TWO}/{ONE},,"], ["barcodes_array"], ONE),
+    ([f"A,a,{FREE}/{ONE},,", f"B,b,,,{ONE}"], ["barcodes_array"], ONE),
+    ([f"A,a,,,{ONE}", f"B,b,{TWO}/{ONE},,"], ["barcodes_array"], ONE),
+    ([f"A,a,{FREE}/{ONE},,", f"B,b,,{ONE},"], ["purchase_unit_barcode"], ONE),
+    ([f"A,a,,{ONE},", f"B,b,{TWO}/{ONE},,"], ["barcodes_array"], ONE),
+    ([f"{ONE},a,,,", f"B,b,{TWO}/{ONE},,"], ["barcodes_array"], ONE),
+    ([f"A,a,{FREE}/0{ONE},,", f"B,b,{ONE},,"], ["barcode"], ONE),
+    ([f"A,a,{FREE}/{ONE},,", f"B,b,{TWO},,"], [], ""),
+]
+
+
+@pytest.mark.parametrize(("rows", "columns", "code"), SPLIT)
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_a_code_of_two_products_is_warned_of_after_cells_are_split(
+    rows: list[str], columns: list[str], code: str, is_there: bool, world: World
+) -> None:
+    await load(world, FIRST | {"products.csv": rows[:1] if is_there else ["X,x,,,"]})
+    bad, notes = await load(world, {"products.csv": rows[1:] if is_there else rows})
+    its = rows[0].partition(",")[0]
+    where = f"{its}, which the service has" if is_there else f"{its} (row 2)"
+    line = 2 if is_there else 3
+    assert bad == []
+    assert [note for note in notes if "two products" in note] == [
+        f"products.csv:{line}: warning: {column} is on two products: {code} of B is also of {where}."
+        for column in columns
+    ]
+
+
+async def test_a_code_that_a_split_cell_takes_away_is_free(world: World) -> None:
+    await load(world, FIRST | {"products.csv": [f"A,a,{FREE},,{ONE}"]})
+    _, notes = await load(world, {"products.csv": [f"A,a,{FREE}/{TWO},,", f"B,b,{ONE},,"]})
+    assert not any("two products" in note for note in notes)

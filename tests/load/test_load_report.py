@@ -408,3 +408,22 @@ async def test_line_of_delivery_for_no_order_is_warned_of(others: int, world: Wo
     assert f"deliveries.csv:6: {no_order}NO." in notes
     assert not any(note.startswith(("deliveries.csv:2:", "deliveries.csv:5:", "deliveries.csv:7:")) for note in notes)
     assert [row.line for row in report.bad if row.file == "deliveries.csv"] == [7]
+
+
+NUMBERS = [
+    *(("1", ""), ("1 2 3", ""), ("0 1 2", ""), ("10 20 30", ""), ("100 200", ""), ("3 1 2", ""), ("10", "")),
+    *(("3", "3"), ("2 3", "2, 3"), ("1 3", "1, 3"), ("10 30", "10, 30"), ("20 30", "20, 30"), ("0 2", "0, 2")),
+    *(("1 10", "1, 10"), ("3 1", "1, 3"), ("2 3 4 5 6 7 8 9 10 11 12", "2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …")),
+]
+
+
+@pytest.mark.parametrize(("numbers", "shown"), NUMBERS)
+async def test_an_order_without_some_of_its_lines_is_warned_of(numbers: str, shown: str, world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    rows = [f"1,O,{number},P,1,,," for number in numbers.split()]
+    what = "the line numbers do not begin with 1, or have gaps; lines that are not here cannot be added by a load"
+    for times in (1, 0):
+        report = await load(world, "orders.csv", ORDER, *rows)
+        told = [note for note in report.files[0].notes if "line numbers" in note]
+        assert told == [f"orders.csv:2: warning: {what}: O has {shown}."] * (times if shown else 0)

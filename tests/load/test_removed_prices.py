@@ -31,7 +31,9 @@ async def test_old_and_discount_prices_are_taken_away(cell: str, store: str, wor
     row = await listed(world, store)
     assert (row["price"], row.get("old_price"), row.get("promotion_price")) == (1.95, None, None)
     assert row["is_promotion"] is False
-    assert any("discount_price is 0, and takes away the discount price: P." in line for line in report.lines())
+    assert any(
+        "discount_price is 0, and takes away the discount price, if there is one: P." in line for line in report.lines()
+    )
 
 
 @pytest.mark.parametrize("cell", ["(vide)", "(leeg)"])
@@ -39,3 +41,18 @@ async def test_a_price_is_not_taken_away(cell: str, world: World) -> None:
     stocked(world, "1,P,A,,1")
     world.write("prices.csv", "product_number,price", f"P,{cell}")
     assert [row.reason for row in (await loaded(world)).bad] == [f"price is {cell}, but every row needs it"]
+
+
+@pytest.mark.parametrize("cell", ["0", "0,00", "(vide)", "(leer)", "(empty)"])
+@pytest.mark.parametrize("name", ["special_price", "promotion_price"])
+@pytest.mark.parametrize("before", ["", "0", "1.50"])
+async def test_a_price_is_said_to_be_taken_away_where_there_was_one(
+    before: str, name: str, cell: str, world: World
+) -> None:
+    header = f"product_number;{name}"
+    world.write("products.csv", header, f"P;{before}")
+    await loaded(world)
+    world.write("products.csv", header, f"P;{cell}", f"New;{cell}")
+    report = await loaded(world)
+    words = f"products.csv:2: warning: {name} is 0, and takes away the {name.replace('_', ' ')}: P."
+    assert [line for line in report.lines() if "takes away" in line] == [words] * (before == "1.50")

@@ -15,6 +15,7 @@ from aisle.client import Client
 from aisle.client.load import LoadError, LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.service.in_process_service import Service, open_service
+from aisle.service.options import DEFAULT_OPTIONS, ServiceOptions
 from tests.service.world import assert_books, prepare
 
 STOCK_HEADER = "store_number,product_number,location_code,stock_pool,quantity"
@@ -109,9 +110,9 @@ async def _at_once(_: float) -> None:
 
 
 @contextmanager
-def a_world(folder: Path) -> Iterator[World]:
+def a_world(folder: Path, options: ServiceOptions = DEFAULT_OPTIONS) -> Iterator[World]:
     prepare(folder / "service.db")
-    with closing(open_service(folder / "service.db", demo=False)) as service:
+    with closing(open_service(folder / "service.db", options, demo=False)) as service:
         yield World(folder, service, service.ensure_admin_token(folder / "token"))
 
 

@@ -112,11 +112,16 @@ async def test_total_below_stock_leaves_other_rows_loaded(world: World) -> None:
         (
             "discount_prices.csv",
             "product_number,discount_price",
-            "discount_price is 0, and takes away the discount price",
+            "discount_price is 0, and takes away the discount price, if there is one",
         ),
-        ("products.csv", "product_number,promotion_price", "promotion_price is 0, and takes away the promotion price"),
-        ("products.csv", "product_number,special_price", "special_price is 0, and takes away the special price"),
-        ("prices.csv", "product_number,special_price,price", "special_price is 0, and takes away the special price"),
+        *(
+            (
+                file,
+                f"product_number,{name}_price,price",
+                f"{name}_price is 0, and takes away the {name} price, if there is one",
+            )
+            for file, name in (("products.csv", "promotion"), ("products.csv", "special"), ("prices.csv", "special"))
+        ),
     ],
 )
 def test_price_of_nothing_is_named_by_row(

@@ -185,3 +185,9 @@ def test_week_day_does_not_hide_the_order_of_day_and_month(write: Write, tmp_pat
 def test_year_of_two_digits_beside_a_month_name_is_an_assumption(write: Write, tmp_path: Path) -> None:
     found = dates(write, tmp_path, "29-Nov-26")
     assert "29-Nov-26 in row 2 is 2026-11-29" in found.notes[0]
+
+
+@pytest.mark.parametrize("week", ["2026-W49", "2026W49", " 2026-W49 ", "2026-W49-1"])
+def test_the_first_day_of_a_week_is_said(week: str, write: Write, tmp_path: Path) -> None:
+    [note] = [note for note in dates(write, tmp_path, week).notes if "changed" in note]
+    assert ("a week read as its first day, the Monday" in note) == (not week.endswith("-1"))

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs.locations import LocationsJob, LocationsState, OfferedChoice
 from aisle.jobs.look_up import LookUpJob, LookUpState
+from aisle.jobs.pools import Pool
 from aisle.jobs.product_page import (
     ExpectedDelivery,
     LocationStock,
@@ -205,8 +206,8 @@ def _location_state(text: str) -> LocationsState:
     ]
     place = location_row(text or "A-03-2", first, *more, before="A-03-1", after="A-03-3")
     place |= {"tags": [text or "shelf", "cold"], "default_stock_pool": 1}
-    names = (("1", text or "Shop floor"), ("4", text or "Web orders"))
-    return LocationsState(code=text or "A-03-2", location=place, pool_names=names, aisle=_aisle(text))
+    pools = (Pool(1, text or "Shop floor"), Pool(4, text or "Web orders"))
+    return LocationsState(code=text or "A-03-2", location=place, pools=pools, aisle=_aisle(text))
 
 
 def location(text: str) -> Frame:

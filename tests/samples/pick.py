@@ -20,6 +20,7 @@ from aisle.jobs.pick.pick_state import (
     with_tote,
 )
 from aisle.jobs.pick.stops import PickLine
+from aisle.jobs.pools import Pool
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, LinkState, Verdict, View, msg
 
 PRODUCTS = (
@@ -203,9 +204,7 @@ def _pick_postponed(text: str) -> Frame:
     state = _pick_state(text)._replace(
         take_over_choices=(PickChoice("both", "100042", who), PickChoice("hand_over", "100042", who)), is_postponed=True
     )
-    state = with_tote(state, state.totes[0]._replace(other_pickers=(who,)))._replace(
-        pool_names=((3, text or "Online"),)
-    )
+    state = with_tote(state, state.totes[0]._replace(other_pickers=(who,)))._replace(pools=(Pool(3, text or "Online"),))
     verdict = Verdict(GOOD, msg("pick.picked", label=text or PRODUCTS[0][1], done=Decimal(2), of=Decimal(6)))
     return _frame(PickJob().view(state), verdict, LinkState("live", 4.0), serial=9)
 

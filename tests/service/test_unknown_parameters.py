@@ -183,3 +183,39 @@ async def test_the_nearest_field_of_a_body_is_told(
     told = {one["field"]: one["message"] for one in answer.json()["errors"]}
     rest = f"The nearest is {near}." if near else "Look at its spelling, or leave it out."
     assert told[field] == f"There is no such field here. {rest}"
+
+
+PLACES = [
+    ("PUT", "/stores/S1/orders/customerorder", {"order_number": "1"}, "order_number", "orders"),
+    ("POST", ORDERS, {"order_number": "1"}, "order_number", "orders[0]"),
+    ("POST", ORDERS, {"order_lines": []}, "order_lines", "orders[0]"),
+    ("POST", ORDERS, {"line_number": 1}, "line_number", "orders[0].order_lines[0]"),
+    ("POST", ORDERS, {"orders": [{"line_number": 1}]}, "orders[0].line_number", "orders[0].order_lines[0]"),
+    (
+        "POST",
+        ORDERS,
+        {"orders": [{"order_lines": [{"order_number": "1"}]}]},
+        "orders[0].order_lines[0].order_number",
+        "orders[0]",
+    ),
+    ("POST", ORDERS, {"orders": [{"orders": []}]}, "orders[0].orders", "the body itself"),
+    ("POST", "/products", {"product_number": "1"}, "product_number", "products[0]"),
+    ("POST", "/stores", {"store_number": "1"}, "store_number", "stores[0]"),
+    ("POST", f"/stores/S1{LOGS}", {"location_code": "A"}, "location_code", "storeproductlog[0]"),
+    (
+        "POST",
+        "/stores/S1/storeproductlocation/movement",
+        [{"location_code": "A"}],
+        "[0].location_code",
+        "[0].from_location",
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "field", "place"), PLACES)
+async def test_the_place_of_a_field_of_a_body_is_told(
+    world: World, method: str, path: str, body: Any, field: str, place: str
+) -> None:
+    answer = await world.client.request(method, API + path, content=json.dumps(body))
+    told = {one["field"]: one["message"] for one in answer.json()["errors"]}
+    assert told[field] == f"There is no such field here. It belongs into {place}."

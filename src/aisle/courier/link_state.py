@@ -69,8 +69,15 @@ REFUSED = "refused"
 LINK_HEARTBEAT_S = 10.0
 """Seconds between two heartbeats if nothing else changes."""
 MIN_CHECK_S, MAX_CHECK_S = 1.0, 15.0
-MAX_PAUSE_S = 3600.0
-"""Longest pause in seconds, whatever the service asks for: its value may be garbage."""
+_MIN_PAUSE_S, _MAX_PAUSE_S = 1.0, 60.0
+
+
+def bounded_pause(asked_s: float) -> float:
+    """Return the seconds of a pause that the service asks for, within bounds: its value may be garbage.
+
+    A service that needs a longer one asks again.
+    """
+    return min(max(asked_s, _MIN_PAUSE_S), _MAX_PAUSE_S)
 
 
 REQUEST_ERRORS = (ClientError, SettingsError)
@@ -193,7 +200,7 @@ class LinkState:
     def pause(self, seconds: float | None) -> None:
         """Pause requests for `seconds`, or for a backoff if None."""
         self._failures += 1
-        wait = self.check_wait_s() if seconds is None else min(seconds, MAX_PAUSE_S)
+        wait = self.check_wait_s() if seconds is None else bounded_pause(seconds)
         self._paused_until = max(self._paused_until, self.clock() + wait)
 
     def check_wait_s(self) -> float:

@@ -39,6 +39,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.pools import POOLS_QUERY, parse_pools
 from aisle.jobs.quantities import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed_message, undo_verdict
 from aisle.scan.meaning import (
@@ -54,7 +55,6 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
@@ -171,7 +171,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         closes_after_send=bool(place or product),
     )
     state = state._replace(large_quantity=context.policy.large_quantity)
-    effects: tuple[Effect, ...] = (Query("store", "store", {}), Query("reasons", "reasons", {}))
+    effects: tuple[Effect, ...] = (POOLS_QUERY, Query("reasons", "reasons", {}))
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
@@ -184,7 +184,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     if id_ == "reasons":
         return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
-        return Turn(state._replace(pools=count_state.parse_pools(rows)))
+        return Turn(state._replace(pools=parse_pools(rows)))
     if id_ == refused_operations.REFUSED_QUERY:
         return _send_undo(state, rows, context)
     if id_ == "records_by_number":
@@ -448,19 +448,18 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Re
     sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now, pool_name)
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
-    more: LogEntry = {"reason_code": reason.code, "loss_comment": reason.text}
-    write = _log_write(sent.line, sent.quantity, context, more)
+    entry = _log_entry(sent.line, sent.quantity, context)
+    entry.update({"reason_code": reason.code, "loss_comment": reason.text})
+    writes = count_state.log_writes([entry], context)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
-        return Turn(done, (write, Close(verdict)), verdict)
-    return Turn(done, (write,), verdict)
+        return Turn(done, (*writes, Close(verdict)), verdict)
+    return Turn(done, writes, verdict)
 
 
-def _log_write(line: CountLine, quantity: Decimal, context: Context, more: LogEntry) -> Effect:
-    entry = count_state.stock_change_entry(line.product, line.location, line.pool, quantity, context)
-    entry.update(more)
-    return count_state.log_write([entry], [line.product], context.store, context.user)
+def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str = "") -> LogEntry:
+    return count_state.stock_change_entry(line.product, line.location, line.pool, quantity, context, undoes=undoes)
 
 
 def _ask_undo(state: AdjustState) -> Result:
@@ -476,13 +475,11 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     sent = state.sent[-1]
     undone = state._replace(sent=state.sent[:-1])
     if refused := refused_operations.refused_entry(rows, sent.line.product, sent.at):
-        return Turn(undone, (), refused_operations.refused_entry_verdict(refused))
-    write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
-    change, where = (
-        signed_message(-sent.quantity),
-        stored_message.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else ""),
-    )
-    return Turn(undone, (write,), undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
+        return Turn(undone, (), refused_operations.refusal_verdict(refused))
+    writes = count_state.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
+    change = signed_message(-sent.quantity)
+    where = stored_message.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
+    return Turn(undone, writes, undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
 
 
 def _go_back(state: AdjustState) -> Result:

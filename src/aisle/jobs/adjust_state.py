@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.count.count_state import CountLine, Pool
+from aisle.jobs.count.count_state import CountLine
+from aisle.jobs.pools import Pools
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
 
@@ -63,7 +64,7 @@ class AdjustState(NamedTuple):
     """Rows of the question that the screen shows."""
     sent: tuple[SentAdjustment, ...] = ()
     closes_after_send: bool = False
-    pools: tuple[Pool, ...] = ()
+    pools: Pools = ()
     has_expected: bool = False
     """True if stock figures of the product are known. A location without a figure then has an expected quantity of
     0."""

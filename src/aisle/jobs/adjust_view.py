@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from aisle.jobs import quantities
+from aisle.jobs import pools, quantities
 from aisle.jobs.adjust_state import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters
-from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw
 from aisle.scan.meaning import LOCATION, Match
@@ -14,7 +13,6 @@ COLUMN_HEADS = {
     "location": (msg("head.location"), msg("head.expected")),
     "reason": (msg("head.reason"), msg("head.stock")),
 }
-"""Column heads of each question."""
 
 COMMAND_LETTERS = "d"
 """Letter that confirms the quantity."""
@@ -25,7 +23,6 @@ PROMPTS = {
     "quantity": "adjust.prompt_quantity",
     "reason": "adjust.prompt_reason",
 }
-"""Prompt of each phase."""
 
 
 def adjust_view(state: AdjustState) -> View:
@@ -174,4 +171,4 @@ def _row_count(state: AdjustState) -> int:
 def name_of_pool(state: AdjustState, line: CountLine) -> str:
     """Return the name of the line's stock pool; empty if the product lies in one pool there."""
     has_several = sum(other.location == line.location for other in state.candidates) > 1
-    return count_state.pool_name(state.pools, line.pool) if has_several else ""
+    return pools.pool_name(state.pools, line.pool) if has_several else ""

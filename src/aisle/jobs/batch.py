@@ -11,21 +11,7 @@ from aisle.barcode_keys import has_valid_check_digit
 from aisle.jobs import quantities
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.claims import parse_claim
-from aisle.jobs.job import (
-    Changed,
-    Close,
-    Closed,
-    Context,
-    Event,
-    Job,
-    Opened,
-    Query,
-    Resumed,
-    Rows,
-    Start,
-    Turn,
-    reply,
-)
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
 from aisle.jobs.pages import turn_page
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
@@ -83,7 +69,6 @@ class BatchOrder(NamedTuple):
     tote_code: str = ""
     """Code on its tote; empty if none was given."""
     has_lines: bool = False
-    """True once its lines have been loaded."""
     is_confirmed: bool = False
     """True if the person confirmed it although somebody else has claimed it."""
 
@@ -223,7 +208,6 @@ MAX_COUNT_DIGITS = 2
 """Most digits of an unknown number that is read as a number of orders."""
 
 _LABEL_CHARACTERS = re.compile(r"[\w .:/+$%#-]*")
-"""Characters that a tote label may have."""
 
 _GS1_START = re.compile(r"0[012](?=.{12})")
 """Beginning of a GS1 message with a GTIN or SSCC."""

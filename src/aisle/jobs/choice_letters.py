@@ -16,79 +16,33 @@ from collections.abc import Iterable
 from typing import Final
 
 YES: Final = "y"
-KEEP: Final = "k"
-NONE: Final = "n"
-REST: Final = "r"
 DROP: Final = "x"
-FIND: Final = "f"
-GO_TO: Final = "g"
-OTHER_PERSON: Final = "o"
-ALL: Final = "a"
 
-LETTER_OF_CHOICE: Final = {
-    # Yes
-    "quantity": YES,
-    "amount": YES,
-    "over": YES,
-    "extra": YES,
-    "set": "ym",
-    "take_here": YES,
-    "put_here": YES,
-    "put_others": YES,
-    "put": YES,
-    "put_back": YES,
-    "reopen": YES,
-    "take_in": YES,
-    "both": YES,
-    "leave": "yq",
-    "undo_rest": YES,
-    "finish": YES,
-    "book": YES,
-    "is_tote": YES,
-    "all_the_same": YES,
-    "many": YES,
-    "then": YES,
-    "go_on": YES,
-    "out": YES,
-    # Keep it as it is
-    "stay": KEEP,
-    "leave_it": KEEP,
-    "in_hand": KEEP,
-    "back": KEEP,
-    "later": KEEP,
-    # None of it
-    "aside": NONE,
-    "not_there": NONE,
-    "nowhere": NONE,
-    # Only the rest
-    "take_rest": REST,
-    "fit": REST,
-    "fit_order": REST,
-    # Not this
-    "drop": DROP,
-    "forget": DROP,
-    "throw_away": DROP,
-    "is_product": DROP,
-    "is_location": DROP,
-    "is_order": DROP,
-    "is_reference": DROP,
-    "is_delivery": DROP,
-    "is_person": DROP,
-    "not_so_many": DROP,
-    "tote": DROP,
-    # Something else
-    "count": "cv",
-    "look_up": FIND,
-    "find": FIND,
-    "switch": GO_TO,
-    "leave_for": GO_TO,
-    "hand_over": OTHER_PERSON,
-    "handed_over": OTHER_PERSON,
-    "other": ALL,
-    "leave_all": ALL,
-    "put_down_there": "l",
-    "join": "j",
-}
+CHOICES_OF_LETTERS: Final = {
+    YES: (
+        "quantity", "amount", "over", "extra", "take_here", "put_here", "put_others", "put", "put_back", "reopen",
+        "take_in", "both", "undo_rest", "finish", "book", "is_tote", "all_the_same", "many", "then", "go_on", "out",
+    ),
+    "ym": ("set",),
+    "yq": ("leave",),
+    "k": ("stay", "leave_it", "in_hand", "back", "later"),
+    "n": ("aside", "not_there", "nowhere"),
+    "r": ("take_rest", "fit", "fit_order"),
+    DROP: (
+        "drop", "forget", "throw_away", "is_product", "is_location", "is_order", "is_reference", "is_delivery",
+        "is_person", "not_so_many", "tote",
+    ),
+    "cv": ("count",),
+    "f": ("look_up", "find"),
+    "g": ("switch", "leave_for"),
+    "o": ("hand_over", "handed_over"),
+    "a": ("other", "leave_all"),
+    "l": ("put_down_there",),
+    "j": ("join",),
+}  # fmt: skip
+"""Kinds of choices with each letter, or with the first of several letters that is free."""
+
+LETTER_OF_CHOICE: Final = {kind: letters for letters, kinds in CHOICES_OF_LETTERS.items() for kind in kinds}
 """Letters of each kind of choice, the preferred one first. A kind that is missing here is one among equals."""
 
 MAX_CHOICES: Final = 9

@@ -35,9 +35,7 @@ class ListPage(Page[W], Generic[W, R]):
     no_rows_text: Msg
     """Text in place of rows, if it is always the same."""
     follows_typing = False
-    """True if typed words search the list."""
     has_progress_bars = False
-    """True if its rows show progress."""
     has_two_line_rows = False
     """True if each row takes two lines on a narrow screen."""
 
@@ -84,12 +82,7 @@ class ListPage(Page[W], Generic[W, R]):
     def window_arguments(self, state: W, context: Context) -> Args:
         """Return all arguments of the query for the window."""
         search = {"search": state.typed or state.search} if self.follows_typing else {}
-        return {
-            **self.arguments(state, context),
-            **search,
-            "first": state.first,
-            "size": self.page_size(context),
-        }
+        return {**self.arguments(state, context), **search, "first": state.first, "size": self.page_size(context)}
 
     def page_size(self, context: Context) -> int:
         """Return the number of rows to query."""

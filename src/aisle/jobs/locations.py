@@ -12,6 +12,7 @@ from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, 
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pages import page_size
+from aisle.jobs.pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.quantities import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow
@@ -61,8 +62,7 @@ class LocationsState(NamedTuple):
     rows: tuple[LocationsRow, ...] = ()
     total: int = 0
     location: LocationRow | None = None
-    pool_names: tuple[tuple[str, str], ...] = ()
-    """Numbers and names of the store's pools."""
+    pools: Pools = ()
     aisle: tuple[LocationsRow, ...] = ()
     page: int = 0
     offered: OfferedChoice | None = None
@@ -264,10 +264,6 @@ def _go_back(state: LocationsState, context: Context) -> Result:
     return Turn(state, (Close(),))
 
 
-def _pool_name(state: LocationsState, pool: str) -> str:
-    return dict(state.pool_names).get(pool) or pool
-
-
 def _label(row: ProductHereRow) -> str:
     return row["description"] or row["product_number"]
 
@@ -282,7 +278,7 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
         count_text = msg("locations.locations_unknown" if location["unnamed"] else "locations.nothing")
     about = [raw(", ".join(location["tags"]))] if location["tags"] else []
     if location["default_stock_pool"]:
-        about.append(msg("locations.default_pool", pool=_pool_name(state, str(location["default_stock_pool"]))))
+        about.append(msg("locations.default_pool", pool=pool_name(state.pools, location["default_stock_pool"])))
     notes = [msg("locations.join", one=about[0], other=about[1])] if len(about) == 2 else about
     notes += [msg("locations.more", shown=shown)] if shown < count else []
     head = msg("locations.join", one=raw(state.code), other=count_text)
@@ -314,8 +310,8 @@ def _pools_text(state: LocationsState, row: ProductHereRow, default_pool: str) -
     """Return the pools of a product; empty if all of it is in the location's default pool."""
     pools = [(pool, quantity) for pool, quantity in row["pools"].items() if quantity]
     if len(pools) == 1:
-        return "" if pools[0][0] == default_pool else _pool_name(state, pools[0][0])
-    return ", ".join(f"{_pool_name(state, pool)} {format_number(quantity)}" for pool, quantity in pools)
+        return "" if pools[0][0] == default_pool else pool_name(state.pools, int(pools[0][0]))
+    return ", ".join(f"{pool_name(state.pools, int(pool))} {format_number(quantity)}" for pool, quantity in pools)
 
 
 def _aisle_marks(state: LocationsState) -> tuple[MapLocation, ...]:
@@ -365,10 +361,10 @@ class LocationsJob(PageJob[LocationsState]):
             turn = _search(state._replace(opened_from_list=True), str(args["search"]), context)
         else:
             return self.query_again(state._replace(opened_from_list=True), context)
-        return turn._replace(effects=(_POOLS_QUERY, *turn.effects))
+        return turn._replace(effects=(LIVE_POOLS_QUERY, *turn.effects))
 
     def queries(self, state: LocationsState, context: Context) -> tuple[Effect, ...]:
-        return _list_queries(state, context) if state.is_list else (_POOLS_QUERY, *_queries(state.code))
+        return _list_queries(state, context) if state.is_list else (LIVE_POOLS_QUERY, *_queries(state.code))
 
     def handle_resumed(self, state: LocationsState, context: Context) -> Result:
         refreshes = (Refresh("location", state.code),) if state.code else ()
@@ -390,9 +386,8 @@ class LocationsJob(PageJob[LocationsState]):
                 return _check_order(state, rows)
             case Rows("aisle", rows):
                 return Turn(state._replace(aisle=rows))
-            case Rows("store", (row, *_)):
-                names = tuple((str(pool), str(name)) for pool, name in row["pools"].items())
-                return Turn(state._replace(pool_names=names))
+            case Rows("store", rows) if rows:
+                return Turn(state._replace(pools=parse_pools(rows)))
         return Turn(state)
 
     def _handle_found(
@@ -427,12 +422,8 @@ class LocationsJob(PageJob[LocationsState]):
         return reply(state, INFO, "locations.is_person", name=label)
 
 
-_POOLS_QUERY = Query("store", "store", {}, is_live=True)
-"""Query for the names of the store's pools."""
-
-
 def _list_queries(state: LocationsState, context: Context) -> tuple[Query, ...]:
-    return (_POOLS_QUERY, LIST.query(state, context))
+    return (LIVE_POOLS_QUERY, LIST.query(state, context))
 
 
 def _queries(code: str) -> tuple[Query, ...]:

@@ -55,10 +55,8 @@ from aisle.jobs.view import (
 from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Text, TypedText, UnknownCode
 
 MAX_CHOICES = 3
-"""Most numbered choices on the page of a product."""
 
 MAX_ORDERS = 40
-"""Most orders on the page."""
 
 
 class OfferedChoice(NamedTuple):

@@ -25,15 +25,12 @@ PRIORITY, REMOVE_PRIORITY, SPLIT = "priority", "no_priority", "split"
 CLOSE_LINE, REOPEN_LINE = "close_line", "reopen_line"
 
 ORDER_ACTIONS = (CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER, PRIORITY, REMOVE_PRIORITY, SPLIT)
-"""Actions on one or many orders."""
 
 LINE_ACTIONS = (CLOSE_LINE, REOPEN_LINE)
 
 PERSON_ACTIONS = (CLAIM, SPLIT)
-"""Actions that ask for a person."""
 
 REASON_ACTIONS = (REJECT, CLOSE_LINE)
-"""Actions that need a reason."""
 
 CONFIRMED_ACTIONS = (REJECT, REOPEN, HAND_OVER)
 """Actions that must be confirmed, because they discard part of the order's state."""
@@ -48,7 +45,6 @@ class OrderAction(NamedTuple):
     name: str = ""
     reason_code: str = ""
     reason: str = ""
-    """Reason in words."""
     line: int = 0
 
 

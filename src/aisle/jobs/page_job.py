@@ -147,9 +147,9 @@ class PagedPage(Page[P]):
 class DetailPage(PagedPage[P]):
     """Page with the details of one record."""
 
-    @abstractmethod
     def lines(self, state: P) -> tuple[Line, ...]:
         """Return the most important lines."""
+        return ()
 
     @abstractmethod
     def blocks(self, state: P) -> tuple[Block, ...]:
@@ -211,9 +211,9 @@ class PageJob(Job[S]):
         """Return the queries for what the open page shows."""
         return ()
 
-    @abstractmethod
     def handle_rows(self, state: S, answer: Rows, context: Context) -> Turn[S]:
         """Handle the answer to a query."""
+        return Turn(state)
 
     def handle_opened(self, state: S, args: Args, context: Context) -> Turn[S]:
         """Handle the arguments with which the job was opened."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.products import NextDeliveriesRow, ProductRow, SurroundingRow
 
 UNKNOWN_AGE = Decimal(-1)
-"""Age for unknown times."""
 
 
 class PoolStock(NamedTuple):

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RefusedOperationsRow
 
 REFUSED_QUERY = "not_taken"
-"""Id of the query for refused log entries."""
 
 
 def query_refused_since(moments: Iterable[str]) -> Query:
@@ -31,13 +30,17 @@ def refused_entry(rows: tuple[RefusedOperationsRow, ...], product: str, counted_
     return None
 
 
-def refused_entry_verdict(row: RefusedOperationsRow) -> Verdict:
+def refusal_verdict(row: RefusedOperationsRow, id_: str = "receive.refused") -> Verdict:
     """Return the verdict with the reason of the refusal."""
-    return Verdict(WRONG, msg("receive.refused", why=read_message(str(row["why"])), label=str(row["label"])))
+    return Verdict(WRONG, msg(id_, why=read_message(str(row["why"])), label=str(row["label"])))
 
 
-MAX_REPORTED = 50
-"""Most reported refusals that a page remembers."""
+MAX_REPORTED = 100
+
+
+def with_reported(reported: tuple[str, ...], rows: Iterable[RefusedOperationsRow]) -> tuple[str, ...]:
+    """Return the refusals that were reported, with these added."""
+    return (*reported, *(str(row["op_id"]) for row in rows))[-MAX_REPORTED:]
 
 
 def query_refused_moves(since: str, *, is_reported: bool = False) -> Query:
@@ -49,9 +52,5 @@ def query_refused_moves(since: str, *, is_reported: bool = False) -> Query:
 def report_refused_moves(reported: tuple[str, ...], answer: Rows, user: str) -> tuple[tuple[str, ...], Verdict | None]:
     """Return all refusals that this person knows now, and a verdict for the latest new one, if any."""
     fresh = [row for row in answer.rows if row.get("user") == user and row["op_id"] not in reported]
-    known = (*reported, *(str(row["op_id"]) for row in fresh))[-MAX_REPORTED:]
-    if not fresh or answer.id != "refused":
-        return known, None
-    return known, Verdict(
-        WRONG, msg("move.refused", why=read_message(str(fresh[-1]["why"])), label=str(fresh[-1]["label"]))
-    )
+    verdict = refusal_verdict(fresh[-1], "move.refused") if fresh and answer.id == "refused" else None
+    return with_reported(reported, fresh), verdict

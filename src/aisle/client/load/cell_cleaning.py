@@ -109,10 +109,18 @@ tbc tba tbd n.t.b. volgt folgt
 _NO_CODE = frozenset(_NO_CODE_WORDS.split())
 """Words for no code, in Dutch, German, French and English."""
 _LABEL_INITIALS = frozenset("EGUIBSCegubisc")
-_SEVERAL_CODES = re.compile(r"[;|\r\n]|(?<=[0-9]),|,(?=[0-9])|(?<=[0-9]{7})\.(?=[0-9]{7})")
-"""Separators that occur in a cell of several codes, but in no single code."""
+_SEVERAL_CODES = re.compile(r"[;|\r\n]|(?<=[0-9]),|,(?=[0-9])|(?<![0-9])[0-9]{8,}[^0-9].*(?<![0-9])[0-9]{8}", re.DOTALL)
+"""Separators that occur in a cell of several codes, but in no single code, and two codes with anything between."""
+_CODE_AND_PART = re.compile(r"([0-9]{8,14})\s*[^\w\s()-]\s*\w{1,6}|\w{1,6}\s*[^\w\s()-]\s*([0-9]{8,14})")
+"""Code with a sign between it and a few letters or digits."""
 _FLAG_WORDS = frozenset({"true", "false", *(word for word in LOCAL_FLAGS if len(word) > 3)})
 _CODE_DIGITS = re.compile(r"\d{7,14}", re.ASCII)
+_MIN_CHECKED_DIGITS = 8
+"""Digits of the shortest code with a check digit."""
+_MIN_SURE_DIGITS = 12
+"""Digits from which a code with a wrong check digit is one too."""
+_MIN_CODE_LENGTH = 3
+"""Characters of the shortest code that stands beside others."""
 _MAX_PRODUCT_DIGITS = 14
 """Digits of a product barcode; a container number is longer."""
 _CONTAINER_LENGTHS = (17, 18)
@@ -304,6 +312,8 @@ def _clean_single_barcode(bare: str, changes: str, *, is_long: bool) -> CleanedC
         first, *others = dict.fromkeys(parts)
         return CleanedCell(first, _join_changes(changes, f"{len(parts)} codes in one cell taken apart"), tuple(others))
     joined = join_digits(bare)
+    if not is_long and len(joined) <= _MAX_PRODUCT_DIGITS and any(map(_is_whole_code, re.split(r"[\s-]+", bare))):
+        _refuse_several(bare, is_several=joined != bare)
     if not is_long and not _printed_code(bare) and joined.isdecimal() and len(joined) > _MAX_PRODUCT_DIGITS:
         return _clean_long_barcode(bare, joined, changes)
     if joined != bare and not _printed_code(bare):
@@ -311,9 +321,21 @@ def _clean_single_barcode(bare: str, changes: str, *, is_long: bool) -> CleanedC
     code = _extract_code(bare)
     if code != bare:
         return CleanedCell(code, _join_changes(changes, f"{_describe_extra(bare, code)} beside the code taken off"))
-    if _SEVERAL_CODES.search(bare):
-        raise ValueError(f"{bare!r} is not one code, and not several with right check digits; write one code")
+    _refuse_several(bare, is_several=_SEVERAL_CODES.search(_BETWEEN_DIGITS.sub("", bare)) is not None)
     return CleanedCell(bare, changes, warning=_code_warning(bare))
+
+
+def _refuse_several(bare: str, *, is_several: bool = False) -> None:
+    """Raise ValueError for several codes, or for a code and a part with a sign between them."""
+    found = _CODE_AND_PART.fullmatch(_BETWEEN_DIGITS.sub("", bare))
+    code = (found[1] or found[2]) if found else ""
+    if is_several or _is_whole_code(code) or len(code) >= _MIN_SURE_DIGITS:
+        raise ValueError(f"{bare!r} is not one code, and not several with right check digits; write one code")
+
+
+def _is_whole_code(text: str) -> bool:
+    """Return True if a text is a code of eight digits or more with a right check digit."""
+    return len(text) >= _MIN_CHECKED_DIGITS and has_valid_check_digit(text)
 
 
 def _clean_long_barcode(bare: str, joined: str, changes: str) -> CleanedCell:
@@ -361,6 +383,7 @@ def _is_plain_code(cell: str) -> bool:
         cell.isascii()
         and not _misread_digits(cell)
         and cell.isalnum()
+        and (cell.isdecimal() or not _SEVERAL_CODES.search(cell))
         and cell.casefold() not in NO_VALUE_WORDS
         and not is_no_code(cell)
         and (cell.casefold() not in _FLAG_WORDS)
@@ -415,11 +438,13 @@ _LETTERS_AS_DIGITS = str.maketrans("OoIlSBZ", "0011582")
 """Letters that are typed for digits or read for them."""
 _WITH_LETTERS = re.compile(r"[\dOoIlSBZ]{8,14}", re.ASCII)
 _MAX_LETTERS = 3
+"""Number of letters other than O up to which a code is taken for misread digits."""
 
 
 def _misread_digits(code: str) -> str:
     """Return a code with digits for its letters, if it then has a right check digit; otherwise empty."""
-    if not _WITH_LETTERS.fullmatch(code) or sum(map(str.isalpha, code)) > _MAX_LETTERS:
+    letters = [char for char in code if char.isalpha() and char not in "Oo"]
+    if not _WITH_LETTERS.fullmatch(code) or len(letters) > _MAX_LETTERS or not any(map(str.isdecimal, code)):
         return ""
     digits = code.translate(_LETTERS_AS_DIGITS)
     return digits if digits != code and has_valid_check_digit(digits) else ""
@@ -483,6 +508,8 @@ def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
     parts = _SEPARATORS.split(bare) if _SEPARATORS.search(bare) else _split_at_blanks(bare)
     found = [_clean_barcode(trim_blanks(part), notation) for part in parts if trim_blanks(part)]
     codes = list(dict.fromkeys(code for one in found for code in (one.value, *one.further_codes) if code))
+    if any(map(_is_whole_code, codes)) and (part := next((code for code in codes if len(code) < _MIN_CODE_LENGTH), "")):
+        raise ValueError(f"{bare!r} holds {part!r}, which is hardly a code; write the codes alone, with commas between")
     for one in found:
         changes = changes if one.changes in changes else _join_changes(changes, one.changes)
     if len(parts) > 1 and "/" in bare:
@@ -569,9 +596,12 @@ def _clean_date(cell: str, notation: Notation) -> CleanedCell:
         return CleanedCell(
             date_text, changes, warning="was the number of a day in a spreadsheet, and is read as this day"
         )
-    return CleanedCell(
-        date_text, _join_changes(changes, "local date read as yyyy-mm-dd") if date_text != bare else changes
-    )
+    change = "a week read as its first day, the Monday" if _WEEK.fullmatch(bare) else "local date read as yyyy-mm-dd"
+    return CleanedCell(date_text, _join_changes(changes, change) if date_text != bare else changes)
+
+
+_WEEK = re.compile(r"\d{4}-?W\d\d", re.ASCII)
+"""Week in ISO 8601."""
 
 
 def _clean_list(cell: str, _: Notation) -> CleanedCell:

@@ -131,8 +131,8 @@ async def _warn_of_barcodes(table: CsvTable, client: Client) -> None:
     """Add warnings for barcodes of lines that are on another product, in the file or in the service."""
     uses: list[_Use] = []
     first: dict[str, tuple[str, int]] = {}
-    for line, (code, product) in table.select_cells(("barcode", "product_number")):
-        if not code:
+    for line, (cell, product) in table.select_cells(("barcode", "product_number")):
+        if not (code := cell.partition(",")[0]):
             continue
         keys = code_keys(code)
         its, at = next((first[key] for key in keys if key in first and first[key][0] != product), ("", 0))

@@ -37,7 +37,7 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 Parser = Callable[[str], Any]
 
 
-_REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
+REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
 """Prices that 0 takes away."""
 
 
@@ -54,7 +54,7 @@ class Column(NamedTuple):
 
     def empty_value(self, cell: str) -> Any:
         """Return the value that deletes the present one. Raise ValueError if the interface has none."""
-        if self.name in _REMOVABLE_PRICES:
+        if self.name in REMOVABLE_PRICES:
             return 0
         if self.required:
             raise ValueError(f"is {cell}, but every row needs it")
@@ -156,8 +156,10 @@ def parse_units(cell: str) -> list[Row]:
     """Parse a JSON array of objects. Raise ValueError for a barcode that was shortened or read as a number."""
     found = parse_objects(cell)
     for unit in found:
-        if isinstance(code := unit.get("unit_barcode"), str) and code:
-            cell_cleaning.CLEANERS[cell_cleaning.BARCODE](code, Notation())
+        code = unit.get("unit_barcode")
+        clean = cell_cleaning.CLEANERS[cell_cleaning.BARCODE]
+        if isinstance(code, str) and code and clean(code, Notation()).further_codes:
+            raise ValueError(f"has several codes in one unit_barcode ({code}); write one code")
     return found
 
 

@@ -186,9 +186,20 @@ def split_first_row(text: str, separator: str) -> list[str]:
     if separator == BAR and _is_in_bars(text):
         return _cells_in_bars(text)
     try:
-        return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+        return unwrapped(next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), []), separator)
     except csv.Error:
         return []
+
+
+def unwrapped(cells: list[str], separator: str) -> list[str]:
+    """Return the cells of a row; of a row that is wholly in quotation marks, the cells inside the one that it has."""
+    if len(cells) != 1 or separator not in cells[0]:
+        return cells
+    try:
+        [inside] = csv.reader(io.StringIO(cells[0], newline=""), delimiter=separator, strict=True)
+    except (csv.Error, ValueError):
+        return cells  # it is several rows, of which none may be lost
+    return inside
 
 
 def _detect_encoding(path: Path) -> tuple[str, str]:
@@ -221,7 +232,7 @@ def _detect_encoding(path: Path) -> tuple[str, str]:
                 old = _guess_encoding(path, raw, undefined=undefined)
     if old:
         words = f" ({', '.join(map(repr, old.words))}; if they are wrong, save it as UTF-8)" if old.words else ""
-        return old.encoding, f"the encoding {_OLD_ENCODING_NAMES[old.encoding]}{words}"
+        return old.encoding, f"the encoding {_ENCODING_NAMES[old.encoding]}{words}"
     return "utf-8-sig", ""
 
 
@@ -267,12 +278,12 @@ def _guess_encoding(path: Path, raw: io.BufferedReader, *, undefined: bool) -> _
     raw.seek(0)
     is_of_mac = b"\r" in lines[0].rstrip(b"\r\n") and b"\n" not in lines[0]
     names = [name for name in _OLD_ENCODING_NAMES if name != "cp1252" or not undefined]
-    found = {
-        name: list(dict.fromkeys(word for line in lines for word in _words_of(line.decode(name)))) for name in names
-    }
+    found = {name: list(dict.fromkeys(_words_in(lines, name))) for name in names}
     oddities = {name: [one for line in lines for one in _oddities(line.decode(name), name)] for name in names}
     odd = {name: sum(one for one in oddities[name] if one >= 1) for name in names}
     best = min(names, key=lambda name: (odd[name], sum(oddities[name]), is_of_mac and name != "mac_roman"))
+    if odd[best] and (central := _central_encoding(lines)):
+        return _Guess(central, _shown_words([*dict.fromkeys(_words_in(lines, central))], central))
     letters = sum(not char.isascii() for line in lines for word in _words_of(line.decode(best)) for char in word)
     if odd[best] > letters * _MOST_ODD:
         words = ", ".join(map(repr, found[best][:_SHOWN_WORDS]))
@@ -281,6 +292,15 @@ def _guess_encoding(path: Path, raw: io.BufferedReader, *, undefined: bool) -> _
             " save it as CSV UTF-8."
         )
     return _Guess(best, _shown_words(found[best], best) or (_around_blank(lines, best),))
+
+
+def _words_in(lines: list[bytes], encoding: str) -> Iterator[str]:
+    return (word for line in lines for word in _words_of(line.decode(encoding, "replace")))
+
+
+def _central_encoding(lines: list[bytes]) -> str:
+    """Return the encoding in which all letters beyond ASCII are Polish; empty if there is none."""
+    return next((name for name in _CENTRAL_ENCODING_NAMES if set("".join(_words_in(lines, name))) <= _POLISH), "")
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -293,7 +313,7 @@ def _is_utf8(line: bytes) -> bool:
 
 def utf8_text(cell: str, encoding: str) -> str:
     """Return what a cell of a file in an old encoding says as UTF-8; empty if it is not UTF-8 beyond ASCII."""
-    if cell.isascii() or encoding not in _OLD_ENCODING_NAMES:
+    if cell.isascii() or encoding not in _ENCODING_NAMES:
         return ""
     try:
         return cell.encode(encoding, "surrogateescape").decode()
@@ -442,6 +462,10 @@ _LONGEST_BESIDE_SIGN = 3
 _NO_SIGNS = "ƒ¬¦¨¯¸ˆ˜´¶¤þðÞÐ÷◊∂∑∏π∫ªºΩ√∞≤≥≠≈∆ﬁﬂıı˘˙˚˝˛ˇ\uf8ff‡†" + "".join(map(chr, range(0x2500, 0x25A1)))
 _OLD_ENCODING_NAMES = {"cp1252": "Windows-1252", "cp850": "CP850 of DOS", "mac_roman": "Mac OS Roman"}
 """Encodings in the order in which they are preferred."""
+_CENTRAL_ENCODING_NAMES = {"cp1250": "Windows-1250", "iso8859_2": "ISO 8859-2", "cp852": "CP852 of DOS"}
+_ENCODING_NAMES = _OLD_ENCODING_NAMES | _CENTRAL_ENCODING_NAMES
+_POLISH = {*map(chr, range(128)), *"ąćęłńóśźżĄĆĘŁŃÓŚŹŻ"}
+"""Letters of Polish, and ASCII."""
 
 
 def _detect_utf16_without_mark(start: bytes) -> str:

@@ -20,6 +20,7 @@ from aisle.client.load.csv_dialect import (
     detect_dialect,
     open_csv,
     split_first_row,
+    unwrapped,
     utf8_text,
 )
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
@@ -104,11 +105,13 @@ class CsvTable:
         self._currencies: dict[str, tuple[int, str]] = {}
         """First row and cell of each currency."""
         self._split_row = 0
+        self._is_wrapped = False
+        """True if the header is wholly in quotation marks, as rows then are."""
         self._has_long_rows = False
         """True if most rows have more cells than the header."""
         self._known_names = frozenset(layout.columns)
         self._other_header = 0
-        self._notation = Notation(dotted_codes)
+        self._notation = Notation(dotted_codes, is_local=self._dialect.separator in (";", "\t"))
         self._date_orders: dict[str, str] = {} if date_orders is None else date_orders
         self._phone_lengths: dict[str, set[int]] = {
             column.name: set() for _, column in self._named_columns if column.name in _PHONES
@@ -196,6 +199,10 @@ class CsvTable:
     def has_column(self, name: str) -> bool:
         """Return True if the file has this column."""
         return any(column.name == name for _, column in self._named_columns)
+
+    def columns_of_kind(self, kind: str) -> list[str]:
+        """Return the names of the file's columns of a kind."""
+        return [column.name for _, column in self._named_columns if column.kind == kind]
 
     def column_cells(self, name: str) -> Iterator[tuple[int, str]]:
         """Yield line and cleaned cell of one column, for non-empty cells."""
@@ -296,7 +303,8 @@ class CsvTable:
             )
             self.notes.add_file_warning(f"its prices have several currencies, and are taken as they are: {seen}")
         self._compare_date_orders()
-        for assumption in (*self._dialect.assumptions, *self._notation.describe_assumptions()):
+        wrapped = ("no quotation marks around whole rows",) if self._is_wrapped else ()
+        for assumption in (*self._dialect.assumptions, *wrapped, *self._notation.describe_assumptions()):
             self.notes.add_assumption(assumption)
 
     def _compare_date_orders(self) -> None:
@@ -345,7 +353,7 @@ class CsvTable:
         with open_csv(self.path, self._dialect) as (raw, stream):
             text: list[str] = []
             reader: Any = csv_reader(_remember_lines(stream, text), self._dialect)
-            next(reader)
+            self._is_wrapped = len(next(reader)) < len(self._columns)
             row = self._dialect.skipped_lines + 1
             while True:
                 line = row = reader.line_num + 1 + self._dialect.skipped_lines if self._dialect.is_boxed else row + 1
@@ -365,7 +373,9 @@ class CsvTable:
                     continue
                 self.position = raw.tell()
                 if found and any(cell.strip(_BLANK_CHARACTERS) for cell in found):
-                    yield line, found, ""
+                    found = unwrapped(found, self._dialect.separator) if self._is_wrapped else found
+                    is_broken = self._is_wrapped and len(found) == 1 and self._dialect.separator in found[0]
+                    yield line, found, _BROKEN_INSIDE if is_broken else ""
         self.position = self.size
 
     def _row_key(self, found: list[str]) -> RecordKey:
@@ -631,6 +641,7 @@ class CsvTable:
                 self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
+_BROKEN_INSIDE = "is wholly in quotation marks, and no row of CSV inside them; look for one that is not closed"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """Byte that is no letter of the file's encoding."""
 _PHONES = ("phone_number", "customer_phone")
@@ -755,7 +766,7 @@ def _repeated_names(names: list[str]) -> list[str]:
 def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
     try:
         with open_csv(path, dialect) as (_, stream):
-            names = next(csv_reader(stream, dialect), [])
+            names = unwrapped(next(csv_reader(stream, dialect), []), dialect.separator)
     except (OSError, csv.Error) as error:
         raise LoadError(f"{path.name} cannot be read: {error}.") from error
     if len(names) == 1 and (marks := [mark for mark in SEPARATORS if mark in names[0]]):

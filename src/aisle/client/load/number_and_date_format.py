@@ -84,8 +84,12 @@ _MONTHS_OF_YEAR = 12
 class Notation:
     """Notation of numbers and dates in one file, as its cells show it, and conversion by it."""
 
-    def __init__(self, dotted_codes: set[str] | None = None) -> None:
-        """Store `dotted_codes`, which files of the same load share: codes with a point inside."""
+    def __init__(self, dotted_codes: set[str] | None = None, *, is_local: bool = False) -> None:
+        """Store `dotted_codes`, which files of the same load share: codes with a point inside.
+
+        `is_local` is True if the columns are separated as a spreadsheet with decimal commas does it.
+        """
+        self._is_local = is_local
         self._dotted_codes: set[str] = set() if dotted_codes is None else dotted_codes
         self._column = 0
         self._numbers: dict[str, tuple[int, str]] = {}
@@ -98,6 +102,8 @@ class Notation:
         """Row, cell and column of the first number that can be read in two ways."""
         self._dates: dict[str, tuple[int, str]] = {}
         self._column_dates: dict[int, dict[str, tuple[int, str]]] = {}
+        self._ambiguous_date: tuple[int, str] | None = None
+        """Row and cell of the first date of which the day and the month can be meant by either number."""
         self._short: tuple[int, str] | None = None
         self._has_year_last = False
         """True if a date with hyphens has four digits, or more than 31, at its end."""
@@ -162,13 +168,28 @@ class Notation:
             self._has_year_last = True
         if is_short and self._short is None:
             self._short = (line, cell)
-        if (not is_short or found[2] != "-" or int(found[4]) > _LONGEST_MONTH) and (order := _date_order(found)):
+        if is_short and found[2] == "-" and int(found[4]) <= _LONGEST_MONTH:
+            return
+        if order := _date_order(found):
             self._dates.setdefault(order, (line, cell))
             self._column_dates.setdefault(column, {}).setdefault(order, (line, cell))
+        elif self._ambiguous_date is None and found[1].zfill(2) != found[3].zfill(2):
+            self._ambiguous_date = (line, cell)
 
     def date_orders(self) -> dict[str, str]:
-        """Return each order that the file's dates have, with the date that shows it and its row."""
-        return {order: f"{cell} in row {line}" for order, (line, cell) in self._dates.items()}
+        """Return each order that the file's dates have, with the date that shows it, or is read so, and its row."""
+        orders = self._dates
+        if self._ambiguous_date and self._is_day_first:
+            orders = {DAY_FIRST: self._ambiguous_date}
+        return {order: f"{cell} in row {line}" for order, (line, cell) in orders.items()}
+
+    @property
+    def _is_day_first(self) -> bool:
+        """True if no date shows an order, and the file is one of a country with decimal commas, where the day is first.
+
+        `;` between columns and decimal commas are written there alone.
+        """
+        return not self._dates and self._is_local and set(self._numbers) == {COMMA}
 
     def describe_assumptions(self) -> tuple[str, ...]:
         """Return the assumptions by which all cells are read, as text for the report."""
@@ -182,6 +203,9 @@ class Notation:
         for order, (line, cell) in self._dates.items():
             if (line, cell) not in refused:
                 assumptions.append(f"dates with the {order} ({self._describe_date(line, cell)})")
+        if self._ambiguous_date and self._is_day_first:
+            shown = self._describe_date(*self._ambiguous_date)
+            assumptions.append(f"dates with the day first, as where decimals have commas ({shown})")
         if self._short and self._short not in refused:
             line, cell = self._short
             last = self._last_year
@@ -333,7 +357,7 @@ class Notation:
             )
 
     def _assumed_order(self, found: re.Match[str]) -> str:
-        if found[1] == found[3]:
+        if found[1] == found[3] or self._is_day_first:
             return DAY_FIRST
         return next(iter(self._dates)) if len(self._dates) == 1 else ""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import tzinfo
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 from aisle.client.load.report import REASON_LENGTH
+from aisle.client.load.store_zones import moment_of
 from aisle.safe_text import ELLIPSIS
 
 _LISTED_NAMES = {
@@ -78,19 +79,21 @@ def with_differences(reason: str, differences: Sequence[Difference]) -> str:
     return f"{begin}{listed}."
 
 
-def describe_differences(mine: Mapping[str, Any], its: Mapping[str, Any], noun: str) -> list[Difference]:
+def describe_differences(
+    mine: Mapping[str, Any], its: Mapping[str, Any], noun: str, zone: tzinfo | None = None
+) -> list[Difference]:
     """Return what the record of the service has otherwise than that of the file: every field with both values.
 
     Only fields that the file names are compared, and those of work only if no others differ. `noun` is what the record
-    is, an order or a delivery.
+    is, an order or a delivery; `zone` is that of times without one.
     """
     lines, known = ({_number(line): line for line in _lines_of(body)} for body in (mine, its))
     for is_of_work in (False, True):
-        found = [*_differences(mine, its, "{} is", of_work=is_of_work)]
+        found = [*_differences(mine, its, "{} is", zone, of_work=is_of_work)]
         for number in lines:
             if number in known:
                 words = f"line {number} has {{}}"
-                found += _differences(lines[number], known[number], words, of_work=is_of_work)
+                found += _differences(lines[number], known[number], words, zone, of_work=is_of_work)
         found += [Difference(f"the {noun} has no line {number} there") for number in lines if number not in known]
         found += [Difference(f"line {number} there is not in the file") for number in known if number not in lines]
         if found:
@@ -101,15 +104,15 @@ def describe_differences(mine: Mapping[str, Any], its: Mapping[str, Any], noun: 
 
 
 def _differences(
-    mine: Mapping[str, Any], its: Mapping[str, Any], words: str, *, of_work: bool = False
+    mine: Mapping[str, Any], its: Mapping[str, Any], words: str, zone: tzinfo | None, *, of_work: bool
 ) -> Iterator[Difference]:
     """Yield the fields that differ: of work, or the others."""
     for name, value in mine.items():
         other = _listed_value(its, name)
         if name in _NOT_COMPARED or (name in _OF_WORK) != of_work or (other is None and name not in _SENT_ONLY):
             continue
-        if not _is_same(value, other):
-            yield Difference(words.format(name), (_text(other), _text(value)))
+        if not _is_same(value, other, zone):
+            yield Difference(words.format(name), (_text(other, zone), _text(value, zone)))
 
 
 def _unlisted(mine: Mapping[str, Any], its: Mapping[str, Any]) -> Iterator[str]:
@@ -139,31 +142,23 @@ def _number(line: Mapping[str, Any]) -> str:
     return f"{number:f}" if isinstance(number, Decimal) else str(number)
 
 
-def _text(value: object) -> str:
+def _text(value: object, zone: tzinfo | None = None) -> str:
     if value in (None, "", []):
         return "empty"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
         return "|".join(map(str, value))
-    if isinstance(value, str) and value.endswith("Z") and (moment := _moment(value)):
-        return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+    if isinstance(value, str) and value.endswith("Z") and (moment := moment_of(value, zone)):
+        return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-def _is_same(value: object, other: object) -> bool:
+def _is_same(value: object, other: object, zone: tzinfo | None) -> bool:
     if isinstance(value, list | bool) or isinstance(other, bool):
         return _text(value) == _text(other)
     try:
         return str(value) == str(other if other is not None else "") or Decimal(str(value)) == Decimal(str(other))
     except InvalidOperation:
-        first, second = _moment(value), _moment(other)
-        return first is not None and second is not None and first.astimezone() == second.astimezone()
-
-
-def _moment(value: object) -> datetime | None:
-    """Return a time; one without a zone is of this host's."""
-    try:
-        return datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
+        first = moment_of(value, zone)
+        return first is not None and first == moment_of(other, zone)

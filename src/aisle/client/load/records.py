@@ -6,6 +6,7 @@ Stock rows without a location, of products that also have rows with one, are tot
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -183,6 +184,10 @@ class ServiceFindings(NamedTuple):
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
     left_out: Collection[RecordKey] = ()
+    prices: Collection[tuple[str, str]] | None = None
+    """Products of the service with a price that a row can take away, and its column; None if they are unknown."""
+    zones: Mapping[str, tzinfo | None] = {}
+    """Time zones of stores, as far as they are known and needed."""
 
     def other_owner(self, column: str, code: str, product: str) -> str:
         """Return the other product of the service that has this code of a column; empty if there is none.
@@ -264,7 +269,7 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
     """Yield the rows of a file, with a reason for those that contradict another row."""
     bad, repeats = find_conflicts(table, findings.known_keys)
     bad |= findings.refused_rows
-    odd = ImplausibleValues(table)
+    odd = ImplausibleValues(table, findings.zones, findings.prices)
     shared = SharedCodes(table) if table.name == PRODUCTS.file else None
     for row in table.rows(bad):
         if row.line in repeats:
@@ -501,10 +506,28 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
             elif bad:
                 yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows), name)
             else:
+                if layout is ORDERS and rows[0].key not in found.known_keys:
+                    _warn_of_missing_lines(table, name, rows)
                 store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
                 yield Record(store, f"{description} {name}", record, rows[0].line, len(rows), line_rows=lines)
 
     return read
+
+
+def _warn_of_missing_lines(table: CsvTable, order: str, rows: list[TableRow]) -> None:
+    """Add a warning for an order whose line numbers do not begin with 1, or 10, or have gaps: lines may be missing."""
+    numbers = sorted(row.values["line_number"] for row in rows)
+    count = len(numbers)
+    usual = (list(range(step, step * count + step, step)) for step in _LINE_STEPS)
+    if numbers not in (list(range(count)), *usual):
+        shown = ", ".join(map(str, numbers[:_MAX_SHOWN_LINES])) + (", …" if count > _MAX_SHOWN_LINES else "")
+        what = "the line numbers do not begin with 1, or have gaps; lines that are not here cannot be added by a load"
+        table.notes.add_warning(what, f"{order} has {shown}", rows[0].line)
+
+
+_LINE_STEPS = (1, 10, 100, 1000, 10_000)
+"""Steps in which programs number the lines of an order."""
+_MAX_SHOWN_LINES = 10
 
 
 def _warn_of_similar_fields(table: CsvTable, rows: list[TableRow]) -> None:

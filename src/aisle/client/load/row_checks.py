@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from datetime import date, timedelta
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import date, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
-from aisle.client.load.cell_cleaning import CODE, fold_code, join_digits
+from aisle.client.load.cell_cleaning import CODE, DATE, fold_code, join_digits
 from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
+from aisle.client.load.store_zones import clock_reason
 
 
 def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:
@@ -203,8 +204,8 @@ BARCODE_COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER_BARCODES)
 
 
 def codes_in_cell(column: str, cell: str) -> list[str]:
-    """Return the codes of a cell of that column, split as the service does it."""
-    parts = split_codes(cell) if column == FURTHER_BARCODES else [cell]
+    """Return the codes of a cell of that column; those of a barcode's cell as `CsvTable.select_cells` joins them."""
+    parts = split_codes(cell) if column == FURTHER_BARCODES else cell.split(",") if column != NUMBER_COLUMN else [cell]
     return list(dict.fromkeys(code for code in parts if code))
 
 
@@ -260,8 +261,17 @@ def container_key(code: str) -> str:
 class ImplausibleValues:
     """Check of the values of a file's rows, in their order."""
 
-    def __init__(self, table: CsvTable) -> None:
+    def __init__(
+        self, table: CsvTable, zones: Mapping[str, tzinfo | None], prices: Collection[tuple[str, str]] | None
+    ) -> None:
+        """Store the collaborators. `zones` has the time zones of stores, as far as they are known.
+
+        `prices` has the products with a price that 0 takes away, and its column; None if that is unknown.
+        """
+        self._prices = prices
         self._table = table
+        self._zones = zones
+        self._dates_columns = table.columns_of_kind(DATE)
         today = date.today()
         self._last_year = today.year + _YEARS_AHEAD
         self._today, self._month_ago = today.isoformat(), (today - timedelta(days=_MONTH_DAYS)).isoformat()
@@ -275,11 +285,22 @@ class ImplausibleValues:
         number = row.values.get("line_number", 1)
         if self._table.name in (ORDERS.file, DELIVERIES.file) and number < 0:
             return row._replace(reason=f"line_number {number} is no number of a line; write 1 or more")
+        for name in self._dates_columns:
+            if reason := self._clock_reason(row, name):
+                return row._replace(reason=reason)
         for what, value in self._warnings(row):
             self._table.notes.add_warning(what, value, row.line)
         if self._table.name == DELIVERIES.file and row.values.get(CONTAINER_COLUMN):
             self._warn_of_shared_container(row)
         return row
+
+    def _clock_reason(self, row: TableRow, name: str) -> str:
+        """Return why a time is refused, which clocks skip. Add a warning for one that they show twice."""
+        value = str(row.values.get(name, ""))
+        problem, is_skipped = clock_reason(value, self._zones.get(row.values.get("store_number", "")))
+        if problem and not is_skipped:
+            self._table.notes.add_warning(f"{name} {problem}", value, row.line)
+        return f"{name} {value!r} {problem}" if is_skipped else ""
 
     def _warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
         yield from _price_warnings(row)
@@ -287,9 +308,14 @@ class ImplausibleValues:
         yield from self._dates(row)
         number = row.values.get("product_number")
         for name, meaning in _SALE_PRICES.items() if number else ():
-            if row.values.get(name) == 0 and (name != "price" or self._table.name in _PRICE_FILES):
-                what = f"{BECOMES} {meaning} of the product" if name == "price" else f"{TAKES_AWAY} {meaning}"
-                yield f"{name} is 0, {what}", str(number)
+            if row.values.get(name) != 0 or (name == "price" and self._table.name not in _PRICE_FILES):
+                continue
+            if name == "price":
+                yield f"{name} is 0, {BECOMES} {meaning} of the product", str(number)
+            elif self._prices is None:
+                yield f"{name} is 0, {TAKES_AWAY} {meaning}, if there is one", str(number)
+            elif (number, name) in self._prices:
+                yield f"{name} is 0, {TAKES_AWAY} {meaning}", str(number)
         most = _MOST_PLAUSIBLE.get(self._table.name)
         if most is not None and row.values.get("quantity", 0) > most:
             yield f"quantity is over {most}", f"{row.values['quantity']} of {number}"

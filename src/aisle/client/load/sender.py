@@ -52,6 +52,7 @@ from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import Confirmed, location_codes, lost_meanwhile, read_units
 from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.store_prices import warn_of_own_prices
+from aisle.client.load.store_zones import read_zone
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
@@ -341,7 +342,8 @@ class FileLoad:
             found = [row async for row in listed if row.get("order_number") == number]
         except ContractError:
             return None  # it is refused without a hint
-        return describe_differences(record.body, found[0], "order" if is_order else "delivery") if found else None
+        noun, zone = "order" if is_order else "delivery", await read_zone(self._client, store)
+        return describe_differences(record.body, found[0], noun, zone) if found else None
 
     async def _records_to_send(self, batch: list[Record]) -> list[Record]:
         """Return the records to send: for stock, those that were not loaded before."""

@@ -14,7 +14,16 @@ from aisle.client.client import Client
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
 from aisle.client.load.code_meanings import check_meanings
-from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STOCK, STORES
+from aisle.client.load.columns import (
+    DELIVERIES,
+    LOCATIONS,
+    ORDERS,
+    PEOPLE,
+    PRODUCTS,
+    REMOVABLE_PRICES,
+    STOCK,
+    STORES,
+)
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.divided_records import find_divided_records
 from aisle.client.load.records import Placeless, ServiceFindings
@@ -33,6 +42,7 @@ from aisle.client.load.row_checks import (
     price_of,
 )
 from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, location_codes, store_rows
+from aisle.client.load.store_zones import zones_of_times
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
 from aisle.errors import ContractError
@@ -75,7 +85,8 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
-        return findings._replace(places=await _places_beside_totals(table, client))
+        zones = await zones_of_times(table, client)
+        return findings._replace(places=await _places_beside_totals(table, client), zones=zones)
     except ClientError as error:
         # Without the people of the store, an empty role would make a supervisor staff.
         if not isinstance(error, TransportError | ServerError) and table.name != PEOPLE.file:
@@ -117,6 +128,8 @@ class _Comparison:
         self._bare_keys: dict[RecordKey, str] = {}
         self._prices: dict[int, Decimal] = {}
         self._changes_prices = False
+        self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
+        self._kept_prices: set[tuple[str, str]] = set()
         self._price_jumps: dict[str, Decimal] = {}
         self._zeros = LostZeros(table)
 
@@ -138,7 +151,8 @@ class _Comparison:
             )
         refused = dict(self._refused_rows(known_keys)) if known_keys or self._users else {}
         refused |= dict(await self._rows_with_wrong_stores())
-        return ServiceFindings(refused, known_keys, self._remaining_codes(), roles=self._roles)
+        prices = self._kept_prices if self._table.name == PRODUCTS.file else None
+        return ServiceFindings(refused, known_keys, self._remaining_codes(), roles=self._roles, prices=prices)
 
     async def _rows_with_wrong_stores(self) -> list[tuple[int, str]]:
         """Return rows of products that list a store without its leading zeros; add warnings for unknown stores."""
@@ -202,6 +216,7 @@ class _Comparison:
             self._changes_prices |= new != price
             if new > price * _PRICE_JUMP or 0 < new * _PRICE_JUMP < price:
                 self._price_jumps[name] = price
+        self._kept_prices |= {(name, column) for column in self._removable if row.get(column)}
         form_of = comparable_key(key)
         if hash(form_of) in self._key_hashes:
             self._similar_keys.setdefault(form_of, []).append(key)
@@ -285,6 +300,7 @@ class _Comparison:
         for _, (product, *cells) in self._table.select_cells(("product_number", *BARCODE_COLUMNS)) if owners else ():
             if product in owners:
                 replaced |= {(product, name) for name, cell in zip(BARCODE_COLUMNS, cells, strict=True) if cell}
+                replaced |= {(product, FURTHER_BARCODES)} if "," in cells[0] else set()
         return {code: owner for code, owner in self._codes.items() if owner not in replaced}
 
     async def _read_rows(self, store: str) -> AsyncGenerator[Row, None]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
-from aisle.courier.link_state import MAX_PAUSE_S, LinkState
+from aisle.courier.link_state import LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.body_and_headers import (
     PushSettings,
@@ -304,7 +304,7 @@ class PushLoop:
     def _postpone_rate_limited(self, op: Operation, error: RateLimited) -> None:
         """Postpone after a rate limit of a read before the send, however often."""
         tries = self._rate_limited[op.op_id] = self._rate_limited.get(op.op_id, 0) + 1
-        wait = max(backoff_s(tries, self.random_source()), min(error.retry_after or 0.0, MAX_PAUSE_S))
+        wait = max(backoff_s(tries, self.random_source()), bounded_pause(error.retry_after or 0.0))
         self.outbox.postpone(op.op_id, reason_of(error), self.clock() + wait)
 
     def _waits_for_keys(self, op: Operation, features: Features) -> bool:
@@ -453,11 +453,9 @@ class PushLoop:
             retry_after_s = parse_retry_after(result.headers.get("retry-after"), self.clock())
         if isinstance(result, Response) and result.status == 429:
             self.link.pause(retry_after_s)
-        return (
-            backoff_s(op.attempts + 1, self.random_source())
-            if retry_after_s is None
-            else min(retry_after_s, MAX_PAUSE_S)
-        )
+        if retry_after_s is None:
+            return backoff_s(op.attempts + 1, self.random_source())
+        return bounded_pause(retry_after_s)
 
     def _report_to_link(self, result: RequestResult) -> None:
         """Pass an error to the link; responses have reached it already."""

@@ -128,10 +128,8 @@ def next_in_plan(state: CountState, context: Context) -> PlanTurn:
 Result = Turn[CountState]
 
 QUESTION_PHASES = ("missing", "recount", "summary", "pool", "leave")
-"""Phases in which a question is open."""
 
 MATCH_KINDS = {"location": LOCATION, "product": PRODUCT}
-"""Kind of a match by kind of the target."""
 
 
 # Scans

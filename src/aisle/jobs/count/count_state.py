@@ -11,20 +11,20 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from aisle.jobs.job import Context, Policy, Query, Write
+from aisle.jobs.pools import Pools, pool_name
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
+from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
     from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import ProductRow
-    from aisle.jobs.row_types.stores import StoreRow
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
-"""Number of entries that can be undone."""
 
 MAX_PRODUCTS = 200
 """Number of products read when a location is opened. In a stockroom the others are read when they are scanned, and all
@@ -35,7 +35,7 @@ UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
 """Kinds of records whose number may be typed but which cannot be counted."""
 
 LOG_SOURCE = "aisle"
-"""Source named in the log entries."""
+ENTRIES_PER_OPERATION = 20
 
 
 class ExpectedStock(NamedTuple):
@@ -66,9 +66,7 @@ class CountLine(NamedTuple):
     counted_at: str = ""
     """Time of the last scan or entry, ISO 8601 UTC."""
     needs_recount: bool = False
-    """True if it has to be counted again."""
     is_recounted: bool = False
-    """True if it was counted again."""
     is_left_as_is: bool = False
     """True if it was not found and its stock stays unchanged."""
     is_expected_unknown: bool = False
@@ -104,13 +102,6 @@ class UndoStep(NamedTuple):
     """Expected stock that the earlier quantity is compared with."""
 
 
-class Pool(NamedTuple):
-    """Stock pool of the store."""
-
-    number: int
-    name: str
-
-
 class CountTarget(NamedTuple):
     """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be a `quantity`, or
     one of `UNCOUNTABLE_KINDS`."""
@@ -119,7 +110,6 @@ class CountTarget(NamedTuple):
     key: str
     label: str = ""
     walk_order: Decimal = NO_WALK_ORDER
-    """Position in the walk."""
     added: int = 0
     """Serial number by which it was added to the list."""
 
@@ -141,7 +131,6 @@ class StockChange(NamedTuple):
     pool: int
     quantity: Decimal
     counted_at: str
-    """Time of the entry."""
     label: str = ""
 
 
@@ -182,14 +171,12 @@ class CountState(NamedTuple):
     typed_number: Decimal | None = None
     """Digits that are being looked up: a quantity or a record's number."""
     choices: tuple[CountTarget, ...] = ()
-    """Numbered choices."""
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
     sent: SentSummary | None = None
-    """Summary of the last count sent."""
     first_row: int = 0
     """Index of the first row shown in a list."""
-    pools: tuple[Pool, ...] = ()
+    pools: Pools = ()
     closes_after_send: bool = False
     """True if the job was opened for one location or product and closes when that is sent."""
     only_product: str = ""
@@ -386,18 +373,6 @@ def line_key(line: CountLine) -> tuple[str, str, int]:
 # Lines in questions
 
 
-def parse_pools(rows: tuple[StoreRow, ...]) -> tuple[Pool, ...]:
-    """Return the pools of the store (rows of the read `store`), by number."""
-    pools = rows[0].get("pools") or {} if rows else {}
-    named = sorted((int(number), str(name)) for number, name in pools.items())
-    return tuple(Pool(number, name) for number, name in named)
-
-
-def pool_name(pools: Iterable[Pool], number: int) -> str:
-    """Return the store's name for a pool, or its number."""
-    return next((pool.name for pool in pools if pool.number == number and pool.name), str(number))
-
-
 def missing_in_pools(state: CountState, index: int) -> tuple[int, ...]:
     """Return the indexes of this line and the uncounted others of its product and location: one question for all."""
     same = (state.lines[index].location.casefold(), state.lines[index].product)
@@ -418,7 +393,7 @@ def label_with_pools(state: CountState, *indexes: int) -> Msg:
     is_usual = item.pool in (0, state.default_pool or 1) or len(state.pools) < 2
     if len(same_product) < 2 and is_usual:
         return raw(item.label)
-    pools = ", ".join(pool_name(state.pools, state.lines[index].pool) for index in indexes)
+    pools = pool_name(state.pools, *(state.lines[index].pool for index in indexes))
     return msg("count.in_pool", label=item.label, pool=pools)
 
 
@@ -515,21 +490,30 @@ def log_write(
     return Write("create-store-product-logs", lanes, {"store_number": store}, query, {"storeproductlog": entries})
 
 
-def stock_change_entry(product: str, location: str, pool: int, quantity: Decimal, context: Context) -> LogEntry:
-    """Return the log entry of a change of stock, in a pool or without one."""
-    return new_log_entry(
-        product, location, f"stock_pool_{pool}" if pool else "quantity", quantity, context.now, context.user
+def log_writes(entries: list[LogEntry], context: Context, *, is_count: bool = False) -> tuple[Write, ...]:
+    """Return the operations for these log entries, each with a part of them."""
+    parts = (entries[first : first + ENTRIES_PER_OPERATION] for first in range(0, len(entries), ENTRIES_PER_OPERATION))
+    return tuple(
+        log_write(part, [entry["product_number"] for entry in part], context.store, context.user, is_count=is_count)
+        for part in parts
     )
+
+
+def stock_change_entry(
+    product: str, location: str, pool: int, quantity: Decimal, context: Context, *, undoes: str = ""
+) -> LogEntry:
+    """Return the log entry of a change of stock, in a pool or without one. It names the entry that it `undoes`, so that
+    nothing is undone twice."""
+    field = f"stock_pool_{pool}" if pool else "quantity"
+    entry = new_log_entry(product, location, field, quantity, context.now, context.user)
+    if undoes:
+        entry["reference"] = UNDO_PREFIX + undoes
+    return entry
 
 
 def new_log_entry(product: str, location: str, field: str, quantity: Decimal, at: str, user: str) -> LogEntry:
     """Return a log entry with the quantity in this field."""
-    entry: LogEntry = {
-        "product_number": product,
-        "scanned_datetime": at,
-        "app_user_name": user,
-        "source": LOG_SOURCE,
-    }
+    entry: LogEntry = {"product_number": product, "scanned_datetime": at, "app_user_name": user, "source": LOG_SOURCE}
     entry.update(cast("LogEntry", {field: quantity}))
     if location:
         entry["location_code"] = location

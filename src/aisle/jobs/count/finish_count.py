@@ -14,13 +14,12 @@ from aisle.jobs.count.count_state import (
     SentCount,
     SentSummary,
     StockChange,
-    log_write,
+    log_writes,
     new_log_entry,
     stock_change_entry,
 )
-from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, Write, money_message, reply
+from aisle.jobs.job import Close, Context, Query, Refresh, Turn, Write, money_message, reply
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
-from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from aisle.operation_bodies import LogEntry
 
 Result = Turn[CountState]
-
-ENTRIES_PER_OPERATION = 20
-"""Maximum number of entries in one operation."""
 
 QUERY_ALL = "all"
 """Query of all stock lines at a location, and its id."""
@@ -239,12 +235,12 @@ def send_count(state: CountState, context: Context) -> Result:
     if not state.counted_lines:
         turn = end_count(state, Verdict(INFO, msg("count.nothing", what=label)))
         return turn if next_target is None else begin_count(reset_count(state), next_target)
-    effects = count_writes(state, context)
+    entries = [_log_entry(state, item, context.user) for item in _store_total_last(state.counted_lines)]
+    effects = log_writes(entries, context, is_count=True)
     sent = SentSummary(label or state.counted_lines[0].label, len(state.counted_lines), len(state.differing_lines))
     id_ = "count.sent_differing" if sent.differing_count else "count.sent"
     verdict = Verdict(GOOD, msg(id_, what=sent.label, count=sent.line_count, differing=sent.differing_count))
-    changes = sent_count(sent.label, state)
-    state = state._replace(sent=sent, last_sent=changes)
+    state = state._replace(sent=sent, last_sent=_sent_count(sent.label, state))
     turn = end_count(state, verdict) if next_target is None else begin_count(reset_count(state), next_target)
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
 
@@ -263,33 +259,19 @@ def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context
     """Reverse the changes of the count, except those that were refused."""
     if state.last_sent is None:
         return Turn(state)
-    remaining, refused = without_refused(state.last_sent, rows)
-    state = state._replace(last_sent=None)
-    if refused and not remaining.changes:
-        return Turn(state, (), refused_operations.refused_entry_verdict(refused))
-    effects: tuple[Effect, ...] = reversing_writes(remaining, context)
-    verdict = undo_verdict(undo_message(remaining))
-    if state.closes_after_send and state.sent:  # opened for that count alone and resumed
-        effects = (*effects, Close(verdict))
-    return Turn(state, effects, verdict)
+    writes, verdict = undo_count(state.last_sent, rows, context)
+    is_alone = bool(writes and state.closes_after_send and state.sent)  # opened for that count and resumed
+    return Turn(state._replace(last_sent=None), (*writes, *((Close(verdict),) if is_alone else ())), verdict)
 
 
-def count_writes(state: CountState, context: Context) -> tuple[Write, ...]:
-    """Return the operations that send the count; they are never merged with others."""
-    entries = [(item.product, _log_entry(state, item, context.user)) for item in _store_total_last(state.counted_lines)]
-    return tuple(
-        log_write(
-            [entry for _, entry in part], [product for product, _ in part], context.store, context.user, is_count=True
-        )
-        for part in (
-            entries[first : first + ENTRIES_PER_OPERATION] for first in range(0, len(entries), ENTRIES_PER_OPERATION)
-        )
-    )
-
-
-def sent_count(label: str, state: CountState) -> SentCount:
+def _sent_count(label: str, state: CountState) -> SentCount:
     """Return the stock changes of this count, for undo after it is sent."""
-    return SentCount(label, stock_changes(state), sum(item.is_expected_unknown for item in state.counted_lines))
+    changes = tuple(
+        StockChange(item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label)
+        for item in _store_total_last(state.counted_lines)
+        if item.difference
+    )
+    return SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines))
 
 
 def no_undo_verdict(sent: SentCount) -> Verdict:
@@ -299,47 +281,28 @@ def no_undo_verdict(sent: SentCount) -> Verdict:
     return Verdict(INFO, msg("count.nothing_sent_to_undo", what=sent.label))
 
 
-def stock_changes(state: CountState) -> tuple[StockChange, ...]:
-    """Return the stock changes that sending this count makes."""
-    return tuple(
-        StockChange(item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label)
-        for item in _store_total_last(state.counted_lines)
-        if item.difference
-    )
-
-
 def _counted_at(state: CountState, line: CountLine) -> str:
     """Return the time of counting; for a store total that of its latest part."""
     return line.counted_at if line.location else max([line.counted_at, *(other.counted_at for other in state.lines)])
 
 
-def without_refused(
-    sent: SentCount, rows: tuple[RefusedOperationsRow, ...]
-) -> tuple[SentCount, RefusedOperationsRow | None]:
-    """Return a sent count without the entries the service refused, and the last refusal."""
+def undo_count(
+    sent: SentCount, rows: tuple[RefusedOperationsRow, ...], context: Context
+) -> tuple[tuple[Write, ...], Verdict]:
+    """Return the operations that reverse a sent count, except entries that the service refused, and the verdict."""
     found = [(each, refused_operations.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
-    last = next((row for _, row in reversed(found) if row), None)
-    return sent._replace(changes=tuple(each for each, row in found if row is None)), last
+    remaining = sent._replace(changes=tuple(each for each, row in found if row is None))
+    refused = next((row for _, row in reversed(found) if row), None)
+    if refused and not remaining.changes:
+        return (), refused_operations.refusal_verdict(refused)
+    entries = [
+        stock_change_entry(each.product, each.location, each.pool, -each.quantity, context, undoes=each.counted_at)
+        for each in remaining.changes
+    ]
+    return log_writes(entries, context), undo_verdict(_undo_message(remaining))
 
 
-def reversing_writes(sent: SentCount, context: Context) -> tuple[Write, ...]:
-    """Return the operations that reverse a sent count."""
-    parts = (
-        sent.changes[first : first + ENTRIES_PER_OPERATION]
-        for first in range(0, len(sent.changes), ENTRIES_PER_OPERATION)
-    )
-    return tuple(
-        log_write(
-            [_reversing_entry(each, context) for each in part],
-            [each.product for each in part],
-            context.store,
-            context.user,
-        )
-        for part in parts
-    )
-
-
-def undo_message(sent: SentCount) -> Msg:
+def _undo_message(sent: SentCount) -> Msg:
     """Return the message for a reversed count: its stock changes by product, or by location for one product."""
     has_locations = len({each.location for each in sent.changes}) > 1
     changes = []
@@ -352,12 +315,6 @@ def undo_message(sent: SentCount) -> Msg:
         changes.append(stored_message.GoodsAmount(key, label, -each.quantity, is_change=True))
     text = stored_message.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
-
-
-def _reversing_entry(change: StockChange, context: Context) -> LogEntry:
-    entry = stock_change_entry(change.product, change.location, change.pool, -change.quantity, context)
-    entry["reference"] = UNDO_PREFIX + change.counted_at
-    return entry
 
 
 def _store_total_last(items: tuple[CountLine, ...]) -> list[CountLine]:

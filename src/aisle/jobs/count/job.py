@@ -30,6 +30,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.pools import POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
 from aisle.scan.meaning import (
     LOCATION,
@@ -212,7 +213,6 @@ def _apply_policy(before: CountState, state: CountState, event: Event, context: 
 
 def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
     state = CountState(is_blind=context.policy.blind_counts)
-    store = Query("store", "store", {})
     if args.get("location_code") and args.get("product_number") and args.get("empty"):
         number = str(args["product_number"])
         turn = finish_count.begin_count(
@@ -228,8 +228,8 @@ def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
         target = CountTarget("product", number, str(args.get("label") or number))
         turn = finish_count.begin_count(state._replace(closes_after_send=True), target)
     else:
-        return Turn(state, (store, RECOUNTS_QUERY))
-    return turn._replace(effects=(store, *turn.effects))
+        return Turn(state, (POOLS_QUERY, RECOUNTS_QUERY))
+    return turn._replace(effects=(POOLS_QUERY, *turn.effects))
 
 
 def _refresh(state: CountState) -> tuple[Effect, ...]:
@@ -248,7 +248,7 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: C
         case "asked":
             return Turn(state._replace(ordered_recounts=len(rows)))
         case "store":
-            return Turn(state._replace(pools=count_state.parse_pools(rows)))
+            return Turn(state._replace(pools=parse_pools(rows)))
         case "open":
             return _open_location(state, row)
         case "tour":

@@ -19,7 +19,6 @@ from aisle.jobs.job import (
     Refresh,
     Rows,
     Turn,
-    Write,
     format_number,
     reply,
 )
@@ -43,7 +42,6 @@ from aisle.jobs.view import (
     undo_verdict,
 )
 from aisle.scan.meaning import PRODUCT, Match
-from aisle.undo_reference import UNDO_PREFIX
 
 
 class Entry(NamedTuple):
@@ -273,19 +271,15 @@ def _undo(state: MyEntriesState, context: Context) -> Result:
     change, where = signed_message(-_stock_change(entry)), stored_message.at_location(entry.location)
     done = undo_verdict(msg("my_entries.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    return Turn(state, (_reversing_write(entry, context), LIST.query(state, context)), done)
+    log = count_state.stock_change_entry(
+        entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id
+    )
+    return Turn(state, (*count_state.log_writes([log], context), LIST.query(state, context)), done)
 
 
 def _stock_change(entry: Entry) -> Decimal:
     assert entry.difference is not None
     return entry.difference
-
-
-def _reversing_write(entry: Entry, context: Context) -> Write:
-    """Return the operation that reverses an entry; its reference names the entry, so that it is undone only once."""
-    log = count_state.stock_change_entry(entry.product, entry.location, entry.pool, -_stock_change(entry), context)
-    log["reference"] = f"{UNDO_PREFIX}{entry.id}"
-    return count_state.log_write([log], [entry.product], context.store, context.user)
 
 
 LIST, ENTRY, UNDO = EntryList(), EntryPage(), UndoPage()

@@ -28,17 +28,12 @@ from aisle.jobs.view import (
 )
 from aisle.scan.meaning import Match
 
-ANSWER_KINDS = {
-    "missing": ["not_there", "leave_it", "count", "leave_all"],
-    "leave": ["finish", "throw_away", "back"],
-}
-"""Kinds of answers to each question, in order."""
+ANSWER_KINDS = {"missing": ["not_there", "leave_it", "count", "leave_all"], "leave": ["finish", "throw_away", "back"]}
 
 COMMAND_LETTERS = "dulkn"
 """Command letters of the pages on which products are counted."""
 
 MAX_UPCOMING = 12
-"""Maximum number of upcoming lines in a view."""
 
 
 def step_name(state: CountState) -> str:
@@ -262,7 +257,7 @@ def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue,
 
 
 def _pool_text(state: CountState, number: int) -> Msg:
-    name = next((pool.name for pool in state.pools if pool.number == number), "")
+    name = dict(state.pools).get(number)
     return msg("count.pool_of", number=number, name=name) if name else msg("number", value=number)
 
 

@@ -34,9 +34,7 @@ class ClearanceTasksState(NamedTuple):
 
     tag: str = ""
     lists_tasks: bool = True
-    """True if the service lists clearance tasks."""
     is_loaded: bool = True
-    """True once the list was read."""
     search: str = ""
     typed: str = ""
     first: int = 0
@@ -46,7 +44,6 @@ class ClearanceTasksState(NamedTuple):
     confirmed_task: str = ""
     """Task of another user that was selected once; selecting it again opens it."""
     opened_at: str = ""
-    """Time when the list was opened."""
     reported_refusals: tuple[str, ...] = ()
     """Refusals since then that were reported."""
 

@@ -18,11 +18,12 @@ from aisle.jobs.move.move_state import (
     OrderNeed,
     PoolQuantity,
     UndoStep,
+    at_source,
     parse_held_goods,
     parse_order_needs,
     parse_stock_lines,
 )
-from aisle.jobs.move.source import ask_exceeding
+from aisle.jobs.move.source import ask_exceeding, refuse_order
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 from aisle.scan.meaning import Match
 
@@ -136,12 +137,10 @@ def _change_pool(state: MoveState, context: Context) -> Result:
 
 def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> Result:
     """Assign the goods to the lines of this order; ask for the location if the store has locations."""
-    if row is None or not row.get("is_active", True) or row.get("is_rejected"):
-        return reply(state, WRONG, "move.no_order", order=row["order_number"] if row else "")
-    order = str(row["order_number"])
-    if not row.get("lines_known", True):
-        return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
-    needs = parse_order_needs(row)
+    if refused := refuse_order(state, row):
+        return refused
+    assert row is not None
+    order, needs = str(row["order_number"]), parse_order_needs(row)
     for part in state.goods_to_put_down:
         own_needs = tuple(
             OrderNeed(needed.product, needed.line, part.quantity)
@@ -410,13 +409,5 @@ def keep_question_after_undo(asked: MoveState, turn: Result) -> Result:
 def _return_to_source(state: MoveState, goods: Goods) -> MoveState:
     if state.is_started and state.location.casefold() == goods.location.casefold():
         return state._replace(phase="take")
-    return state._replace(
-        phase="take",
-        is_started=True,
-        location=goods.location,
-        order="",
-        order_lines=(),
-        source_stock=(),
-        is_source_known=False,
-        default_pool=0,
-    )
+    source = at_source(state, goods.location)
+    return source._replace(phase="take", has_unread_stock=state.has_unread_stock)

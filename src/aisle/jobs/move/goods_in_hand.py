@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from aisle.operation_bodies import MovementEnd, MovementEntry
 
 MOVEMENT_SOURCE = "aisle"
-"""Source named in the movements."""
 
 
 # Goods in hand
@@ -397,9 +396,7 @@ def is_goods_question_open(state: MoveState) -> bool:
 def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
     """Update the state with the stock of the current location, also for goods taken here."""
     if row is None:
-        return state._replace(
-            source_stock=(), is_source_known=False, has_unread_stock=False, product_count=0, default_pool=0
-        )
+        return state._replace(source_stock=(), is_source_known=False, has_unread_stock=False, product_count=0)
     stock = parse_stock_lines(row)
     product_count = int(to_decimal(row.get("total"), Decimal(len(stock))))
     are_locations_unknown = bool(row.get("unnamed"))
@@ -411,9 +408,7 @@ def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
     )
     stock = (*stock, *_goods_in_question(state, stock))
     in_hand = tuple(_with_current_stock(part, stock, state) for part in state.in_hand)
-    return state._replace(
-        source_stock=stock, default_pool=int(to_decimal(row.get("default_stock_pool"))), in_hand=in_hand
-    )
+    return state._replace(source_stock=stock, in_hand=in_hand)
 
 
 def with_product_here(state: MoveState, row: LocationRow | None) -> MoveState:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities
+from aisle.jobs import quantities, refused_operations
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -25,9 +25,9 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool
+from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
+from aisle.jobs.pools import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.quantities import name_of, to_decimal
-from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import (
@@ -95,11 +95,6 @@ def refresh(state: MoveState) -> Turn[MoveState]:
     return Turn(state, tuple(effects))
 
 
-def _is_in_movement(refused: list[Any], items: list[Any]) -> bool:
-    """Return True if one of the refused bodies belongs to this movement, entirely or as one item."""
-    return any(body and all(item in items for item in body) for body in refused)
-
-
 def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
     """Report refused movements; they and earlier steps can no longer be undone. An open question stays, because a
     number typed for it would otherwise set a quantity. Only a question about an undo is dropped."""
@@ -109,16 +104,13 @@ def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], con
     bodies = [row["body"] for row in new_rows]
     history = state.history
     for index, step in enumerate(state.history):
-        if step.items and _is_in_movement(
-            bodies, goods_in_hand.movement_write(step.items, context.store, context.user).body
-        ):
+        items = goods_in_hand.movement_write(step.items, context.store, context.user).body
+        if any(body and all(item in items for item in body) for body in bodies):
             history = state.history[index + 1 :]
-    reported = (*state.reported_refusals, *(str(row["op_id"]) for row in new_rows))
+    reported = refused_operations.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
-    state = state._replace(reported_refusals=reported[-MAX_UNDO:], history=history, is_undoing=False, choices=choices)
-    return reply(
-        state, WRONG, "move.refused", why=read_message(str(new_rows[-1]["why"])), label=str(new_rows[-1]["label"])
-    )
+    state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
+    return Turn(state, (), refused_operations.refusal_verdict(new_rows[-1], "move.refused"))
 
 
 Result = Turn[MoveState]
@@ -127,7 +119,6 @@ MAX_LIKELY_QUANTITY = Decimal(999)
 """Quantity above which digits that match a record, and exceed the stock, are taken for its number."""
 
 PHASE_LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
-"""Command letters of each phase."""
 
 
 class MoveJob(Job[MoveState]):
@@ -237,7 +228,7 @@ class MoveJob(Job[MoveState]):
 
 def _handle_opened(args: Args, context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
-    queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("locations", "locations", {"size": 1}))
+    queries: tuple[Effect, ...] = (POOLS_QUERY, Query("locations", "locations", {"size": 1}))
     if args.get("task"):
         return Turn(state._replace(task=clearance_tasks.parse_task(args["task"])), queries)
     if args.get("location_code"):
@@ -254,8 +245,7 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
     row = rows[0] if rows else None
     match id_:
         case "store":
-            named = sorted((int(pool), str(name)) for pool, name in ((row or {}).get("pools") or {}).items())
-            return Turn(state._replace(pools=tuple(Pool(*pool) for pool in named)))
+            return Turn(state._replace(pools=parse_pools(rows)))
         case "locations":
             return Turn(with_locations_known(state, total > 0))
         case "location":
@@ -522,15 +512,7 @@ def _go_back(state: MoveState) -> Result:
     if state.phase == "load":
         return reply(state._replace(phase="take" if state.is_started else "from"), INFO, "move.cart_set_aside")
     if state.is_started and (state.uses_locations or state.order):
-        fresh = state._replace(
-            phase="from",
-            is_started=False,
-            location="",
-            order="",
-            order_lines=(),
-            source_stock=(),
-            is_source_known=False,
-        )
+        fresh = at_source(state)._replace(phase="from", is_started=False)
         return reply(with_locations_known(fresh, state.uses_locations), INFO, "move.from_again")
     return Turn(state, (Close(),))
 

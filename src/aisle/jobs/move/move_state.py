@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.jobs.pools import Pools
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY
@@ -23,27 +23,13 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.service import Number
 
 MAX_UNDO = 50
-"""Number of takes and moves that can be undone."""
 
 UNKNOWN_QUANTITY = Decimal(-1)
-"""Marker for an unknown quantity."""
 
 ZERO = Decimal(0)
 
 ASSIGNMENT_PREFIX = "assignment/"
 """Prefix of the key under which an open job claims a clearance task, as it claims orders."""
-
-
-class Pool(NamedTuple):
-    """Stock pool of the store."""
-
-    number: int
-    name: str = ""
-
-
-def pool_text(pool: Pool) -> Msg:
-    """Return the name of a pool, or its number."""
-    return raw(pool.name) if pool.name else msg("number", value=pool.number)
 
 
 class PoolQuantity(NamedTuple):
@@ -176,7 +162,6 @@ class MoveState(NamedTuple):
     phase: str = "from"
     """`from`, `take`, `load` and `put` (with a cart), `where` (for an order), `pool`, `leave`."""
     uses_locations: bool = True
-    """True if the store has locations."""
     is_started: bool = False
     """True if goods can be taken: from a location, an order, or stock at no location."""
     location: str = ""
@@ -192,8 +177,6 @@ class MoveState(NamedTuple):
     """True if the location has more products than were read."""
     product_count: int = 0
     """Number of products in stock here."""
-    default_pool: int = 0
-    """Default pool of the location; 0 if unknown."""
     in_hand: tuple[Goods, ...] = ()
     current_index: int = -1
     """Index of the goods whose quantity is open."""
@@ -205,9 +188,8 @@ class MoveState(NamedTuple):
     """`from` or `to` while a pool is chosen."""
     return_phase: str = ""
     """Phase to return to after a question."""
-    pools: tuple[Pool, ...] = ()
+    pools: Pools = ()
     target_order: str = ""
-    """Order that goods are brought to."""
     needs: tuple[OrderNeed, ...] = ()
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
@@ -221,7 +203,6 @@ class MoveState(NamedTuple):
     opened_at: str = ""
     """Time when the job was opened; earlier refusals are not reported."""
     reported_refusals: tuple[str, ...] = ()
-    """Refusals that were reported."""
     task: ClearanceTask | None = None
     """Clearance task that the job was opened for; the job closes when it is done."""
     large_quantity: Decimal = LARGE_QUANTITY
@@ -249,6 +230,19 @@ class MoveState(NamedTuple):
         return tuple(
             current if current and index == self.current_index else each for index, each in enumerate(self.in_hand)
         )
+
+
+def at_source(state: MoveState, location: str = "") -> MoveState:
+    """Return the state at the start of taking goods from this location, or from none; its stock is not read yet."""
+    return state._replace(
+        is_started=True,
+        location=location,
+        order="",
+        order_lines=(),
+        source_stock=(),
+        is_source_known=False,
+        has_unread_stock=False,
+    )
 
 
 # Cached data

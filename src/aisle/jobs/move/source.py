@@ -15,13 +15,13 @@ from aisle.jobs.move.move_state import (
     HeldGoods,
     MoveChoice,
     MoveState,
-    Pool,
     StockLine,
     UndoStep,
+    at_source,
     parse_held_goods,
     parse_unlocated_stock,
-    pool_text,
 )
+from aisle.jobs.pools import pool_message
 from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
@@ -42,39 +42,18 @@ MAX_LOCATION_CHOICES = 7
 
 def take_from_location(state: MoveState, location: str) -> Result:
     """Take goods from this location from now on."""
-    phase = "load" if state.phase == "load" else "take"
-    state = state._replace(
-        phase=phase,
-        is_started=True,
-        location=location,
-        order="",
-        order_lines=(),
-        source_stock=(),
-        is_source_known=False,
-        current_index=-1,
-    )
-    return Turn(
-        state._replace(has_unread_stock=False),
-        (goods_in_hand.query_location("location", location), Refresh("location", location)),
-    )
+    state = at_source(state, location)._replace(phase=_taking_phase(state), current_index=-1)
+    return Turn(state, (goods_in_hand.query_location("location", location), Refresh("location", location)))
+
+
+def _taking_phase(state: MoveState) -> str:
+    return "load" if state.phase == "load" else "take"
 
 
 def take_unlocated(state: MoveState) -> Result:
     """Take goods that are in stock at no location."""
-    phase = "load" if state.phase == "load" else "take"
-    match = state.pending_scan
-    fresh = state._replace(
-        phase=phase,
-        is_started=True,
-        location="",
-        order="",
-        order_lines=(),
-        source_stock=(),
-        is_source_known=False,
-        pending_scan=None,
-    )
-    fresh = fresh._replace(has_unread_stock=False)
-    return scan_product(fresh, match) if match else Turn(fresh)
+    match, state = state.pending_scan, at_source(state)._replace(phase=_taking_phase(state), pending_scan=None)
+    return scan_product(state, match) if match else Turn(state)
 
 
 def open_location(state: MoveState, row: LocationRow | None) -> Result:
@@ -102,22 +81,32 @@ def _query_product(match: Match) -> Query:
     return Query("goods", "product", {"product_number": match.key})
 
 
-def take_from_order(state: MoveState, row: OrderRow | None) -> Result:
-    """Take goods from the lines of this order, at the scanned location or anywhere."""
+def refuse_order(state: MoveState, row: OrderRow | None) -> Result | None:
+    """Return the refusal of an order that is closed or not loaded yet; None if goods can be moved from it or to it."""
+    order = str(row["order_number"]) if row else ""
     if row is None or not row.get("is_active", True) or row.get("is_rejected"):
-        return reply(state, WRONG, "move.no_order", order=row["order_number"] if row else "")
-    order = str(row["order_number"])
+        return reply(state, WRONG, "move.no_order", order=order)
     if not row.get("lines_known", True):
         return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
+    return None
+
+
+def take_from_order(state: MoveState, row: OrderRow | None) -> Result:
+    """Take goods from the lines of this order, at the scanned location or anywhere."""
+    if refused := refuse_order(state, row):
+        return refused
+    assert row is not None
+    order = str(row["order_number"])
     lines = parse_held_goods(row, state.location if state.is_started else "")
     if not any(line.held for line in lines):
         state, lines = state._replace(location=""), parse_held_goods(row, "")
     if not any(line.held for line in lines):
         return reply(state, WRONG, "move.order_has_nothing", order=order)
-    phase = "load" if state.phase == "load" else "take"
-    state = state._replace(phase=phase, is_started=True, order=order, order_lines=lines, current_index=-1)
-    effects = (Refresh("order", order),)
-    return reply(state, GOOD, "move.from_order", *effects, order=order, count=sum(bool(each.held) for each in lines))
+    state = state._replace(
+        phase=_taking_phase(state), is_started=True, order=order, order_lines=lines, current_index=-1
+    )
+    held = sum(bool(each.held) for each in lines)
+    return reply(state, GOOD, "move.from_order", Refresh("order", order), order=order, count=held)
 
 
 # Product
@@ -246,8 +235,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
 
 def _reply_of_pool(state: MoveState, id_: str, **args: str | Decimal) -> Result:
     """Ask about goods that may lie in other pools: the pool is named."""
-    pool = next((pool for pool in state.pools if pool.number == state.from_pool), Pool(state.from_pool))
-    return reply(state, ASK, id_, pool=pool_text(pool), **args)
+    return reply(state, ASK, id_, pool=pool_message(state.pools, state.from_pool), **args)
 
 
 def _take_of_order(state: MoveState, match: Match) -> Result:

@@ -7,12 +7,12 @@ from decimal import Decimal
 from aisle.jobs import quantities
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.move import goods_in_hand, source
-from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, Pool, StockLine, pool_text
+from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
+from aisle.jobs.pools import Pool, Pools, pool_message
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
-"""Maximum number of goods in a view beside those on the screen."""
 
 MAX_CHOICES_BESIDE_GOODS = 3
 """Maximum number of choices shown together with the goods; more need their space."""
@@ -21,7 +21,6 @@ ALL_POOLS = tuple(Pool(number) for number in range(1, 11))
 """Pools of a store that has no names for them."""
 
 ANSWER_KINDS = {"leave": ("drop", "back"), "where": ("in_hand",)}
-"""Kinds of answers to each question, in order."""
 
 COMMAND_LETTERS = "acdknuw"
 """Command letters of the pages on which goods are taken or put down; none of them answers a question."""
@@ -36,7 +35,6 @@ LETTER_TEXTS = {
     "u": "hint.undo",
     "w": "hint.whole_location",
 }
-"""Message ids of the command letters."""
 
 CHOICE_TEXTS = {
     "from": "move.choice_from",
@@ -59,7 +57,6 @@ CHOICE_TEXTS = {
     "is_order": "move.choice_is_order",
     "is_reference": "move.choice_is_order",
 }
-"""Message ids of the choices."""
 
 QUANTITY_TEXTS = {
     (False, False): "move.quantity",
@@ -109,7 +106,7 @@ def _upcoming_title(state: MoveState) -> Msg:
     return msg("move.left_on_cart" if state.phase == "put" else "move.on_cart")
 
 
-def pool_choices(state: MoveState) -> tuple[Pool, ...]:
+def pool_choices(state: MoveState) -> Pools:
     """Return the pools that can be chosen."""
     return state.pools or ALL_POOLS
 
@@ -127,7 +124,7 @@ def choices(state: MoveState) -> tuple[Msg, ...]:
     """Return the texts of the open choices."""
     match state.phase:
         case "pool":
-            return tuple(pool_text(pool) for pool in pool_choices(state))
+            return tuple(pool_message((pool,), pool.number) for pool in pool_choices(state))
         case "leave":
             return (msg("move.put_back"), msg("move.go_on"))
         case "where":
@@ -146,10 +143,6 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
     return msg(
         CHOICE_TEXTS[choice.kind], place=choice.key, order=choice.key, line=choice.line, quantity=choice.quantity
     )
-
-
-def _pool_name(state: MoveState, number: int) -> Msg:
-    return pool_text(next((pool for pool in state.pools if pool.number == number), Pool(number)))
 
 
 def _title(state: MoveState) -> Msg:
@@ -176,7 +169,7 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
             note = "move.note_which" if state.pending_scan else "move.note_from"
             return (Line("note", msg(note)),)
         case "pool":
-            chosen = msg("move.note_to_pool", pool=_pool_name(state, state.from_pool))
+            chosen = msg("move.note_to_pool", pool=pool_message(state.pools, state.from_pool))
             return (Line("note", msg("move.note_from_pool") if state.choosing_pool == "from" else chosen),)
         case "leave":
             return (Line("note", msg("move.note_leave", count=len(state.in_hand))),)
@@ -210,7 +203,7 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
         empty = msg("locations.locations_unknown" if state.are_locations_unknown else "move.note_empty")
         lines.append(Line("note", msg("move.note_products_here", count=here) if here else empty))
     if state.to_pool:
-        from_pool, to_pool = _pool_name(state, state.from_pool), _pool_name(state, state.to_pool)
+        from_pool, to_pool = pool_message(state.pools, state.from_pool), pool_message(state.pools, state.to_pool)
         lines.append(Line("note", msg("move.note_pools", source=from_pool, target=to_pool)))
     return tuple(lines)
 
@@ -279,7 +272,7 @@ def _labelled_values(state: MoveState, goods: Goods) -> tuple[LabelledValue, ...
     if goods.stays_held:
         values.append(LabelledValue(msg("label.held_for"), raw(goods.order)))
     if goods.pool:
-        values.append(LabelledValue(msg("label.pool"), _pool_name(state, goods.pool)))
+        values.append(LabelledValue(msg("label.pool"), pool_message(state.pools, goods.pool)))
     return tuple(values)
 
 

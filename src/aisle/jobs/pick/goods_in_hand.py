@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs.job import Query, Rows, format_number
+from aisle.jobs.job import format_number
 from aisle.jobs.pick.pick_state import PickState, find_tote
 from aisle.jobs.pick.stops import PickLine, same_location, sum_in_hand, sum_pieces
+from aisle.jobs.pools import pool_name
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores import StoreRow
+    pass
 
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:
@@ -25,8 +26,8 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
     if left is None or more <= left:
         return None
     if others := _other_pools_with_stock(first):
-        pool = format_pool_names(before, [first.pool])
-        texts = [f"{format_pool_names(before, [other])} {format_number(quantity)}" for other, quantity in others]
+        pool = pool_name(before.pools, first.pool)
+        texts = [f"{pool_name(before.pools, other)} {format_number(quantity)}" for other, quantity in others]
         return msg("pick.more_than_pool", left=left, place=first.location, pool=pool, others=", ".join(texts))
     return msg("pick.more_than_stock", left=left, place=first.location)
 
@@ -131,22 +132,3 @@ def take_as_own(state: PickState, order: str) -> PickState:
 def quantity_to_return(state: PickState) -> Decimal:
     """Return the quantity that has to be put back."""
     return sum((goods.quantity for goods in state.to_return), Decimal(0))
-
-
-POOL_NAMES_QUERY = "store"
-"""Named read of the store's pool names, and id of its query."""
-
-QUERY_POOL_NAMES = Query(POOL_NAMES_QUERY, POOL_NAMES_QUERY, {}, is_live=True)
-
-
-def with_pool_names(state: PickState, answer: Rows) -> PickState:
-    """Return the pick with the store's names for its stock pools."""
-    row: StoreRow | None = answer.rows[0] if answer.rows else None
-    pools = row.get("pools") or {} if row else {}
-    return state._replace(pool_names=tuple((int(pool), str(name)) for pool, name in pools.items()))
-
-
-def format_pool_names(state: PickState, pools: Iterable[int]) -> str:
-    """Return the names of these pools; a pool without a name appears by its number."""
-    names = dict(state.pool_names)
-    return ", ".join(names.get(pool) or str(pool) for pool in pools)

@@ -27,6 +27,7 @@ from aisle.jobs.job import (
 from aisle.jobs.pick import goods_in_hand, lines, offered_choices, order_updates, pick_state, put_down, take_over, view
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
+from aisle.jobs.pools import LIVE_POOLS_QUERY, parse_pools
 from aisle.jobs.quantities import name_of, with_distinct_names
 from aisle.jobs.shell.note import start_note
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -305,13 +306,13 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             opened = pick_state.new_pick(
                 numbers, args.get("totes") or {}, confirmed, context.policy.verified, is_only_viewed=is_only_viewed
             )
-            return Turn(opened, (goods_in_hand.QUERY_POOL_NAMES, *order_updates.query_all_orders(opened)))
+            return Turn(opened, (LIVE_POOLS_QUERY, *order_updates.query_all_orders(opened)))
         case Changed("outbox"):
             return Turn(state, (*_check_changes(state, context), *order_updates.query_all_orders(state, refresh=False)))
         case Changed("store"):
-            return Turn(state, (goods_in_hand.QUERY_POOL_NAMES,))
-        case Rows(goods_in_hand.POOL_NAMES_QUERY):
-            return Turn(goods_in_hand.with_pool_names(state, event))
+            return Turn(state, (LIVE_POOLS_QUERY,))
+        case Rows(LIVE_POOLS_QUERY.id, rows):
+            return Turn(state._replace(pools=parse_pools(rows)))
         case Rows(refused_operations.REFUSED_QUERY, rows, _):
             return lines.undo_count(state, rows, context)
         case Rows(take_over.REFUSED_QUERY, rows, _):
@@ -338,7 +339,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return Turn(
                 state,
                 (
-                    goods_in_hand.QUERY_POOL_NAMES,
+                    LIVE_POOLS_QUERY,
                     *_check_changes(state, context),
                     *order_updates.query_all_orders(state),
                 ),

@@ -419,12 +419,9 @@ def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context
     sent = state.history[-1].sent_count if state.history else None
     if sent is None:
         return Turn(state)
-    remaining, refused = finish_count.without_refused(sent, rows)
-    state = state._replace(history=state.history[:-1])
-    if refused and not remaining.changes:
-        return Turn(state, (), refused_operations.refused_entry_verdict(refused))
-    verdict = undo_verdict(finish_count.undo_message(remaining))
-    return Turn(state._replace(choices=()), finish_count.reversing_writes(remaining, context), verdict)
+    writes, verdict = finish_count.undo_count(sent, rows, context)
+    state = state._replace(history=state.history[:-1], choices=() if writes else state.choices)
+    return Turn(state, writes, verdict)
 
 
 def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:

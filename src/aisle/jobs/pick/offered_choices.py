@@ -15,6 +15,7 @@ from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.goods_in_hand import has_goods_to_put_down, pieces_in_hand
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
+from aisle.jobs.pools import pool_name
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Match, Quantity, Scan, UnknownCode
@@ -612,8 +613,8 @@ def allowed_pool(state: PickState, row: StockAtLocationRow) -> tuple[int, Msg | 
     stocked = sorted(int(pool) for pool, quantity in stock.items() if to_decimal(quantity) > 0)
     if not is_pool_allowed(take.pools, stock):
         args = {
-            "pool": goods_in_hand.format_pool_names(state, stocked),
-            "allowed": goods_in_hand.format_pool_names(state, take.pools),
+            "pool": pool_name(state.pools, *stocked),
+            "allowed": pool_name(state.pools, *take.pools),
         }
         return 0, msg("pick.wrong_pool", place=state.lookup.key, label=take.label, **args)
     return next((pool for pool in (take.pool, *take.pools) if pool in stocked), take.pool), None

@@ -271,10 +271,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
 def _with_own_changes(tote: Tote, row: OrderToPickRow, user: str) -> Tote:
     moved, refusal = int((row.get("moved_by") or {}).get(user) or 0), _refusal_of_user(row, user)
     refused = refusal["n"] if refusal else 0
-    return tote._replace(
-        last_movement=max(moved, tote.last_movement),
-        last_refusal=max(refused, tote.last_refusal),
-    )
+    return tote._replace(last_movement=max(moved, tote.last_movement), last_refusal=max(refused, tote.last_refusal))
 
 
 def _refusal_of_user(row: OrderToPickRow, user: str) -> RefusalOfUserRow | None:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from aisle.jobs.count.count_state import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
+from aisle.jobs.pools import Pools
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100
-"""Number of steps that can be undone."""
 
 
 PUT_DOWN_BY_OTHER = "laid"
@@ -106,7 +106,6 @@ def count_step(answer: Args) -> UndoStep:
 
 
 MAX_ORDERS = 20
-"""Maximum number of orders in a pick."""
 
 TOTE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Letters of totes, in the order in which orders are added."""
@@ -138,7 +137,6 @@ class Tote(NamedTuple):
     letter: str = "A"
     customer: str = ""
     comment: str = ""
-    """Customer's comment."""
     code: str = ""
     """Code on the tote itself, if one was scanned."""
     has_lines: bool = False
@@ -207,8 +205,7 @@ class PickState(NamedTuple):
     """True if work continued since that question: numbers are quantities again, a letter repeats the question."""
     is_after_choices: bool = False
     """True if these choices come after `choices`, which were on the screen first."""
-    pool_names: tuple[tuple[int, str], ...] = ()
-    """The store's names for its stock pools, by number."""
+    pools: Pools = ()
     untaken: Decimal = Decimal(0)
     """Number whose question was not answered; the next verdict says that it is not taken."""
 

@@ -147,7 +147,6 @@ PROMPTS = {
     "which_order": "shortage.prompt_which",
     "which_reason": "shortage.prompt_reason",
 }
-"""Prompt of each phase."""
 
 
 def shortage_view(state: ShortageState) -> DetailView:

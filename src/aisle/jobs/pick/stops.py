@@ -53,7 +53,6 @@ class PickLine(NamedTuple):
     is_closed: bool
     """True if the line counts as picked although it is short."""
     order: str = ""
-    """Order number."""
     pools: tuple[int, ...] = ()
     """Stock pools that it may be picked from; empty if not restricted."""
     barred_pools: tuple[int, ...] = ()

@@ -10,6 +10,7 @@ from aisle.jobs.job import money_message
 from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
+from aisle.jobs.pools import pool_name
 from aisle.jobs.shell.note import Note
 from aisle.jobs.view import (
     BACK,
@@ -115,7 +116,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         lines.append(Line("tote", _tote_text(tote)))
     lines += _other_picker_lines(state, {each.order for each in stop_lines})
     if line.barred_pools:
-        here, allowed = (goods_in_hand.format_pool_names(state, pools) for pools in (line.barred_pools, line.pools))
+        here, allowed = (pool_name(state.pools, *pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
     hints = [NEXT_PAGE, KeyHint("s", msg("hint.shortage"))]
     if state.history:
@@ -147,9 +148,7 @@ def _product_name(state: PickState, line: PickLine) -> Msg:
 def _distinguishing_pool(state: PickState, line: PickLine) -> str:
     """Return the pool name that distinguishes stops of one product at one location; empty if there is only one."""
     stops = (other for other in state.lines if (other.product, other.location) == (line.product, line.location))
-    return (
-        goods_in_hand.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in stops) else ""
-    )
+    return pool_name(state.pools, line.pool) if any(other.pool != line.pool for other in stops) else ""
 
 
 def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
@@ -229,7 +228,7 @@ def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine])
     if line.price:
         facts.append(LabelledValue(msg("label.price"), money_message(line.price)))
     if line.pool:
-        facts.append(LabelledValue(msg("label.pool"), raw(goods_in_hand.format_pool_names(state, (line.pool,)))))
+        facts.append(LabelledValue(msg("label.pool"), raw(pool_name(state.pools, line.pool))))
     return tuple(facts)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import pages, quantities
+from aisle.jobs import pages, quantities, refused_operations
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -32,7 +32,6 @@ from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.receive import put_away, view
 from aisle.jobs.receive.put_away import LOG_OPERATION
 from aisle.jobs.receive.receive_state import (
-    MAX_UNDO,
     ZERO,
     ReceiveChoice,
     ReceiveState,
@@ -43,7 +42,6 @@ from aisle.jobs.receive.receive_state import (
     parse_delivery_row,
     partly_received_note,
 )
-from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View, msg
 from aisle.scan.meaning import (
     DELIVERY,
@@ -83,16 +81,21 @@ def open_delivery(state: ReceiveState, number_: str, code: str, context: Context
     """Open a delivery by number; goods in hand are booked on the one before. `code` may be the code of its
     container."""
     booked = put_away.book_goods(state, state.receiving_location, context)
-    empty = ReceiveState(
+    requested = _without_delivery(state)._replace(
+        pending_scan=state.pending_scan, requested_delivery=number_, container=code
+    )
+    return Turn(requested, (*booked.effects, Query("open", "delivery", {"order_number": number_})))
+
+
+def _without_delivery(state: ReceiveState) -> ReceiveState:
+    return ReceiveState(
         page_size=state.page_size,
         closes_after_delivery=state.closes_after_delivery,
         receiving_location=state.receiving_location,
+        default_location=state.default_location,
         opened_at=state.opened_at,
         reported_refusals=state.reported_refusals,
-        pending_scan=state.pending_scan,
     )
-    requested = empty._replace(requested_delivery=number_, container=code)
-    return Turn(requested, (*booked.effects, Query("open", "delivery", {"order_number": number_})))
 
 
 def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: Context) -> Result:
@@ -410,11 +413,9 @@ def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...])
         str(entry.get("scanned_datetime")) for row in new_rows for entry in row["body"].get("storeproductlog") or ()
     }
     history = tuple(step for step in state.history if not (step.entries and step.at in refused_times))
-    reported = (*state.reported_refusals, *(str(row["op_id"]) for row in new_rows))
-    state = state._replace(reported_refusals=reported[-MAX_UNDO:], history=history)
-    return reply(
-        state, WRONG, "receive.refused", why=read_message(str(new_rows[-1]["why"])), label=str(new_rows[-1]["label"])
-    )
+    reported = refused_operations.with_reported(state.reported_refusals, new_rows)
+    verdict = refused_operations.refusal_verdict(new_rows[-1])
+    return Turn(state._replace(reported_refusals=reported, history=history), (), verdict)
 
 
 def _is_of_delivery(state: ReceiveState, row: RefusedOperationsRow) -> bool:
@@ -608,16 +609,10 @@ def _resume(state: ReceiveState) -> Result:
 
 def _return_to_list(state: ReceiveState, context: Context) -> Result:
     """Return to the list with nothing in hand, or close the job."""
-    empty = ReceiveState(
-        page_size=state.page_size,
-        receiving_location=state.receiving_location,
-        default_location=state.default_location,
-        opened_at=state.opened_at,
-        reported_refusals=state.reported_refusals,
-    )
     notes = (partly_received_note(state, context.user),) if state.delivery_number else ()
     if state.closes_after_delivery:
         return Turn(state, (*notes, Close()))
+    empty = _without_delivery(state)
     return Turn(empty, (*notes, query_deliveries(empty), Refresh("deliveries")))
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
-"""Number of steps that can be undone."""
 
 ZERO = Decimal(0)
 
@@ -144,7 +143,6 @@ class ReceiveState(NamedTuple):
     closes_after_delivery: bool = False
     """True if the job was opened for one delivery and closes with it."""
     delivery_number: str = ""
-    """Number of the open delivery."""
     supplier: str = ""
     lines: tuple[DeliveryLine, ...] = ()
     container: str = ""
@@ -173,7 +171,6 @@ class ReceiveState(NamedTuple):
     opened_at: str = ""
     """Time when the job was opened; earlier refusals are not reported."""
     reported_refusals: tuple[str, ...] = ()
-    """Refusals that were reported."""
 
     @property
     def announced_total(self) -> Decimal:

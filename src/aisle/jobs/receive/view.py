@@ -43,7 +43,6 @@ from aisle.jobs.view import (
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
-"""Maximum number of upcoming goods in a view."""
 
 MAX_WHOLE_CODE, CODE_END_LENGTH = 8, 4
 """Length up to which a code is shown whole, and number of last characters shown of a longer one."""
@@ -65,13 +64,11 @@ CHOICE_TEXTS = {
     "is_location": "receive.choice_is_location",
     "is_delivery": "receive.choice_open",
 }
-"""Message ids of the choices."""
 
 LEAVE_ANSWERS = ("book", "forget", "back")
 """Kinds of answers to the question before a delivery is left, in order."""
 
 COMMAND_LETTERS = "dlu"
-"""Command letters of the page for goods."""
 
 DELIVERY_HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.received"), msg("head.expected_on"))
 LINE_HEADS = (msg("head.product"), msg("head.received"), msg("head.container"))

@@ -26,14 +26,7 @@ class RefusedOperationsRow(TypedDict):
 
 OperationItemRow = TypedDict(
     "OperationItemRow",
-    {
-        "product_number": str,
-        "label": str,
-        "quantity": Decimal | None,
-        "line": Number | None,
-        "from": str,
-        "to": str,
-    },
+    {"product_number": str, "label": str, "quantity": Decimal | None, "line": Number | None, "from": str, "to": str},
 )
 """Part of an operation: log entry, movement item or order line."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from aisle.jobs.job import Args, Close, Context, Event, Job, Opened, Turn
-from aisle.jobs.pages import PAGE_LETTERS, turn_page
-from aisle.jobs.view import BACK, PAGE_HINTS, Block, DetailView, KeyHint, Msg, msg
+from aisle.jobs.job import Args, Context, Turn
+from aisle.jobs.page_job import DetailPage, PageJob
+from aisle.jobs.pages import PAGE_LETTERS
+from aisle.jobs.view import Block, KeyHint, Msg, msg
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
@@ -122,16 +123,42 @@ class HelpState(NamedTuple):
     page: int = 0
 
 
-class HelpJob(Job[HelpState]):
-    """Job for a page to read, above any other job."""
+class HelpPage(DetailPage[HelpState]):
+    """Page on a step: what it asks for, then its inputs and letters."""
+
+    name = "help"
+    title_text = msg("help.title")
+    prompt_text = msg("help.prompt")
+
+    def blocks(self, state: HelpState) -> tuple[Block, ...]:
+        keys = dict(state.keys)
+        always = (
+            (msg("help.look_up_key"),),
+            (msg("help.palette_key", key=keys.get(".", ".")),),
+            (msg("help.back", key=keys.get("b", "b")),),
+        )
+        letters = tuple((msg("help.letter", letter=hint.letter, text=hint.text),) for hint in state.letters)
+        return (
+            Block(msg("help.purpose"), ((help_text(state.step, keys),),)),
+            Block(msg("help.accepts"), tuple((Msg(id_),) for id_ in state.inputs)),
+            Block(msg("help.letters"), letters),
+            Block(msg("help.always"), always),
+        )
+
+
+PAGE = HelpPage()
+
+
+class HelpJob(PageJob[HelpState]):
+    """Job for a page to read, above any other job. Scans are for the job below."""
 
     name = "help"
     state_type = HelpState
     steps: tuple[str, ...] = ("help",)
     journalled = False
 
-    def accepts(self, state: HelpState) -> Accepts:
-        return Accepts(command_letters=PAGE_LETTERS)
+    def page(self, state: HelpState) -> HelpPage:
+        return PAGE
 
     def passes_to_below(self, state: HelpState, meaning: Meaning) -> bool:
         """Return True for all inputs except those that turn the page or go back."""
@@ -140,43 +167,9 @@ class HelpJob(Job[HelpState]):
             or (isinstance(meaning, Command) and meaning.letter in PAGE_LETTERS)
         )
 
-    def handle(self, state: HelpState, event: Event, context: Context) -> Turn[HelpState]:
-        match event:
-            case Opened(args):
-                return Turn(_make_state(args))
-            case Command(key) | CursorKey(key):
-                return Turn(state._replace(page=turn_page(state.page, key)))
-            case Back():
-                return Turn(state, (Close(),))
-        return Turn(state)
-
-    def view(self, state: HelpState) -> DetailView:
-        keys = dict(state.keys)
-        always = (
-            (msg("help.look_up_key"),),
-            (msg("help.palette_key", key=keys.get(".", ".")),),
-            (msg("help.back", key=keys.get("b", "b")),),
-        )
-        letters = tuple((msg("help.letter", letter=hint.letter, text=hint.text),) for hint in state.letters)
-        blocks = (
-            Block(msg("help.purpose"), ((help_text(state.step, keys),),)),
-            Block(msg("help.accepts"), tuple((Msg(id_),) for id_ in state.inputs)),
-            Block(msg("help.letters"), letters),
-            Block(msg("help.always"), always),
-        )
-        return DetailView(
-            name=self.name,
-            title=msg("help.title"),
-            prompt=msg("help.prompt"),
-            blocks=tuple(block for block in blocks if block.rows),
-            page=state.page,
-            key_hints=(*PAGE_HINTS, BACK),
-        )
-
-
-def _make_state(args: Args) -> HelpState:
-    takes = list_inputs(args["open"], args["prefers"], raw_input=bool(args.get("listens")))
-    return HelpState(str(args["step"]), takes, tuple(args["letters"]), tuple(args.get("keys", ())))
+    def handle_opened(self, state: HelpState, args: Args, context: Context) -> Turn[HelpState]:
+        inputs = list_inputs(args["open"], args["prefers"], raw_input=bool(args.get("listens")))
+        return Turn(HelpState(str(args["step"]), inputs, tuple(args["letters"]), tuple(args.get("keys", ()))))
 
 
 def list_inputs(accepts: Accepts, kinds: Iterable[str], *, raw_input: bool = False) -> tuple[str, ...]:

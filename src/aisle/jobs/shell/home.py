@@ -93,7 +93,6 @@ MENU_PAGES: tuple[tuple[Msg, ...], ...] = (
     (*(text for text, _ in MORE_MENU), NEXT_MENU),
     tuple(text for text, _ in STORE_MENU),
 )
-"""Texts of each menu page."""
 
 
 class OpenOrderRow(NamedTuple):

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn, reply
-from aisle.jobs.pages import PAGE_LETTERS, turn_page
-from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, Msg, msg, raw
-from aisle.scan.meaning import (
-    LOCATION,
-    ORDER,
-    PRODUCT,
-    REFERENCE,
-    Accepts,
-    Back,
-    Command,
-    CursorKey,
-    Scan,
-    Text,
-    UnknownCode,
-)
+from aisle.jobs.job import Args, Context, Start, Turn
+from aisle.jobs.page_job import DetailPage, PageJob, refuse
+from aisle.jobs.view import Block, Msg, msg, raw
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Match
 
 
 class Note(NamedTuple):
@@ -37,7 +25,24 @@ class NoteState(NamedTuple):
     page: int = 0
 
 
-class NoteJob(Job[NoteState]):
+class NotePage(DetailPage[NoteState]):
+    """Page with all notes."""
+
+    name = "note"
+    title_text = msg("note.title")
+    prompt_text = msg("note.prompt")
+
+    def blocks(self, state: NoteState) -> tuple[Block, ...]:
+        return tuple(Block(_heading(note), ((raw(note.text),),)) for note in state.notes)
+
+    def handle_text(self, state: NoteState, text: str, context: Context) -> Turn[NoteState]:
+        return refuse(state, msg("note.unknown", code=text))
+
+
+PAGE = NotePage()
+
+
+class NoteJob(PageJob[NoteState]):
     """Job for a page to read; a scan that the job below accepts closes it."""
 
     name = "note"
@@ -46,32 +51,15 @@ class NoteJob(Job[NoteState]):
     journalled = True
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE)
 
-    def accepts(self, state: NoteState) -> Accepts:
-        return Accepts(command_letters=PAGE_LETTERS)
+    def page(self, state: NoteState) -> NotePage:
+        return PAGE
 
-    def handle(self, state: NoteState, event: Event, context: Context) -> Turn[NoteState]:
-        match event:
-            case Opened(args):
-                return Turn(NoteState(tuple(Note(tuple(map(str, whose)), str(text)) for whose, text in args["notes"])))
-            case Command(key) | CursorKey(key):
-                return Turn(state._replace(page=turn_page(state.page, key)))
-            case Back():
-                return Turn(state, (Close(),))
-            case UnknownCode(code) | Text(code):
-                return reply(state, WRONG, "note.unknown", code=code)
-            case Scan((first, *_)):
-                return reply(state, WRONG, "note.not_wanted", what=first.label or first.key)
-        return Turn(state)
+    def handle_opened(self, state: NoteState, args: Args, context: Context) -> Turn[NoteState]:
+        return Turn(NoteState(tuple(Note(tuple(map(str, whose)), str(text)) for whose, text in args["notes"])))
 
-    def view(self, state: NoteState) -> DetailView:
-        return DetailView(
-            name=self.name,
-            title=msg("note.title"),
-            prompt=msg("note.prompt"),
-            blocks=tuple(Block(_heading(note), ((raw(note.text),),)) for note in state.notes),
-            page=state.page,
-            key_hints=(*PAGE_HINTS, BACK),
-        )
+    def handle_scan(self, state: NoteState, matches: tuple[Match, ...], context: Context) -> Turn[NoteState]:
+        """Reject codes that the job below does not accept."""
+        return refuse(state, msg("note.not_wanted", what=matches[0].label or matches[0].key))
 
 
 def _heading(note: Note) -> Msg:

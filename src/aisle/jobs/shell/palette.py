@@ -51,7 +51,6 @@ from aisle.search_text import normalise_characters
 from aisle.settings import LANGUAGES
 
 LANGUAGE_NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}
-"""Names of the languages in themselves."""
 
 THEME_NAMES = {"": "theme.terminal", "light": "theme.light", "dark": "theme.dark", "contrast": "theme.contrast"}
 
@@ -65,7 +64,6 @@ RECORD_TEXTS = {
     LOCATION: "palette.location",
     DELIVERY: "palette.delivery",
 }
-"""Texts of the records that are found, by their kind."""
 
 MIN_RECORD_LETTERS = 3
 """Characters of a search from which records are searched."""

@@ -47,7 +47,6 @@ MIN_TYPED_LENGTH = 3
 PIN_LENGTHS = range(4, 13)
 
 JOB_NAME = "pin"
-"""Name of the job."""
 
 
 class PinState(NamedTuple):

@@ -104,7 +104,6 @@ END_NAMES: Final = {
     "eot": msg("scanner_test.end_eot"),
     "paste": msg("scanner_test.end_paste"),
 }
-"""Texts of the terminators."""
 
 _VARIABLE_LENGTH_IDENTIFIERS: Final = ("10", "21", "22", "240", "241", "250", "30", "37")
 """Common GS1 application identifiers of variable length, whose value ends with a separator."""
@@ -249,10 +248,7 @@ def page_view(state: ScannerTestState) -> DetailView:
         lines=_input_lines(last[0]) if last else (Line("note", msg("scanner_test.note")),),
         blocks=tuple(blocks),
         page=state.page,
-        key_hints=(
-            BACK,
-            *PAGE_HINTS,
-        ),
+        key_hints=(BACK, *PAGE_HINTS),
     )
 
 

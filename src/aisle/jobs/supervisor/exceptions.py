@@ -193,10 +193,7 @@ class ManyQuestion(DecisionQuestion):
         return (Line("product", msg(many, count=len(state.marked))),)
 
     def actions(self, state: ExceptionsState) -> Actions:
-        return (
-            Action(msg("order_actions.yes"), _query_marked),
-            Action(msg("order_actions.no"), self.go_back),
-        )
+        return (Action(msg("order_actions.yes"), _query_marked), Action(msg("order_actions.no"), self.go_back))
 
 
 def _query_marked(state: ExceptionsState, context: Context) -> Result:

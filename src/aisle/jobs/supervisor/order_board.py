@@ -15,35 +15,11 @@ from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.quantities import not_an_order
 from aisle.jobs.supervisor.order import OrderState, order_pane
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.order_filter import (
-    BUILT_IN_VIEWS,
-    VIEW_NAMES,
-    OrderFilter,
-    describe_filter,
-    query_arguments,
-)
+from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, VIEW_NAMES, OrderFilter, describe_filter, query_arguments
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
-from aisle.jobs.view import (
-    ASK,
-    GOOD,
-    Chip,
-    DetailView,
-    Msg,
-    Row,
-    Verdict,
-    msg,
-)
+from aisle.jobs.view import ASK, GOOD, Chip, DetailView, Msg, Row, Verdict, msg
 from aisle.scan.inputs import CHIP_KEY
-from aisle.scan.meaning import (
-    ORDER,
-    REFERENCE,
-    Accepts,
-    CursorKey,
-    Match,
-    Scan,
-    TypedText,
-    UnknownCode,
-)
+from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, TypedText, UnknownCode
 
 ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
 """Actions on orders that have a letter of their own."""

@@ -13,14 +13,7 @@ from aisle.jobs.pages import not_found_message, product_prompt
 from aisle.jobs.product_page import Product, parse_product
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
-from aisle.jobs.supervisor.resource_fields import (
-    YES_NO,
-    Cells,
-    field_name,
-    field_rows,
-    format_field,
-    free_field_rows,
-)
+from aisle.jobs.supervisor.resource_fields import YES_NO, Cells, field_name, field_rows, format_field, free_field_rows
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
 

@@ -22,7 +22,6 @@ from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 
 MAP_NAMES = {"pick": msg("today.of_picks"), "short": msg("today.of_shorts"), "move": msg("today.of_moves")}
-"""Kinds of activity that the map can show."""
 
 
 class Aisle(NamedTuple):

@@ -12,10 +12,8 @@ from aisle.jobs.supervisor.order_rows import BoardOrder, parse_order_row
 from aisle.jobs.view import Msg, Tile, known_number, msg, raw
 
 MAX_DELIVERIES = 100
-"""Most late deliveries that are counted."""
 
 MAX_NAMED_DELIVERIES = 3
-"""Most late deliveries that are named."""
 
 _FILTERS = dict(BUILT_IN_VIEWS)
 

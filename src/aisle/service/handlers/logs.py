@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
 from aisle.contract.models.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.service.auth.tokens import authorize_store
@@ -493,7 +494,9 @@ def _parse_review(ctx: Context, review: ReviewWrite, field: str) -> tuple[int, i
 
 
 async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
-    """Return the store under the field names of its creation."""
+    """Return the store under the field names of its creation. A header names the zone of its times, if it is known."""
+    zone = ctx.time_zone()
+    ctx.response_headers |= {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
     row = await ctx.tx.one(store_sql.STORE_DATA, ctx.current_store.number)
     assert row is not None
     data: str = row[0]

@@ -41,6 +41,7 @@ _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""
 MOST_BODY_BYTES = MIB
 """Maximum length of a body. It is one transaction, for which other writers wait."""
+_MOST_DISCARDED = 16 * MIB
 MOST_VALUES, MOST_LISTS = 150_000, 25_000
 """Maximum number of values, and of lists and objects, in a large body: 30 and 5 for each row.
 
@@ -271,6 +272,7 @@ async def read_body(
     length = headers.get("content-length", "")
     declared = int(length[:_MAX_DIGITS]) if length.isascii() and length.isdecimal() else 0
     if declared > MOST_BODY_BYTES:
+        await _discard(receive, took, 0 if "expect" in headers else declared)
         raise _too_large()
     begin(declared)
     body, size, more = bytearray(), 0, True
@@ -282,11 +284,25 @@ async def read_body(
         size += len(part)
         took(len(part))
         if size > MOST_BODY_BYTES:
+            await _discard(receive, took, _MOST_DISCARDED if more else 0)
             raise _too_large()
         body += part
         if size > declared:
             begin(size)
     return bytes(body)
+
+
+async def _discard(receive: Receive, took: Callable[[int], None], size: int) -> None:
+    """Receive the rest of a body that is refused, if its size is at most `_MOST_DISCARDED`.
+
+    A sender that is still sending when the connection ends does not hear the answer.
+    """
+    left, more = _MOST_DISCARDED, 0 < size <= _MOST_DISCARDED
+    while more and left > 0:
+        message = await receive()
+        part, more = message.get("body", b""), message.get("more_body", False)
+        took(len(part))
+        left -= len(part)
 
 
 def _too_large() -> Refusal:

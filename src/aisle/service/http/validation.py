@@ -255,6 +255,8 @@ def _describe_unknown_parameter(name: str, params: Sequence[Param]) -> str:
 
 def describe_unknown_field(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> str:
     """Describe an unknown field of a body."""
+    if path and (place := _field_places(adapter).get(str(path[-1]))):
+        return f"{_UNKNOWN_FIELD} It belongs into {place}."
     close = nearest_name(str(path[-1]), _field_names(adapter)) if path else None
     return (
         f"{_UNKNOWN_FIELD} The nearest is {close}."
@@ -269,3 +271,20 @@ def _field_names(adapter: TypeAdapter[Any]) -> list[str]:
     schema = adapter.json_schema()
     objects = [schema, *schema.get("$defs", {}).values()]
     return [name for one in objects for name in one.get("properties", ())]
+
+
+@lru_cache(maxsize=_CACHED_SCHEMAS)
+def _field_places(adapter: TypeAdapter[Any]) -> dict[str, str]:
+    """Return the place of each field of a body, as `orders[0].order_lines[0]`; of several places the outermost."""
+    schema = adapter.json_schema()
+    places: dict[str, str] = {}
+    objects = [("", schema)]
+    for place, found in objects:
+        one = schema["$defs"][found["$ref"].rpartition("/")[2]] if "$ref" in found else found
+        if "items" in one:
+            objects.append((f"{place}[0]", one["items"]))
+        objects += [(place, part) for part in one.get("anyOf", ())]
+        for name, part in one.get("properties", {}).items():
+            places.setdefault(name, place or "the body itself")
+            objects.append((f"{place}.{name}".lstrip("."), part))
+    return places
