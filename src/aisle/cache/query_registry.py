@@ -13,7 +13,7 @@ from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import Args, Json
 
 _QUERIES_BY_MODULE = {
-    "catalogue_queries": ("catalogue", "catalogue_page", "facets"),
+    "chain_catalogue_queries": ("catalogue", "catalogue_page", "facets"),
     "claim_queries": ("assigned_orders",),
     "clearance_queries": ("assignments", "clearance_permission", "held_by_category", "tags"),
     "code_queries": ("records_by_number",),

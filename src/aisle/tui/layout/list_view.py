@@ -9,7 +9,7 @@ from typing import NamedTuple
 from aisle.jobs.view import PAGE_HINTS, PANE_ROWS, Chip, DetailView, ListView, Msg, Row, msg, raw
 from aisle.safe_text import width, wrap
 from aisle.tui.layout import detail_view
-from aisle.tui.layout.commands import (
+from aisle.tui.layout.choices_and_hints import (
     UNLIMITED_ROWS,
     choice_flow,
     choice_items,

@@ -1,4 +1,4 @@
-"""Line that somebody is typing, without what was typed before a page opened by itself."""
+"""The line that somebody is typing, without what was typed before another page opened by itself."""
 
 from __future__ import annotations
 

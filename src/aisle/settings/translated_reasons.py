@@ -1,4 +1,4 @@
-"""Default reasons of losses and shortages in languages other than English.
+"""Translations of the default reasons of losses and shortages: Dutch, German and French.
 
 Codes and signs equal those of `LOSS_REASONS` and `SHORTAGE_REASONS`. Loaded only if one of these languages is in use.
 """

@@ -1,4 +1,4 @@
-"""Help and command pages, which explain the page below them, and the keys that people have renamed."""
+"""Opening and closing of the help and command pages over a job, and the meaning of renamed keys."""
 
 from __future__ import annotations
 

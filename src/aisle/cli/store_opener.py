@@ -1,6 +1,4 @@
-"""Switching of a terminal to another store: its settings, the opening of the store, and couriers of stores left
-behind.
-"""
+"""Opening of another store for a running app: its settings and files, and couriers of stores left with work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences between an order or delivery of a file and the one of the same number in the service, in plain words."""
+"""Description, in plain words, of what differs between a record of a file and the same one in the service."""
 
 from __future__ import annotations
 

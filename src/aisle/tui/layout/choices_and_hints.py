@@ -1,4 +1,4 @@
-"""Parts of several views: numbered choices, hints with their letters, progress bars, labelled values."""
+"""Numbered choices and hints with their letters, side by side or on few lines; progress bars and labelled values."""
 
 from __future__ import annotations
 

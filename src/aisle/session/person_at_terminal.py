@@ -1,4 +1,4 @@
-"""Person at the terminal: the start of a session, signing in and out, and the jobs that the person left open."""
+"""Person at the terminal: start of a session, signing in and out, and the jobs that the person left open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries on the chain's catalogue: by number, words, category, supplier and rare flags. interface: Product."""
+"""Queries on the chain's catalogue, for the supervisor's page of products. interface: Product."""
 
 from __future__ import annotations
 

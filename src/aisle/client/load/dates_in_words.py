@@ -1,4 +1,4 @@
-"""Dates as people and spreadsheets write them: month names, week days and times of day in four languages.
+"""Dates written in words: month names, week days and times of day in four languages.
 
 What is read here has one meaning. The order of day and month in numbers is learnt elsewhere, from the whole column.
 """

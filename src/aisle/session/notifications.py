@@ -1,4 +1,4 @@
-"""Changes that other processes make, the state of the link, and the courier that keeps it."""
+"""Notifications to a session: what other processes changed, the state of the link, and the courier that keeps it."""
 
 from __future__ import annotations
 
