@@ -17,7 +17,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.supervisor.order_filter import view_key
+from aisle.jobs.supervisor.order_filter import SORTS, view_key
 from aisle.outbox.local_notes import save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, author_of
@@ -82,10 +82,19 @@ def by_hand(orders: list[Row], **args: Any) -> list[str]:
             and (not args.get("late") or (bool(pickup) and pickup < (now if len(pickup) > 10 else now[:10])))
         )
 
-    def key(order: Row) -> tuple[str, str]:
-        return (order["pickup_date"] or "~", order["order_number"])
+    def key(order: Row) -> tuple[Any, ...]:
+        pickup, number = order["pickup_date"] or "~", order["order_number"]
+        picked = order["lines"][0]["picked_quantity"] if order["lines"] else 0
+        keys: dict[str, tuple[Any, ...]] = {
+            "number": (),
+            "customer": (order["customer_name"].replace("Ö", "o").replace("ü", "u").lower(),),
+            "state": (status(order), pickup),
+            "progress": (picked,),
+            "claim": ("" if order["is_claimed"] else "~", pickup),
+        }
+        return (*keys.get(args.get("sort", ""), (pickup,)), number)
 
-    found = sorted(filter(wanted, orders), key=key)
+    found = sorted(filter(wanted, orders), key=key, reverse=bool(args.get("descending")))
     return [str(order["order_number"]) for order in found]
 
 
@@ -98,6 +107,15 @@ FILTERS: list[Row] = [
     {"reference": "R1"},
     {"short": True},
     {"late": True, "now": NOW, "status": ["open", "partial"]},
+    {"descending": True},
+    {"sort": "number", "descending": True, "status": ["open"]},
+    {"sort": "customer"},
+    {"sort": "customer", "descending": True, "search": "bakery"},
+    {"sort": "state", "status": ["open", "partial", "rejected"]},
+    {"sort": "state", "descending": True, "reference": "R1"},
+    {"sort": "progress"},
+    {"sort": "progress", "descending": True, "status": ["partial", "picked"]},
+    {"sort": "claim", "descending": True},
 ]
 
 
@@ -412,7 +430,7 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
     ]
 
 
-@pytest.mark.parametrize("sort", ["pickup", "age", "number"])
+@pytest.mark.parametrize("sort", SORTS)
 def test_a_list_of_states_is_read_from_an_index_in_its_order(
     cache_db: apsw.Connection, cache: CacheWriter, sort: str
 ) -> None:

@@ -204,6 +204,53 @@ def test_another_delivery_is_asked_about_and_what_is_in_hand_is_booked() -> None
     assert hand.state.delivery_number == "D-2"
 
 
+NOWHERE = CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location=""))
+
+
+@pytest.mark.parametrize(
+    ("words", "detail", "keys"),
+    [
+        (("P2",), "receive.put_nowhere_undo", "u u"),
+        (("P2", "P2", "o"), "", ""),
+        (("P3",), "receive.put_nowhere_undo", "u u"),
+        (("P9", "y"), "receive.put_nowhere_undo", "u u"),
+        (("P4", "=2"), "", ""),
+        (("l", "2"), "receive.put_nowhere_undo", "u"),
+        (("D-2", "g"), "receive.put_nowhere", ""),
+        (("C-3", "g"), "receive.put_nowhere", ""),
+        (("P5", "g"), "receive.put_nowhere", ""),
+        (("b", "1"), "receive.put_nowhere", ""),
+        (("d", "1"), "receive.put_nowhere", ""),
+        (("A-1",), "", ""),
+        (("A-1", "u"), "", ""),
+        (("P1",), "", ""),
+        (("C-2",), "", ""),
+    ],
+)
+@pytest.mark.parametrize("place", ["", "DOCK"])
+def test_goods_booked_by_another_scan_are_said(place: str, words: tuple[str, ...], detail: str, keys: str) -> None:
+    hand = Hand(context=CONTEXT if place else NOWHERE)
+    hand.say("D-1", "P1", "=2")
+    for word in words:
+        hand.feed(Back() if word == "b" else Choice(1)) if word in ("b", "1") else hand.say(word)
+    said = hand.verdicts[-1].detail
+    if not detail:
+        assert said is None
+        return
+    assert said
+    assert said.id == ("receive.put" if place else detail)
+    assert dict(said.args) == {
+        "quantity": Decimal(2),
+        "label": "Product P1",
+        **({"place": place} if place else {"keys": keys} if keys else {}),
+    }
+    if keys and not place:
+        hand.say(*keys.split())
+        assert hand.verdict == "receive.undone"
+        assert hand.state.in_hand
+        assert hand.state.in_hand.quantity == 2
+
+
 def test_differences_are_shown_before_it_is_closed() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "=11", "y", "P2")
@@ -488,7 +535,8 @@ def test_a_configured_place_that_the_store_lacks_is_said_once(places: tuple[str,
     for product in ("P1", "P2", "P3", "P4"):
         hand.scan(product)
         detail = hand.verdicts[-1].detail
-        told.append(dict(detail.args)["place"] if detail and detail.id == "receive.unknown_location" else None)
+        more = dict(detail.args).get("more") if detail else None
+        told.append(dict(more.args)["place"] if isinstance(more, Msg) else None)
     assert told == [None, "DOCK" if is_told else None, None, None]
 
 

@@ -388,7 +388,7 @@ async def test_one_record_of_several_rows_is_said_as_one(world: World) -> None:
     stocked(world)
     await loaded(world)
     report = await load(world, "deliveries.csv", DELIVERY, "1,D,1,1,P,1,", "1,D,1,2,Q,1,")
-    assert "deliveries.csv: 2 of 2 rows loaded as 1 record." in report.lines()
+    assert "deliveries.csv: 2 of 2 rows loaded as 1 record (1 new)." in report.lines()
 
 
 @pytest.mark.parametrize("others", [0, 25], ids=["few", "many"])

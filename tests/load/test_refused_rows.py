@@ -61,7 +61,7 @@ async def test_the_report_so_far_is_given_of_a_load_that_ends_early(world: World
         with pytest.raises(LoadError):
             await load(files, client, on_cut_off=reports.append, sleep=_at_once)
     [report] = reports
-    assert report.lines()[:1] == ["stores.csv: 1 of 2 rows loaded."]
+    assert report.lines()[:1] == ["stores.csv: 1 of 2 rows loaded (1 new)."]
     assert any(line.startswith("stores.csv:3: is_warehouse 'perhaps'") for line in report.lines())
 
 

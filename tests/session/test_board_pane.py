@@ -9,7 +9,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import DetailView, Frame, ListView
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, Key
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, Key
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
@@ -117,3 +117,11 @@ def test_chips_count_the_orders_of_each_view_and_a_click_chooses_one(board: Sess
     assert chips(frame)[at] == ("orders.state_rejected", 1, False), "what waits for the service counts too"
     text = "\n".join(plain_lines(layout_screen(frame, 200, 50)))
     assert "rejected 1" in text
+
+
+def test_a_heading_sorts_the_board_and_turns_the_order(board: Session) -> None:
+    for sort, is_descending in (("number", False), ("number", True), ("customer", False)):
+        frame = press(board, f"{SORT_KEY}{sort}")
+        assert isinstance(frame.view, ListView)
+        assert frame.view.sorting == (sort, is_descending)
+    assert press(board, f"{SORT_KEY}nothing").view == frame.view

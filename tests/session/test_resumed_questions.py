@@ -10,7 +10,9 @@ from aisle.session.job_stack import page_identity
 from aisle.session.unit_of_work import MAX_REPLAYED
 from tests.cache import service_rows
 from tests.session.job_steps import WAYS, lasts, stand
+from tests.session.scanner import Scanner
 from tests.session.test_look_up_mid_job import begin, headers_only, way
+from tests.session.test_numbers_after_scan import quantities
 from tests.session.test_session import BARCODES, _writer, home, say, told
 
 __all__ = ["headers_only", "home", "way"]
@@ -156,3 +158,61 @@ def test_how_much_is_on_a_label_is_asked_again_after_an_end_in_mid_work(home: St
             assert session.page.question.measured_scan == asked, more
             assert (asked is None) == (more == (UNKNOWN,))
             say(session, "b", "b", "b")
+
+
+REFUSALS = (
+    UNKNOWN,
+    "4006381333930",
+    "ABC-12345",
+    "9520001100025",
+    "952000110002",
+    "ÄÖÜ-999",
+    "01095200011",
+    "*ZZ-9999*",
+)
+"""Scans of which nothing is taken."""
+
+
+@pytest.mark.parametrize("kills", [1, 2])
+@pytest.mark.parametrize("refused", REFUSALS)
+@pytest.mark.parametrize("way", ["pick.product", "count.product", "move.take", "receive.goods"], indirect=True)
+def test_a_number_after_a_refused_scan_is_asked_back_after_an_end_in_mid_work(
+    home: StoreFolder, way: str, refused: str, kills: int
+) -> None:
+    with begin(home, way) as session:
+        stand(home, session, way)
+        say(session, BARCODES[1] if way == "pick.product" else BARCODES[0])
+        assert told(say(session, refused))[0] == WRONG
+        is_asked = told(say(session, "4"))[1] == "input.number_after_refused_scan"
+        say(session, refused)
+    for _ in range(kills):
+        with begin(home, way) as session:
+            session.frames.build()
+    with begin(home, way) as session:
+        assert (told(say(session, "4")) == (ASK, "input.number_after_refused_scan")) == is_asked
+        assert told(say(session, "4"))[1] != "input.number_after_refused_scan"
+
+
+@pytest.mark.parametrize("kills", [1, 2])
+@pytest.mark.parametrize("number", ["38", "952", "7", "3*4", "2x50"])
+@pytest.mark.parametrize("way", ["count.product", "move.take", "receive.goods"], indirect=True)
+def test_a_number_at_scanner_pace_waits_for_y_after_an_end_in_mid_work(
+    home: StoreFolder, way: str, number: str, kills: int
+) -> None:
+    with begin(home, way) as session:
+        stand(home, session, way)
+        say(session, BARCODES[0])
+        before = Scanner(session).send(f"{number}\r")
+        assert told(before) == (ASK, "input.confirm_fast_number")
+        quantity = quantities(session)
+    for _ in range(kills):
+        with begin(home, way) as session:
+            after = session.frames.build()
+            assert (after.view, after.verdict) == (before.view, before.verdict)
+            assert quantities(session) == quantity
+    with begin(home, way) as session:
+        say(session, "y")
+        assert (quantities(session), told(session.frames.build())[0]) != (quantity, GOOD)
+        assert told(session.frames.build())[1] != "input.no_command"
+    with begin(home, way) as session:
+        assert told(session.frames.build())[1] != "input.confirm_fast_number"

@@ -116,6 +116,21 @@ def test_a_tab_and_any_line_of_a_tile_open_their_pages(shop: Shop, picker: Pick)
     shows(app, "Orders: all that are active")
 
 
+def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    press(app, "Orders 4")
+    shows(app, "Orders: all that are active", "Pickup ▲")
+    press(app, "Customer")
+    shows(app, "by customer", "Customer ▲", "SUP-1")
+    time.sleep(0.6)  # or it would be a double click
+    press(app, "Customer ▲")
+    shows(app, "descending", "Customer ▼")
+    app.terminal.wait_for(lambda glass: "SUP-1" not in glass.text, START_S)
+    app.rest()
+    app.terminal.write(b"s")
+    shows(app, "Claimed by ▲")
+
+
 def test_letters_act_at_once_on_a_desk_and_scans_stay_scans(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop)
     press(app, "Orders 4")

@@ -9,6 +9,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
@@ -51,6 +52,10 @@ SORT_COLUMNS = {
     "pickup": ("pickup", "sort", "order_number"),
     "age": ("first_read_began", "sort", "order_number"),
     "number": ("sort", "order_number"),
+    "customer": ("customer", "sort", "order_number"),
+    "state": ("status", "pickup", "sort", "order_number"),
+    "progress": ("progress", "sort", "order_number"),
+    "claim": ("claimant", "pickup", "sort", "order_number"),
 }
 """Columns of the cache by sort order."""
 
@@ -72,11 +77,12 @@ class BoardFilter(NamedTuple):
     due_until: str = ""
     """Only orders due up to this day or without a date. interface: pickup_offset."""
     sort: str = "pickup"
+    is_descending: bool = False
 
     @property
     def is_plain(self) -> bool:
         """True if only states are filtered; their counts are stored."""
-        return self == BoardFilter(self.status, sort=self.sort)
+        return self == BoardFilter(self.status, sort=self.sort, is_descending=self.is_descending)
 
 
 def parse_filter(args: Args) -> BoardFilter:
@@ -94,12 +100,20 @@ def parse_filter(args: Args) -> BoardFilter:
         due_before=now.replace(tzinfo=None).isoformat(timespec="seconds") if now and args.get("late") else "",
         due_until=until,
         sort=str(args["sort"]) if args.get("sort") in SORT_COLUMNS else "pickup",
+        is_descending=bool(args.get("descending")),
     )
 
 
-def sort_key(cached: Row, sort: str) -> SortKey:
-    """Return the sort key of an order from its cached columns."""
-    return tuple(cached[name] for name in SORT_COLUMNS[sort])
+def pending_sort_key(order: PendingOrder, sort: str) -> SortKey:
+    """Return the sort key of an order once its pending operations are done."""
+    row, cached = order.row, order.cached
+    picked, ordered = to_decimal(row.get("picked_quantity")), to_decimal(row.get("total_quantity"))
+    changed = {
+        "status": row["status"],
+        "claimant": str(row.get("claimed_by") or "").lower() if row.get("is_claimed") else NO_CLAIMANT,
+        "progress": float(min(Decimal(1), picked / ordered)) if ordered > 0 else 0.0,
+    }
+    return tuple(changed.get(name, cached[name]) for name in SORT_COLUMNS[sort])
 
 
 def matches(row: OrdersByNumberRow | Row, cached: Row, board_filter: BoardFilter) -> bool:
@@ -121,7 +135,8 @@ def matches(row: OrdersByNumberRow | Row, cached: Row, board_filter: BoardFilter
 
 def sql_conditions(board_filter: BoardFilter) -> tuple[list[str], list[Any]]:
     """Return the filter as SQL conditions on an order `o`, and their values."""
-    conditions, values = ["o.status IN (SELECT value FROM json_each(?))"], [to_text(list(board_filter.status))]
+    # with the plus sign an index on the sort order is read, not one on the states
+    conditions, values = ["+o.status IN (SELECT value FROM json_each(?))"], [to_text(list(board_filter.status))]
     if set(board_filter.status) == set(ORDER_STATUSES):
         conditions, values = ["1"], []
     for word in board_filter.words:
@@ -143,12 +158,19 @@ def sql_conditions(board_filter: BoardFilter) -> tuple[list[str], list[Any]]:
     return conditions, values
 
 
-_END_KEYS = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
+_SORTS_OF_LIST_INDEX = ("pickup", "age", "number")
+"""Sort orders whose columns the index `orders_list` has."""
+
+NO_CLAIMANT = "~"
+"""Sort value of an order that nobody has claimed."""
+
+_LAST_TEXT, _LAST_NUMBER = "\U0010ffff", 1e18
+_END_KEYS = dict.fromkeys(SORT_COLUMNS, _LAST_TEXT) | {"age": _LAST_NUMBER, "progress": _LAST_NUMBER}
 """Keys that sort after all others."""
 
 _ORDER_COLUMNS = (
     "o.order_number, o.status, o.pickup, o.sort, o.first_read_began, o.text, o.reference, o.claimed,"
-    " o.header_read_began, o.lines_read_began"
+    " o.customer, o.claimant, o.progress, o.header_read_began, o.lines_read_began"
 )
 """Cached columns of an order; the last two change with every read of it."""
 
@@ -186,7 +208,7 @@ def find_absent_order(context: QueryContext, args: Args) -> QueryResult[AbsentOr
 
 @declare_query(
     "order_board",
-    "status search reference claimed short late pickup_offset sort now anchor row fills near first size",
+    "status search reference claimed short late pickup_offset sort descending now anchor row fills near first size",
 )
 def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoardRow]:
     """Return a window of the board: `first` and `size`, or `anchor` (order_number) and its `row` in the window.
@@ -290,15 +312,16 @@ class OrderBoard:
         self._filtered_keys: dict[BoardFilter, list[SortKey]] = {}
         """All keys of each filter that is more than states."""
 
-    def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList:
+    def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList | ReversedList:
         """Return the list of a filter."""
         self._refresh(context)
         listed = BoardList(context.cache, board_filter, self._pending_keys(board_filter), self._pending_orders)
-        if board_filter.is_plain:
-            return listed
-        if board_filter not in self._filtered_keys:
-            self._filtered_keys = {board_filter: listed.all_keys()}
-        return FilteredList(context.cache, board_filter, self._filtered_keys[board_filter], {})
+        if not board_filter.is_plain:
+            ascending = board_filter._replace(is_descending=False)
+            if ascending not in self._filtered_keys:
+                self._filtered_keys = {ascending: listed.all_keys()}
+            listed = FilteredList(context.cache, board_filter, self._filtered_keys[ascending], self._pending_orders)
+        return ReversedList(listed) if board_filter.is_descending else listed
 
     def count_late(self, context: QueryContext, now: str) -> int:
         """Return the number of unpicked orders that are overdue at `now`; whole days come from stored counts."""
@@ -339,12 +362,11 @@ class OrderBoard:
 
     def _pending_keys(self, board_filter: BoardFilter) -> list[SortKey]:
         """Return the sorted keys of the orders with pending operations that match the filter."""
-        keys = [
-            sort_key(cached, board_filter.sort)
-            for row, cached, _ in self._pending_orders.values()
-            if matches(row, cached, board_filter)
-        ]
-        return sorted(keys)
+        return sorted(
+            pending_sort_key(order, board_filter.sort)
+            for order in self._pending_orders.values()
+            if matches(order.row, order.cached, board_filter)
+        )
 
 
 def order_status(row: OrderHeader) -> str:
@@ -397,11 +419,14 @@ class BoardList:
 
     def all_keys(self) -> list[SortKey]:
         """Return all keys in the order of the list."""
-        sql = f"SELECT {', '.join(self._columns)} FROM orders o INDEXED BY orders_list WHERE {self._where}"  # noqa: S608
+        index = "INDEXED BY orders_list" if self._filter.sort in _SORTS_OF_LIST_INDEX else ""
+        sql = f"SELECT {', '.join(self._columns)} FROM orders o {index} WHERE {self._where}"  # noqa: S608
         return sorted([*(tuple(row) for row in fetch(self._cache, sql, *self._values)), *self._pending_keys])
 
     def key_of(self, number: str) -> SortKey | None:
         """Return the sort key of an order; None if it is not cached."""
+        if number in self._pending_orders:
+            return pending_sort_key(self._pending_orders[number], self._filter.sort)
         columns = ", ".join(self._columns)
         found = fetch_one(self._cache, f"SELECT {columns} FROM orders WHERE order_number = ?", number)  # noqa: S608
         return None if found is None else tuple(found)
@@ -458,3 +483,33 @@ class FilteredList(BoardList):
     def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
         """Return the keys from a position on."""
         return self._pending_keys[first : first + size]
+
+
+class ReversedList:
+    """A list from its last row to its first."""
+
+    def __init__(self, listed: BoardList) -> None:
+        self._listed = listed
+
+    @property
+    def total(self) -> int:
+        """Number of orders in the list."""
+        return self._listed.total
+
+    def key_of(self, number: str) -> SortKey | None:
+        """Return the sort key of an order; None if it is not cached."""
+        return self._listed.key_of(number)
+
+    def rank(self, key: SortKey) -> int:
+        """Return the number of orders before this key."""
+        return max(0, self.total - 1 - self._listed.rank(key))
+
+    def known_start(self, number: str, position: Json) -> tuple[SortKey, int] | None:
+        """Return key and position of a row that was read before; None if it is no longer cached."""
+        return self._listed.known_start(number, position)
+
+    def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
+        """Return the keys from a position on."""
+        end = self.total - first
+        mirrored = (start[0], self.total - 1 - start[1]) if start else None
+        return self._listed.window(max(0, end - size), min(size, end), mirrored)[::-1] if end > 0 else []

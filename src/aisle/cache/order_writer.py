@@ -27,12 +27,21 @@ from aisle.cache.field_parsing import (
     text_field,
 )
 from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, split_chunks, unseen_sql
-from aisle.cache.schema import IS_CLAIMED_SQL, MIN_SEARCH_PART, ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED, STATUS_SQL
+from aisle.cache.schema import (
+    CLAIMANT_SQL,
+    IS_CLAIMED_SQL,
+    MIN_SEARCH_PART,
+    ORDER_CLOSED,
+    ORDER_OPEN,
+    ORDER_PICKED,
+    PROGRESS_SQL,
+    STATUS_SQL,
+)
 from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.jobs.quantities import to_decimal
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
-from aisle.search_text import natural_key
+from aisle.search_text import natural_key, normalise_text
 
 NO_PICKUP_DATE = "~"
 """Sort value after every pickup date."""
@@ -50,6 +59,8 @@ class OrderRow(NamedTuple):
     sort: str
     text: str
     label: str
+    customer: str
+    """Normalised label, by which lists are sorted."""
     reference: str
     picked_quantity: int | float | None
     raw: str
@@ -87,6 +98,7 @@ def parse_order(service_row: object, lines: list[OrderLineRow] | None) -> OrderR
         natural_key(order_number),
         index_texts(order_number, text_field(raw, "reference"), *named),
         named[0] or named[1],
+        normalise_text(named[0] or named[1]),
         text_field(raw, "reference"),
         None if lines is None else sum(line.picked_quantity for line in lines),
         text,
@@ -221,12 +233,13 @@ def word_endings(text: str) -> str:
 
 
 _UPSERT_ORDER = """
-INSERT INTO orders (order_number, state, pickup, sort, text, label, reference, picked_quantity, raw, header_read_began,
-  lines_read_began, first_read_began)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO orders (order_number, state, pickup, sort, text, label, customer, reference, picked_quantity, raw,
+  header_read_began, lines_read_began, first_read_began)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (order_number) DO UPDATE SET
   state = excluded.state, pickup = excluded.pickup, sort = excluded.sort, text = excluded.text, label = excluded.label,
-  reference = excluded.reference, raw = excluded.raw, header_read_began = excluded.header_read_began,
+  customer = excluded.customer, reference = excluded.reference, raw = excluded.raw,
+  header_read_began = excluded.header_read_began,
   picked_quantity = ifnull(excluded.picked_quantity, picked_quantity),
   lines_read_began = ifnull(excluded.lines_read_began, lines_read_began)
 """
@@ -249,8 +262,10 @@ def write_orders(connection: apsw.Connection, reads: Sequence[OrderRead], read_b
 
 
 _UPDATE_STATUS = f"""
-UPDATE orders SET status = {STATUS_SQL}, claimed = {IS_CLAIMED_SQL}
-WHERE order_number IN (SELECT value FROM json_each(?)) AND (status <> {STATUS_SQL} OR claimed <> {IS_CLAIMED_SQL})
+UPDATE orders SET status = {STATUS_SQL}, claimed = {IS_CLAIMED_SQL}, claimant = {CLAIMANT_SQL},
+  progress = {PROGRESS_SQL}
+WHERE order_number IN (SELECT value FROM json_each(?))
+  AND (status, claimed, claimant, progress) <> ({STATUS_SQL}, {IS_CLAIMED_SQL}, {CLAIMANT_SQL}, {PROGRESS_SQL})
 """  # noqa: S608 - conditions of our own
 
 

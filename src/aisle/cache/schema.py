@@ -22,6 +22,12 @@ It is no generated column: SQLite does not use an index on such a column as a co
 
 IS_CLAIMED_SQL = "ifnull(raw ->> 'is_claimed', 0) IN (1, 'true')"
 
+CLAIMANT_SQL = f"CASE WHEN {IS_CLAIMED_SQL} THEN lower(ifnull(raw ->> 'claimed_by', '')) ELSE '~' END"
+"""Claimant of an order; a sort value after all names for an order that nobody has claimed."""
+
+PROGRESS_SQL = "ifnull(min(1.0, picked_quantity * 1.0 / nullif(raw ->> 'total_quantity', 0)), 0.0)"
+"""Picked share of an order, from 0 to 1."""
+
 IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 """Condition for a line closed short of the ordered quantity."""
 
@@ -67,11 +73,18 @@ CREATE TABLE orders (
   raw TEXT NOT NULL,
   first_read_began REAL NOT NULL DEFAULT 0,
   status TEXT NOT NULL DEFAULT '',
-  claimed INTEGER NOT NULL DEFAULT 0
+  claimed INTEGER NOT NULL DEFAULT 0,
+  customer TEXT NOT NULL DEFAULT '',
+  claimant TEXT NOT NULL DEFAULT '~',
+  progress REAL NOT NULL DEFAULT 0
 );
 CREATE INDEX orders_pickup ON orders (pickup, sort, order_number, status);
 CREATE INDEX orders_age ON orders (first_read_began, sort, order_number, status);
 CREATE INDEX orders_number ON orders (sort, order_number, status);
+CREATE INDEX orders_customer ON orders (customer, sort, order_number, status);
+CREATE INDEX orders_claimant ON orders (claimant, pickup, sort, order_number, status);
+CREATE INDEX orders_progress ON orders (progress, sort, order_number, status);
+CREATE INDEX orders_status ON orders (status, pickup, sort, order_number);
 CREATE INDEX orders_at_work ON orders (status, claimed, order_number) WHERE state = 0;
 CREATE INDEX orders_list
   ON orders (state, pickup, sort, order_number, text, status, claimed, reference, first_read_began);

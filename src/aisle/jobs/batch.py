@@ -16,7 +16,7 @@ from aisle.jobs.pages import turn_page
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
-from aisle.jobs.quantities import RECORD_CHOICES, may_be_number_of, name_of, to_decimal
+from aisle.jobs.quantities import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of, to_decimal
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -388,7 +388,8 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
     if first.kind in (ORDER, REFERENCE):
         return _add_order(state, first.key)
     if _is_count(code):
-        if may_be_number_of(first.kind, Decimal(code)):
+        is_usable = first.kind != PRODUCT or Decimal(code) >= MIN_RECORD_NUMBER  # no goods are scanned here
+        if is_usable and may_be_number_of(first.kind, Decimal(code)):
             return _ask_number(state, code, first)
         if _is_question_open(state):
             return _ask_count(state, code)

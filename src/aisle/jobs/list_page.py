@@ -10,7 +10,7 @@ from aisle.jobs import pages
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Turn
 from aisle.jobs.page_job import Page
 from aisle.jobs.pages import ListState
-from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Verdict, raw
+from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, raw
 from aisle.scan.meaning import Accepts, Scan, Text, TypedText, UnknownCode
 
 W = TypeVar("W", bound=ListState)
@@ -25,6 +25,8 @@ class Column(NamedTuple, Generic[R]):
     value: Callable[[R], Msg]
     is_optional: bool = False
     """True if it is left out while no row of the window has a value for it."""
+    sort: str = ""
+    """Name of the sort order that its heading chooses; empty for none."""
 
 
 class ListPage(Page[W], Generic[W, R]):
@@ -109,7 +111,13 @@ class ListPage(Page[W], Generic[W, R]):
             has_progress_bars=self.has_progress_bars,
             pane=self.pane(state),
             chips=self.chips(state),
+            sorts=tuple(column.sort for column in columns),
+            sorting=self.sorting(state),
         )
+
+    def sorting(self, state: W) -> Sorting | None:
+        """Return by which column the list is sorted, None if its headings do not sort."""
+        return None
 
     def chips(self, state: W) -> tuple[Chip, ...]:
         """Return the filters above the list of a wide screen."""

@@ -43,7 +43,8 @@ def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
 
 
 MIN_RECORD_NUMBER = Decimal(10)
-"""Smallest number read as that of a product, order or badge. Only locations and deliveries have shorter codes."""
+"""Smallest number read as that of an order or badge. Most quantities have one digit, and these records are of hardly
+any use where one is open: of one digit only what is scanned there is asked about (products, locations, deliveries)."""
 
 MAX_LIKELY_QUANTITY = Decimal(9999)
 """Largest likely quantity. A greater number that is known to the store names a record: labels have such codes."""
@@ -82,8 +83,9 @@ def has_decimal_point(code: str) -> bool:
 
 
 def query_by_number(value: Decimal, code: str) -> Query | None:
-    """Return the query for records with this number, or None if it can only be a quantity."""
-    if value != value.to_integral_value() or not value or not (code or "0").isdigit():
+    """Return the query for records with this number, or None if it can only be a quantity. `code` is the number as
+    typed (`007`, `2.5`) if the value does not say it; a product of numbers (`3*4`) is no code."""
+    if not value or not (has_decimal_point(code) or code.isdigit() if code else value == value.to_integral_value()):
         return None
     return Query("records_by_number", "records_by_number", {"code": code or f"{value.to_integral_value():f}"})
 
@@ -121,7 +123,7 @@ def matches_of_number(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds:
 
 def may_be_number_of(kind: str, value: Decimal) -> bool:
     """Return True if digits of this value may mean a record of that kind."""
-    return value >= MIN_RECORD_NUMBER or kind in (LOCATION, DELIVERY)
+    return value >= MIN_RECORD_NUMBER or kind in (LOCATION, DELIVERY, PRODUCT)
 
 
 def is_implausible(

@@ -244,6 +244,14 @@ PANE_ROWS = 14
 """Rows of the details of a row where they stand below its list."""
 
 
+class Sorting(NamedTuple):
+    """Column by which a list is sorted."""
+
+    sort: str
+    """Sort order of the column."""
+    is_descending: bool = False
+
+
 class ListView(NamedTuple):
     """Window on a list of any length."""
 
@@ -275,6 +283,10 @@ class ListView(NamedTuple):
     """Details of the row at the cursor, beside the list on a wide screen, below it on a narrower desk."""
     chips: tuple[Chip, ...] = ()
     """Filters above the list on a wide screen."""
+    sorts: tuple[str, ...] = ()
+    """Sort order that each heading chooses, empty for none."""
+    sorting: Sorting | None = None
+    """None if the headings do not sort."""
 
 
 class Series(NamedTuple):

@@ -184,7 +184,7 @@ def parse(
     if len(text) == 1:
         return _parse_letter(text, accepts, in_store_patterns)
     if accepts.quantity and _SIGNED_NUMBER.fullmatch(text):
-        return RefusedInput("input.no_quantity", text)
+        return _unless_code(RefusedInput("input.no_quantity", text))
     return _interpret_code(text, in_store_patterns)
 
 
@@ -237,11 +237,26 @@ def _parse_number(
     if text.isdigit() and text[0] != "0" and 1 <= int(text) <= numbered:
         return Choice(int(text))
     if accepts.quantity and sum(char.isdigit() for char in text) <= MAX_QUANTITY_DIGITS:
-        code = text if len(text) > 1 and text[0] == "0" and text.isdigit() else ""
-        return _check_quantity(_parse_decimal(text), text, accepts.decimals, code)
+        quantity = _check_quantity(_parse_decimal(text), text, accepts.decimals, _code_of_number(text))
+        return _unless_code(quantity) if isinstance(quantity, RefusedInput) else quantity
     if text == "0":
         return RefusedInput(choice_refusal(accepts), text) if accepts.choices else Back()
     return _interpret_code(text, in_store_patterns)
+
+
+def _code_of_number(text: str) -> str:
+    """Return a number as typed if its value does not say it: a code such as `007`, `1.0` or `1,5`; else empty."""
+    digits = text.rstrip(".,")
+    return digits if (digits[:1] == "0" and len(digits) > 1) or not digits.isdigit() else ""
+
+
+def _unless_code(refusal: RefusedInput) -> tuple[Interpretation, ...]:
+    """Return the refusal of a number as a quantity, unless the store has exactly this code (a PZN `-1234562`)."""
+    text = refusal.text
+    return (
+        Interpretation((text, text.casefold()), text),
+        Interpretation((), text, rank=_RANK_GUESSED, refusal=refusal.reason),
+    )
 
 
 def choice_refusal(accepts: Accepts) -> str:

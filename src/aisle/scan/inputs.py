@@ -20,6 +20,9 @@ ROW_KEY: Final = "row:"
 CHIP_KEY: Final = "chip:"
 """Beginning of the name of the key that chooses a chip, a filter above a list."""
 
+SORT_KEY: Final = "sort:"
+"""Beginning of the name of the key that sorts a list by a column."""
+
 TAB_KEY: Final = "tab:"
 """Beginning of the name of the key that opens the page of a tab."""
 

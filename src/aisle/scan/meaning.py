@@ -219,7 +219,8 @@ class Quantity(NamedTuple):
     code: str = ""
     """Text as typed or scanned, if it matters beside the value.
 
-    It begins with a zero and may be the number of an object, or it was multiplied (`3*4`) and is none.
+    It begins with a zero or has a decimal point and may be the code of an object, or it was multiplied (`3*4`) and is
+    none.
     """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -175,7 +175,8 @@ class Context:
     """Data of a repeated write that was confirmed before the database was restored."""
     leg_count: int = 0
     response_headers: dict[str, str] = field(default_factory=dict)
-    """Headers of the answer to a read."""
+    """Headers of the answer. That of a write is kept without them, and a repetition gets none."""
+    _record_counts: Counter[str] = field(default_factory=Counter)
     _deferred: list[Statement] = field(default_factory=list)
     _reserved_numbers: dict[str, range] = field(default_factory=dict)
     """Numbers of changes that were reserved before the end of the operation, by store."""
@@ -221,6 +222,12 @@ class Context:
     def mark_changed(self, store_number: str, topic: Topic, key: str) -> None:
         """Record that followers of this store (or of the chain) must read `key` again."""
         self._changes[store_number][(topic, key)] = None
+
+    def count_records(self, *, new: int = 0, changed: int = 0, same: int = 0) -> None:
+        """Count records of a request that the service did not have, that the request changes, or that stay the same."""
+        self._record_counts.update({"new": new, "changed": changed, "same": same})
+        counts = ", ".join(f"{name}={count:d}" for name, count in self._record_counts.items())
+        self.response_headers["Aisle-Records"] = counts
 
     def defer(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Defer rows of a statement to the end of the operation. Nothing later in it may read or write these rows."""

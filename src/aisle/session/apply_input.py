@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, TAB_KEY, TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
 from aisle.scan.meaning import (
     NUMBER_BESIDE_CODE,
     Back,
@@ -26,7 +26,7 @@ from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch import InputBatch
+from aisle.session.input_batch import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber, InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names, meaning_of_key
 from aisle.session.pin_required import PinCheck
@@ -39,17 +39,7 @@ if TYPE_CHECKING:
     from aisle.session.trace import Trace
 
 
-class _AskedNumber(NamedTuple):
-    """Number that is asked about: one at the pace of a scanner waits for `y` on its page, others to be typed again."""
-
-    page: tuple[Any, ...] = ()
-    quantity: Quantity | None = None
-    text: str = ""
-
-
-_NO_NUMBER = _AskedNumber()
-
-_NUMBER_QUESTIONS = ("input.confirm_fast_number", "input.number_after_refused_scan")
+_NUMBER_QUESTIONS = (CONFIRM_FAST_NUMBER, "input.number_after_refused_scan")
 """Message ids of the questions about a number."""
 
 
@@ -83,10 +73,8 @@ class InputHandler:
         self._tabs = tabs
         self._typed_line = typed_line
         self._trace = trace
-        self._asked_number = _NO_NUMBER
-        """Number that the line before asked about."""
-        self._waiting_number = _NO_NUMBER
-        """The same while the line after it is applied, which alone may be its `y`."""
+        self._waiting_number = NO_NUMBER
+        """Number that the line before asked about (`InputBatch.asked_number`), whose `y` may only be this line."""
 
     def apply(self, item: DecodedInput, at: float) -> None:
         """Apply one input; its effects are committed at the end of the batch."""
@@ -105,7 +93,7 @@ class InputHandler:
                 self._apply_key(name)
 
     def _apply_key(self, name: str) -> None:
-        self._waiting_number, self._asked_number = self._asked_number, _NO_NUMBER
+        self._waiting_number = self._batch.take_asked_number()
         self._apply_key_name(name)
         self._report_number_not_taken()
 
@@ -116,7 +104,7 @@ class InputHandler:
         elif meaning is not None:
             self._help_pages.close_for(meaning)
             self._meanings.apply(meaning, name)
-        elif name in CURSOR_KEYS or name.startswith((ROW_KEY, CHIP_KEY)):
+        elif name in CURSOR_KEYS or name.startswith((ROW_KEY, CHIP_KEY, SORT_KEY)):
             before = self._verdicts.current
             self._meanings.measure_visible_rows()
             self._meanings.feed(CursorKey(name), name)
@@ -163,7 +151,7 @@ class InputHandler:
         self._batch.serial += 1
         if line is None:
             return
-        self._waiting_number, self._asked_number = self._asked_number, _NO_NUMBER
+        self._waiting_number = self._batch.take_asked_number()
         self._batch.uncommitted += 1
         prepared = self._resolver.prepare(line)
         if prepared.reason == NUMBER_BESIDE_CODE:
@@ -173,8 +161,6 @@ class InputHandler:
             self._refuse(prepared.line._replace(text="" if is_secret else prepared.line.text), msg(prepared.reason), at)
         else:
             self._apply_prepared(prepared.line, at)
-        if number := self._batch.take_asked_number():
-            self._asked_number = _AskedNumber(text=number)
         if prepared.dropped:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
         self._report_number_not_taken()
@@ -182,8 +168,8 @@ class InputHandler:
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
         self._batch.serial += 1
-        if self._asked_number.text:
-            self._waiting_number, self._asked_number = self._asked_number, _NO_NUMBER
+        if self._batch.asked_number.text:
+            self._waiting_number = self._batch.take_asked_number()
         self._clear_open_line()
         text = "" if is_secret else "\n".join(line.text for line in lines)[:MAX_LINE]
         self._refuse(lines[-1]._replace(text=text), reason, at)
@@ -257,7 +243,7 @@ class InputHandler:
         elif isinstance(meaning, Quantity):
             meaning = self._resolver.scanned_record(line, meaning) or meaning
         if isinstance(meaning, Quantity | Back):  # the answer, another number, or never mind
-            self._waiting_number = _NO_NUMBER
+            self._waiting_number = NO_NUMBER
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
@@ -292,9 +278,8 @@ class InputHandler:
             if asked:
                 self._event_runner.answer(asked, UnknownCode(line.text), line.text)
                 return
-        self._asked_number = _AskedNumber(self._page.identity, quantity, line.text)
-        verdict = Verdict(ASK, msg("input.confirm_fast_number", text=line.text.strip(" ")))
-        self._event_runner.answer(verdict, UnknownCode(line.text), line.text)
+        self._batch.asked_number = AskedNumber(line.text, quantity, self._page.identity)
+        self._event_runner.answer(self._batch.asked_number.question, quantity, line.text)
 
     def _refuse_number(self, line: Line, reason: str) -> None:
         """Refuse a number at the pace of a scanner for this reason (message id)."""
@@ -310,7 +295,7 @@ class InputHandler:
 
     def _report_number_not_taken(self) -> None:
         """Add to the verdict that a number which was asked about is not taken, because nobody answered."""
-        waiting, self._waiting_number = self._waiting_number, _NO_NUMBER
+        waiting, self._waiting_number = self._waiting_number, NO_NUMBER
         if not waiting.text:
             return
         verdict, why = self._verdicts.current, raw_message(waiting.text.strip(" "))

@@ -160,10 +160,11 @@ class EventRunner:
     def _store_question(self) -> None:
         """Add the pending question to the journal unless it is the last event there."""
         self._page.drop_left_question()
-        question, verdict = self._page.question.to_store(), self._verdicts.current
+        question = self._page.question.to_store() or self._batch.to_store(self._page.stack.jobs)
+        verdict = self._verdicts.current
         if question and verdict and not self._store.unit_of_work.is_last_event(question):
-            context = self._context.current()
-            self._store.unit_of_work.add_answer(question, self._context.at, "", context, verdict)
+            context, text = self._context.current(), self._batch.asked_number.text
+            self._store.unit_of_work.add_answer(question, self._context.at, text, context, verdict)
 
     def resend_secrets(self) -> None:
         """Send the courier again what no file may hold."""

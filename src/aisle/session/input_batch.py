@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
-from aisle.session.job_stack import StackedJob, page_key
+from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 
 
@@ -77,6 +77,26 @@ MIN_CODE = 5
 """Length of the shortest text that is taken for a scanned code."""
 
 
+CONFIRM_FAST_NUMBER = "input.confirm_fast_number"
+"""Message id of the question whether a number at the pace of a scanner is a quantity."""
+
+
+class AskedNumber(NamedTuple):
+    """Number that is asked about: one at the pace of a scanner waits for `y` on its page, others to be typed again."""
+
+    text: str = ""
+    quantity: Quantity | None = None
+    page: tuple[Any, ...] = ()
+
+    @property
+    def question(self) -> Verdict:
+        """Return the question whether a number at the pace of a scanner is a quantity."""
+        return Verdict(ASK, msg(CONFIRM_FAST_NUMBER, text=self.text.strip(" ")))
+
+
+NO_NUMBER = AskedNumber()
+
+
 class _RejectedScan(NamedTuple):
     """Page and product whose quantity was open when a scan was refused."""
 
@@ -140,7 +160,8 @@ class InputBatch:
         self.has_failed = False
         """Whether a commit failed: the rest of the batch must not happen."""
         self._rejected_scan = _NO_REJECTED_SCAN
-        self._asked_number = ""
+        self.asked_number = NO_NUMBER
+        """Number that the last line made a question of."""
 
     def restart(self, page_before: tuple[Any, ...], question: PendingQuestion) -> None:
         """Begin the next batch."""
@@ -161,10 +182,27 @@ class InputBatch:
         if not rejected.product or rejected != _RejectedScan(page_key(stacked_jobs), product):
             return None
         self._rejected_scan = _NO_REJECTED_SCAN
-        self._asked_number = text
+        self.asked_number = AskedNumber(text)
         return Verdict(ASK, msg("input.number_after_refused_scan", text=text, label=label))
 
-    def take_asked_number(self) -> str:
-        """Return the number that the last line made a question of, once; empty if it made none."""
-        text, self._asked_number = self._asked_number, ""
-        return text
+    def take_asked_number(self) -> AskedNumber:
+        """Return the number that the last line made a question of, once."""
+        asked, self.asked_number = self.asked_number, NO_NUMBER
+        return asked
+
+    def to_store(self, stacked_jobs: Sequence[StackedJob]) -> Quantity | UnknownCode | None:
+        """Return what the journal keeps for a session that resumes the work: the number that waits for `y`, or an empty
+        code if a number would be asked about because of a refused scan."""
+        if self.asked_number.quantity:
+            return self.asked_number.quantity
+        is_rejected = self._rejected_scan.product and self._rejected_scan.page == page_key(stacked_jobs)
+        return UnknownCode("") if is_rejected or self.asked_number.text else None
+
+    def restore(self, meaning: Quantity | UnknownCode, text: str, stacked_jobs: Sequence[StackedJob]) -> Verdict | None:
+        """Restore what `to_store` returned, with its text; return the question if one was open."""
+        if isinstance(meaning, Quantity):
+            self.asked_number = AskedNumber(text, meaning, page_identity(stacked_jobs))
+            return self.asked_number.question
+        product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
+        self._rejected_scan = _RejectedScan(page_key(stacked_jobs), product)
+        return None

@@ -11,8 +11,10 @@ from aisle import __version__
 from aisle.errors import StorageError
 from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
 from aisle.jobs.view import INFO, Verdict, msg
+from aisle.scan.meaning import Ambiguous, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.pending_question import restore_question
 from aisle.session.pin_required import PinCheck
@@ -32,6 +34,7 @@ class SignInFlow:
     def __init__(
         self,
         page: Page,
+        batch: InputBatch,
         context: SessionContext,
         profile: ProfileInForce,
         store: StoreConnection,
@@ -41,6 +44,7 @@ class SignInFlow:
         fixed_person: SignIn | None = None,
     ) -> None:
         self._page = page
+        self._batch = batch
         self._context = context
         self._profile = profile
         self._store = store
@@ -115,9 +119,13 @@ class SignInFlow:
         unit_of_work = self._store.unit_of_work
         verdict = unit_of_work.resume(self._profile.current.store, user)
         self._verdicts.current = verdict or self._verdicts.current
-        meaning = unit_of_work.unanswered
-        if meaning is None:
-            return
-        self._page.question, verdict = restore_question(meaning, self._page.stack.jobs)
-        self._verdicts.current = verdict
-        unit_of_work.add_answer(meaning, self._context.at, "", self._context.current(), verdict)
+        unanswered, jobs = unit_of_work.unanswered, self._page.stack.jobs
+        match unanswered and unanswered.meaning:
+            case Ambiguous() | Multiplier() | Scan() as meaning:
+                self._page.question, self._verdicts.current = restore_question(meaning, jobs)
+            case Quantity() | UnknownCode() as meaning if unanswered:
+                asked = self._batch.restore(meaning, unanswered.text, jobs)
+                self._verdicts.current = asked or self._verdicts.current
+        if unanswered and (shown := self._verdicts.current):
+            context = self._context.current()
+            unit_of_work.add_answer(unanswered.meaning, self._context.at, unanswered.text, context, shown)

@@ -169,6 +169,7 @@ class Session:
         self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, self.inputs)
         self.sign_in = SignInFlow(
             self.page,
+            self.batch,
             self.context,
             self.profile,
             self.store,

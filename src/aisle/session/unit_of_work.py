@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from aisle import json_codec
 from aisle.errors import StorageError
@@ -11,8 +12,9 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
 from aisle.outbox.open_jobs import OpenJob
 from aisle.outbox.operation_record import Author
-from aisle.scan.meaning import Ambiguous, Multiplier, RefusedInput, Scan, UnknownCode
+from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, RefusedInput, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
+from aisle.session.input_batch import CONFIRM_FAST_NUMBER
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, is_readable, orders_by_job
 from aisle.session.terminal_settings import StoreAccess
 
@@ -118,6 +120,13 @@ class UnsentSecrets:
                 del self._secrets[name]
 
 
+class Unanswered(NamedTuple):
+    """Question or multiplier of a session that ended, a number it asked about, or an empty code for a refused scan."""
+
+    meaning: Meaning
+    text: str
+
+
 MAX_REPLAYED = 50
 """Events after which a snapshot of a job is stored, so that a resume replays no more."""
 
@@ -161,8 +170,8 @@ class UnitOfWork:
         self._refused_limit = RefusedInputLimit()
         self.has_failed = False
         """Whether the last commit failed."""
-        self.unanswered: Ambiguous | Multiplier | Scan | None = None
-        """Question or multiplier of the session whose work was resumed."""
+        self.unanswered: Unanswered | None = None
+        """What was open in the session whose work was resumed."""
         self._orders_in_work: Mapping[str, tuple[str, ...]] = {}
         """Orders of each job as the journal has them."""
 
@@ -219,7 +228,7 @@ class UnitOfWork:
 
     def add_answer(self, event: Event, at: float, raw: str, context: Context, verdict: Verdict) -> None:
         """Add an answer that the session itself gave; of a flood of refused inputs only the first are kept."""
-        if isinstance(event, RefusedInput | UnknownCode) and self._refused_limit.exceeds(raw, at):
+        if isinstance(event, RefusedInput | UnknownCode | Quantity) and self._refused_limit.exceeds(raw, at):
             return
         top = self._stack.top
         step = top.job.step_name(top.state)
@@ -331,8 +340,8 @@ class UnitOfWork:
         text = msg("session.resumed_from", terminal=terminal)
         return question._replace(detail=question.detail or text) if question else Verdict(INFO, text)
 
-    def _find_unanswered(self, session_id: str) -> Ambiguous | Multiplier | Scan | None:
-        """Return the last question or multiplier of an ended session if its page is on the screen again."""
+    def _find_unanswered(self, session_id: str) -> Unanswered | None:
+        """Return what was open at the end of a session if its page is on the screen again."""
         last, top = self._journal.last_event(session_id), self._stack.top
         if last is None or last.job_id or last.step_after != top.job.step_name(top.state):
             return None
@@ -340,9 +349,11 @@ class UnitOfWork:
             event = json_codec.from_text(Event, last.event)
         except Exception:  # another version wrote it
             return None
-        if isinstance(event, Scan):
-            return event if ask_measured_quantity.is_quantity_needed(self._stack.jobs, event) else None
-        return event if isinstance(event, Ambiguous | Multiplier) else None
+        if isinstance(event, Scan) and not ask_measured_quantity.is_quantity_needed(self._stack.jobs, event):
+            return None
+        is_open = isinstance(event, Ambiguous | Multiplier | Scan) or event == UnknownCode("")
+        is_asked = isinstance(event, Quantity) and last.verdict == CONFIRM_FAST_NUMBER
+        return Unanswered(event, last.raw) if is_open or is_asked else None
 
 
 def _job_title(job: str) -> Msg:

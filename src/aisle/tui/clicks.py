@@ -8,7 +8,7 @@ from textual.errors import NoWidget
 from textual.screen import Screen
 
 from aisle.jobs.view import Frame, ListView
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, TAB_KEY, DecodedInput, Key, typed_line
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
 from aisle.tui.line_widgets import LinesWidget
 from aisle.tui.mouse import DOUBLE_CLICK_S, ClickTarget, MouseInput
 
@@ -45,6 +45,8 @@ class ClickTranslator:
             return []
         if target.kind == "chip":
             return [] if is_double else [Key(f"{CHIP_KEY}{target.key}")]
+        if target.kind == "head":
+            return [] if is_double else [Key(f"{SORT_KEY}{target.key}")]
         if target.kind == "tab":
             return [] if is_double else [Key(f"{TAB_KEY}{frame.tabs[int(target.key)].name}")]
         row = _clicked_row(target, frame.view) if isinstance(frame.view, ListView) else None

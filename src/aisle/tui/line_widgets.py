@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from aisle.safe_text import width
-from aisle.tui.layout.styled_lines import StyledLine, line_width
+from aisle.tui.layout.styled_lines import StyledLine, base_role, line_width
 from aisle.tui.mouse import ClickTarget, click_target, is_row
 
 CLASS_PREFIX: Final = "line--"
@@ -107,7 +107,9 @@ class LinesWidget(Widget):
         if style is None:
             own = _drop_default_colours(self.rich_style)
             if role:
-                own += _drop_default_colours(self.get_component_rich_style(CLASS_PREFIX + role, partial=True))
+                own += _drop_default_colours(
+                    self.get_component_rich_style(CLASS_PREFIX + base_role(role), partial=True)
+                )
             style = self._role_styles[role] = own
         return style
 
@@ -141,7 +143,7 @@ class Body(LinesWidget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = _classes(
         "title", "rule", "bar", "quantity-bar", "location", "product", "quantity", "tote", "note", "label", "value",
-        "head", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
+        "head", "head-on", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
         "block", "row", "row-dim", "row-key", "mark", "mark-here", "choice-key", "choice", "hint-key", "hint",
         "chip", "chip-on", "chip-empty",
         "tone-late", "tone-warning", "tone-ready", "tone-quiet", "look-good", "look-wrong", "look-info", "look-ask",

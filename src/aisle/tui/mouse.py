@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from aisle.safe_text import width
-from aisle.tui.layout.styled_lines import StyledLine
+from aisle.tui.layout.styled_lines import StyledLine, role_argument
 from aisle.tui.layout.tones import LATE, QUIET, READY, WARNING
 
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1006h"
@@ -47,9 +47,9 @@ class ClickTarget(NamedTuple):
     """Key that a click stands for, or a row without a number."""
 
     kind: str
-    """`choice-key`, `hint-key` or `row-key`; `row` for a row without a number; `chip` or `tab`."""
+    """`choice-key`, `hint-key` or `row-key`; `row` for a row without a number; `chip`, `tab` or `head`."""
     key: str
-    """Key to type; the number of rows above it for a row without a number; the index of a chip or tab."""
+    """Key to type; the number of rows above it for a row without a number; the index of a chip or tab; a sort order."""
     text: str = ""
     """Text of the line of a row without a number."""
 
@@ -72,6 +72,8 @@ def click_target(line: StyledLine, x: int) -> ClickTarget | None:
         family = role.partition("-")[0]
         if x < end and family in ("chip", "tab"):
             return ClickTarget(family, str(sum(other.startswith(family) for _, other in line[:at])))
+        if x < end and role.startswith("head") and role_argument(role):
+            return ClickTarget("head", role_argument(role))
         if x < end and role == "cursor":
             number = _CURSOR_ROW.match(text)
             return ClickTarget("row-key", number[1]) if number else ClickTarget("row", "", _text(line))

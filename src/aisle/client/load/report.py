@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.client.load import cell_cleaning
@@ -205,6 +205,13 @@ class FileReport(NamedTuple):
     """Rows that were left out, and are not what the service has."""
     unchanged_rows: int = 0
     """Rows whose stock was loaded before with the same figure."""
+    states: Mapping[str, int] = {}
+    """Records that were new, changed and the same in the service before; empty if it does not say."""
+
+    @property
+    def is_same(self) -> bool:
+        """True if the service had all records of the loaded rows before, with the same values."""
+        return bool(self.records) and self.states.get("same") == self.records
 
 
 class LoadReport(NamedTuple):
@@ -265,15 +272,26 @@ class LoadReport(NamedTuple):
         more = f" and {len(stores) - MAX_STORES} more" if len(stores) > MAX_STORES else ""
         word = "store" if len(stores) == 1 else "stores"
         of = f", {word} {', '.join(map(clean, stores[:MAX_STORES]))}{more}" if stores else ""
-        begin = "Loaded" if any(file.loaded_rows for file in self.files) else "Nothing was loaded"
+        begin = "Loaded" if any(file.loaded_rows and not file.is_same for file in self.files) else "Nothing was loaded"
         return f"{begin} into {clean(self.service_name)}{of}."
 
 
 def _file_line(file: FileReport) -> str:
     many = "1 record" if file.records == 1 else f"{file.records} records"
     records = "" if file.records == file.loaded_rows else f" as {many}"
+    if file.is_same:
+        rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
+        rows = rows if file.rows == file.loaded_rows else f"0 of {file.rows} rows loaded, {file.loaded_rows}"
+        return f"{file.file}: {rows} there before with the same values."
     if not file.unchanged_rows:
-        return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}."
+        loaded, states = file.loaded_rows, {name: count for name, count in file.states.items() if count}
+        if sum(states.values()) != file.records or not states:
+            return f"{file.file}: {loaded} of {file.rows} rows loaded{records}."
+        same = states.pop("same", 0)
+        loaded -= 0 if records else same
+        before = f", {same} there before with the same values" if same else ""
+        changes = ", ".join(f"{count} {name}" for name, count in states.items())
+        return f"{file.file}: {loaded} of {file.rows} rows loaded{records} ({changes}){before}."
     if file.unchanged_rows == file.rows:
         rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
         return f"{file.file}: {rows} loaded before with the same figure."

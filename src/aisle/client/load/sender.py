@@ -8,6 +8,7 @@ import json
 import os
 import re
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -263,6 +264,8 @@ class FileLoad:
         self._rows = self._loaded_rows = self._loaded_records = 0
         self._already_loaded: list[int] = []
         self._rows_left = self._unchanged_rows = 0
+        self._states: Counter[str] = Counter()
+        """Records that were new, changed and the same in the service before."""
         self._refused_names: set[str] = set()
         """Orders and deliveries of the file that are not loaded."""
         self._stores: dict[str, None] = {}
@@ -283,6 +286,7 @@ class FileLoad:
             tuple(self._stores),
             self._rows_left,
             self._unchanged_rows,
+            {} if self._is_stock else self._states,
         )
 
     async def send_all(self) -> None:
@@ -456,6 +460,7 @@ class FileLoad:
         is_there = len(batch) == 1 and self._table.name in _ADVICE and _EXISTS_DIFFERENTLY.search(reason)
         differences = await self._differences(batch[0]) if is_there else None
         if not reason or differences == []:
+            self._states["same"] += differences == []
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
@@ -488,6 +493,7 @@ class FileLoad:
         except ContractError as error:
             return str(error)
         if outcome_of(response) is Outcome.ACCEPTED or _was_carried_out(response):
+            self._states.update(_record_counts(response))
             return ""
         raw = clean(message_of(response))
         self._refused_field = next(iter(_POOL_FIELD.findall(raw)), "")
@@ -588,6 +594,15 @@ def _in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -
         counted = {name: "stock_pool_1" if name == "counted_quantity" else name for name in names}
         body = body | {name: body[name] + kept.at_places(pool) for name, pool in counted.items()}
     return count._replace(body=body)
+
+
+def _record_counts(response: Response) -> dict[str, int]:
+    """Return how many records were new, changed and the same before; none if the service does not say."""
+    found = _RECORD_COUNTS.findall(response.headers.get("aisle-records", ""))
+    return {name: int(count) for name, count in found}
+
+
+_RECORD_COUNTS = re.compile(r"\b(new|changed|same)=(\d+)", re.ASCII)
 
 
 def _is_replayed(response: Response) -> bool:

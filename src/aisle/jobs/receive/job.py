@@ -42,7 +42,7 @@ from aisle.jobs.receive.receive_state import (
     parse_delivery_row,
     partly_received_note,
 )
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
@@ -278,7 +278,8 @@ class ReceiveJob(Job[ReceiveState]):
         return view.view(state)
 
     def handle(self, state: ReceiveState, event: Event, context: Context) -> Result:
-        return _report_unknown_location(self._handle(state, event, context))
+        turn = _report_booked_before(state, self._handle(state, event, context))
+        return _report_unknown_location(turn)
 
     def _handle(self, state: ReceiveState, event: Event, context: Context) -> Result:
         state = _apply_policy(state, context)
@@ -323,13 +324,34 @@ def _query_receiving_location(state: ReceiveState) -> tuple[Effect, ...]:
     return (Query("receiving_location", "location_use", {"location_code": location}),) if location else ()
 
 
+_BOOKING_VERDICTS = ("receive.put", "receive.put_last", "receive.undone")
+"""Verdicts that say themselves what was booked."""
+
+
+def _report_booked_before(before: ReceiveState, turn: Result) -> Result:
+    """Add to the verdict the goods in hand that were booked because something else was scanned or chosen."""
+    state, verdict, goods = turn.state, turn.verdict, turn.state.booked_before
+    if any(isinstance(effect, Write) for effect in turn.effects) and (verdict is None or not _says_booking(verdict)):
+        goods = before.in_hand
+    if verdict is None or goods is None:
+        return turn._replace(state=state._replace(booked_before=goods))
+    said = verdict._replace(detail=put_away.booked_before(state, goods, before.receiving_location))
+    return turn._replace(state=state._replace(booked_before=None), verdict=said)
+
+
+def _says_booking(verdict: Verdict) -> bool:
+    return verdict.text.id in _BOOKING_VERDICTS
+
+
 def _report_unknown_location(turn: Result) -> Result:
     """Add to the verdict on the first goods booked at the configured location that the store does not have it."""
     location, verdict = turn.state.unknown_location, turn.verdict
     entries = [each for effect in turn.effects if isinstance(effect, Write) for each in effect.body["storeproductlog"]]
     if not location or verdict is None or location not in [each.get("location_code") for each in entries]:
         return turn
-    told = verdict._replace(detail=msg("receive.unknown_location", place=location))
+    unknown = msg("receive.unknown_location", place=location)
+    detail = msg("frame.and_more", what=verdict.detail, more=unknown) if verdict.detail else unknown
+    told = verdict._replace(detail=detail)
     return turn._replace(state=turn.state._replace(unknown_location=""), verdict=told)
 
 

@@ -370,6 +370,17 @@ def _empty_hand(state: ReceiveState) -> ReceiveState:
     return state._replace(in_hand=None, history=history)
 
 
+def booked_before(state: ReceiveState, goods: GoodsInHand, location: str) -> Msg:
+    """Return which goods were booked before others were taken, where, and how often `u` takes them back."""
+    args: dict[str, Json] = {"quantity": goods.quantity, "label": goods.label}
+    if location:
+        return msg("receive.put", place=location, **args)
+    steps = next((n for n, step in enumerate(reversed(state.history), 1) if step.entries), 0)
+    if not steps or not state.delivery_number:
+        return msg("receive.put_nowhere", **args)
+    return msg("receive.put_nowhere_undo", keys=" ".join("u" * steps), **args)
+
+
 def put_away(state: ReceiveState, location: str, context: Context) -> Result:
     """Book the goods in hand at a location; with nothing in hand, make it the receiving location."""
     item = state.in_hand

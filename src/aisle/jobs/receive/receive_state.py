@@ -154,6 +154,8 @@ class ReceiveState(NamedTuple):
     unknown_location: str = ""
     """That location if the store does not have it, until that is said; else empty."""
     in_hand: GoodsInHand | None = None
+    booked_before: GoodsInHand | None = None
+    """Goods booked by an input that was about something else, until that is said."""
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
     pending_goods: GoodsInHand | None = None

@@ -10,15 +10,24 @@ from typing import NamedTuple
 
 from aisle.jobs import claims, pages
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page import Column, ListPage, next_of
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.quantities import not_an_order
 from aisle.jobs.supervisor.order import OrderState, order_pane
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, VIEW_NAMES, OrderFilter, describe_filter, query_arguments
+from aisle.jobs.supervisor.order_filter import (
+    BUILT_IN_VIEWS,
+    DIRECTIONS,
+    SORTS,
+    VIEW_NAMES,
+    OrderFilter,
+    describe_filter,
+    query_arguments,
+    with_sort,
+)
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
-from aisle.jobs.view import ASK, GOOD, Chip, DetailView, Msg, Row, Verdict, msg
-from aisle.scan.inputs import CHIP_KEY
+from aisle.jobs.view import ASK, GOOD, Chip, DetailView, Msg, Row, Sorting, Verdict, msg
+from aisle.scan.inputs import CHIP_KEY, SORT_KEY
 from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, TypedText, UnknownCode
 
 ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
@@ -180,6 +189,8 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             case CursorKey(key) if key.startswith(CHIP_KEY):
                 _, filter_ = BUILT_IN_VIEWS[int(key.removeprefix(CHIP_KEY))]
                 return apply_view(SavedView("", filter_), state, context)
+            case CursorKey(key) if key.startswith(SORT_KEY):
+                return self._sort_by(state, key.removeprefix(SORT_KEY), context)
             case CursorKey(key) if key in pages.MARK_KEYS:
                 marked = pages.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
                 return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
@@ -194,6 +205,17 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
                 typed = pages.with_typed_search(state, searched, self.letters(state))
                 return Turn(state) if typed is None else Turn(typed, (self.query(typed._replace(rows=()), context),))
         return super().handle_other_input(state, event, context)
+
+    def _sort_by(self, state: OrdersState, sort: str, context: Context) -> Result:
+        """Sort by a column, or in the other direction. The search stays."""
+        if sort not in SORTS:
+            return Turn(state)
+        return self.restart(
+            state._replace(filter=with_sort(state.filter, sort), search=state.typed or state.search), context
+        )
+
+    def sorting(self, state: OrdersState) -> Sorting:
+        return Sorting(state.filter.sort, DIRECTIONS[state.filter.direction])
 
     def _move_cursor(self, state: OrdersState, key: str, context: Context) -> Result:
         if not state.total:
@@ -320,8 +342,18 @@ def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
     )
 
 
-_DESK_ACTIONS: Actions = tuple(
-    Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind), letter) for letter, kind in ACTION_LETTERS.items()
+def _sort_by_next_column(state: OrdersState, context: Context) -> Result:
+    """Sort by the next column that the list shows, in walking order of the screen."""
+    shown = [column.sort for column in BOARD.visible_columns(state) if column.sort]
+    return BOARD.restart(
+        state._replace(filter=state.filter._replace(sort=next_of(shown, state.filter.sort), direction="ascending")),
+        context,
+    )
+
+
+_DESK_ACTIONS: Actions = (
+    *(Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind), letter) for letter, kind in ACTION_LETTERS.items()),
+    Action(msg("orders.sort"), _sort_by_next_column, "s"),
 )
 
 

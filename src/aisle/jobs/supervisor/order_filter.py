@@ -29,9 +29,10 @@ DUE_DAYS: Mapping[str, int | None] = {"any": None, "late": None, "today": 0, "to
 
 CLAIM_VALUES: Mapping[str, bool | None] = {"any": None, "claimed": True, "free": False}
 SHORT_VALUES: Mapping[str, bool] = {"any": False, "short": True}
-SORTS = ("pickup", "age", "number")
+SORTS = ("pickup", "age", "number", "customer", "state", "progress", "claim")
+DIRECTIONS: Mapping[str, bool] = {"ascending": False, "descending": True}
 
-FILTER_FIELDS = ("state", "due", "claim", "shorts", "sort", "reference")
+FILTER_FIELDS = ("state", "due", "claim", "shorts", "sort", "direction", "reference")
 """Fields of a filter, in the order of their numbers."""
 
 
@@ -43,6 +44,7 @@ class OrderFilter(NamedTuple):
     claim: str = "any"
     shorts: str = "any"
     sort: str = "pickup"
+    direction: str = "ascending"
     reference: str = ""
 
     def value(self, field: str) -> str:
@@ -77,6 +79,7 @@ def filter_values(field: str) -> tuple[str, ...]:
         "claim": tuple(CLAIM_VALUES),
         "shorts": tuple(SHORT_VALUES),
         "sort": SORTS,
+        "direction": tuple(DIRECTIONS),
         "reference": ("none",),
     }
     return known.get(field, ())
@@ -85,6 +88,12 @@ def filter_values(field: str) -> tuple[str, ...]:
 def with_value(filter_: OrderFilter, field: str, value: str) -> OrderFilter:
     """Return the filter with this value for the field."""
     return filter_._replace(**{field: "" if field == "reference" else value})
+
+
+def with_sort(filter_: OrderFilter, sort: str) -> OrderFilter:
+    """Return the filter sorted by this column; in the other direction if it is sorted by it already."""
+    is_reversed = filter_.sort == sort and filter_.direction == "ascending"
+    return filter_._replace(sort=sort, direction="descending" if is_reversed else "ascending")
 
 
 def parse_filter(saved: Args) -> OrderFilter:
@@ -100,6 +109,7 @@ def query_arguments(filter_: OrderFilter) -> Args:
     args: dict[str, Json] = {
         "status": list(STATUSES_BY_STATE[filter_.state]),
         "sort": filter_.sort,
+        "descending": DIRECTIONS[filter_.direction],
         "reference": filter_.reference,
         "claimed": CLAIM_VALUES[filter_.claim],
         "short": SHORT_VALUES[filter_.shorts],
@@ -114,6 +124,7 @@ FIELD_NAMES = {
     "claim": "orders.field_claim",
     "shorts": "orders.field_shorts",
     "sort": "orders.field_sort",
+    "direction": "orders.field_direction",
     "reference": "orders.field_reference",
 }
 
@@ -139,6 +150,12 @@ VALUE_NAMES = {
     ("sort", "pickup"): "orders.sort_pickup",
     ("sort", "age"): "orders.sort_age",
     ("sort", "number"): "orders.sort_number",
+    ("sort", "customer"): "orders.sort_customer",
+    ("sort", "state"): "orders.sort_state",
+    ("sort", "progress"): "orders.sort_progress",
+    ("sort", "claim"): "orders.sort_claim",
+    ("direction", "ascending"): "orders.direction_ascending",
+    ("direction", "descending"): "orders.direction_descending",
     ("reference", "none"): "orders.any",
 }
 

@@ -119,18 +119,20 @@ def _short_text(order: BoardOrder) -> Msg:
     return msg("orders.short", count=order.short_lines) if order.short_lines else raw("")
 
 
-_NUMBER = Column[BoardOrder](msg("head.order"), lambda order: raw(order.number))
-_PICKUP = Column[BoardOrder](msg("head.pickup"), lambda order: order.due)
-_STATE = Column(msg("orders.head_state"), _status_text)
+_NUMBER = Column[BoardOrder](msg("head.order"), lambda order: raw(order.number), sort="number")
+_PICKUP = Column[BoardOrder](msg("head.pickup"), lambda order: order.due, sort="pickup")
+_STATE = Column(msg("orders.head_state"), _status_text, sort="state")
 _PROGRESS = Column[BoardOrder](
-    msg("head.progress"), lambda order: msg("progress.of", done=order.picked, total=order.ordered)
+    msg("head.progress"), lambda order: msg("progress.of", done=order.picked, total=order.ordered), sort="progress"
 )
-_CLAIM = Column(msg("orders.head_claim"), claim_text, is_optional=True)
-_CUSTOMER = Column[BoardOrder](msg("head.customer"), lambda order: raw(order.customer))
+_CLAIM = Column(msg("orders.head_claim"), claim_text, is_optional=True, sort="claim")
+_CUSTOMER = Column[BoardOrder](msg("head.customer"), lambda order: raw(order.customer), sort="customer")
 _IDLE = Column[BoardOrder](msg("orders.head_idle"), lambda order: _age_text(order.idle_s), is_optional=True)
 _SHORT = Column(msg("orders.head_short"), _short_text, is_optional=True)
 DETAIL_COLUMNS = (
-    Column[BoardOrder](msg("orders.head_known_since"), lambda order: _age_text(order.known_s), is_optional=True),
+    Column[BoardOrder](
+        msg("orders.head_known_since"), lambda order: _age_text(order.known_s), is_optional=True, sort="age"
+    ),
     Column[BoardOrder](msg("orders.head_reason"), lambda order: raw(order.rejection_reason), is_optional=True),
     Column[BoardOrder](msg("orders.head_reference"), lambda order: raw(order.reference), is_optional=True),
 )

@@ -197,6 +197,7 @@ async def _create_deliveries(
         number, print_, field = body["order_number"], body_fingerprint(body), f"orders[{index}]"
         check_code(number, "the number of a delivery", f"{field}.order_number")
         before, status = known.get(number, ("", DELIVERY_OPEN))
+        ctx.count_records(new=not before, changed=bool(before) and before != print_, same=before == print_)
         if before == print_:
             continue
         if before and not override:

@@ -187,6 +187,8 @@ async def _write_store_locations(ctx: Context, store: Store, bodies: list[tuple[
         ctx.mark_changed(store.number, "location", code)
     changes = [audit.AuditChange("location", code, before[code], _audited_fields(known[code])) for code in codes]
     await audit.record_changes(ctx, store.number, changes)
+    different = sum(change.before != change.after for change in changes if change.key not in new)
+    ctx.count_records(new=len(new), changed=different, same=len(codes) - len(new) - different)
     rows = [
         (store.number, code, seq, natural_sort_key(code), ctx.now, order, pool, tags, search_key((code, tags)), carrier)
         for code, (seq, order, pool, tags, carrier) in known.items()

@@ -99,6 +99,7 @@ async def _create_new_orders(ledger: Ledger, logs: LogWriter, bodies: list[tuple
         if number not in known:
             known[number] = print_
             fresh.append((index, body, print_))
+    ctx.count_records(new=len(fresh), same=len(bodies) - len(fresh))
     if not fresh:
         return
     order_seq = await ctx.next_numbers(store.number, "order", len(fresh))

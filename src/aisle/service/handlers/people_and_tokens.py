@@ -148,6 +148,9 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
         if before and (badge not in known or _PIN_HASH_FIELD in body or (before.user, before.role) != (user, role)):
             await ctx.tx.run(people_and_tokens.TOKENS_OF_PERSON_REVOKE, store, badge, ctx.now)
     await audit.record_changes(ctx, store, changes)
+    for change in changes:
+        is_same = change.before == change.after
+        ctx.count_records(new=not change.before, changed=bool(change.before) and not is_same, same=is_same)
     return SUCCESS
 
 

@@ -150,7 +150,9 @@ async def save_products(ctx: Context, stored: dict[str, Body], new: dict[str, Bo
     await ctx.tx.run_many(
         sql.CODE_ADD, [(code, number) for number, item in changed.items() for code in code_keys_of_product(item)]
     )
-    change_product_count(ctx, len(changed.keys() - stored.keys()))
+    new_count = len(changed.keys() - stored.keys())
+    ctx.count_records(new=new_count, changed=len(changed) - new_count, same=len(new) - len(changed))
+    change_product_count(ctx, new_count)
     for number in changed:
         ctx.mark_changed(CHAIN, "product", number)
 

@@ -128,6 +128,8 @@ async def _save(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], ch
         for one, own in ((one, _prices(data)) for one, data in changed.items())
     ]
     await audit.record_changes(ctx, store.number, changes)
+    same = sum(one in old and old[one][1] == data for one, data in changed.items())
+    ctx.count_records(new=len(new), changed=len(changed) - len(new) - same, same=same)
     seq = await ctx.next_numbers(store.number, "store_product", len(new)) if new else 0
     ids = {one: seq + n for n, one in enumerate(new)}
     await ctx.tx.run_many(

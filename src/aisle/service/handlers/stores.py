@@ -65,9 +65,11 @@ async def create_stores(ctx: Context, call: OperationCall) -> bytes:
         if number in known:
             ordinal, old = known[number]
             merged = old | body
+            ctx.count_records(changed=merged != old, same=merged == old)
             changes.append(audit.AuditChange("store", number, old, merged))
         else:
             ordinal, merged = await ctx.next_numbers(CHAIN, "store"), body
+            ctx.count_records(new=1)
             changes.append(audit.AuditChange("store", number, {}, merged))
         await ctx.tx.run(sql.STORE_SET, *_store_row(ordinal, merged))
         known[number] = (ordinal, merged)

@@ -17,9 +17,10 @@ _NO_STORE = {"Cache-Control": "no-store"}
 async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequest) -> OperationResult:
     """Run a write, or return the stored answer of a repetition."""
     if operation.handler.has_secrets:
-        return OperationResult(200, await _run_handler(ctx, operation, request), headers=_NO_STORE)
+        body = await _run_handler(ctx, operation, request)
+        return OperationResult(200, body, headers=_NO_STORE | ctx.response_headers)
     if request.idempotency_key is None:
-        return OperationResult(200, await _run_handler(ctx, operation, request))
+        return OperationResult(200, await _run_handler(ctx, operation, request), headers=ctx.response_headers)
     store_number = await _key_scope(ctx, request.call)
     key = request.idempotency_key
     scope = (store_number, key if store_number != CHAIN else _token_key(ctx, key))
@@ -35,7 +36,8 @@ async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequ
     await _check_confirmed_keys(ctx, request, scope[0])
     try:
         async with ctx.tx.savepoint():
-            return OperationResult(200, await _run_handler(ctx, operation, request, scope))
+            body = await _run_handler(ctx, operation, request, scope)
+            return OperationResult(200, body, headers=ctx.response_headers)
     except Refusal as refusal:
         if not refusal.is_deterministic or request.replay:  # A repeated write may only wait for those of others.
             raise

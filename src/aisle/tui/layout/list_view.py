@@ -79,6 +79,9 @@ MIN_LEGIBLE_CELLS = 14
 MAX_USUAL_LENGTHS = 3
 """Usual maximum number of lengths of a cell."""
 
+SORT_SIGNS, ASCII_SORT_SIGNS = "▲▼", "^v"
+"""Signs of the column by which a list is sorted: ascending, descending."""
+
 EMPTY_CELL = raw("")
 """Empty cell."""
 
@@ -256,7 +259,8 @@ def _drop_empty_columns(view: ListView) -> ListView:
     if len(kept) == len(columns):
         return view
     rows = tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in view.rows)
-    return view._replace(column_heads=tuple(view.column_heads[at] for at in kept), rows=rows)
+    sorts = tuple(view.sorts[at] for at in kept) if view.sorts else ()
+    return view._replace(column_heads=tuple(view.column_heads[at] for at in kept), rows=rows, sorts=sorts)
 
 
 def _first_visible(view: ListView, rows: int) -> int:
@@ -271,13 +275,18 @@ def _draw_table(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox,
     gutter = _gutter_width(view, rows, first, box)
     gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
     space = box.cells - gutter - (MIN_BAR_CELLS + gap if view.has_progress_bars and box.cells >= MEDIUM_CELLS else 0)
-    cells, heads, columns, tones = _size_table(view, rows, space, gap, box.writer, with_heads=with_heads)
+    sized = _size_table(view, rows, space, gap, box.writer, with_heads=with_heads)
+    cells, heads, columns, tones, _ = sized
     cells = with_distinct_names(cells, columns[0], box.writer)
     counted = _columns_with_ids(view.rows, COUNTED_ID, any)
     right = [at in counted or is_right for at, is_right in enumerate(number_columns(cells, len(columns)))]
     used = gutter + sum(columns) + gap * (len(columns) - 1)
     share = min(24, box.cells - used - gap) if box.cells >= 60 else 0
-    lines = [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.writer)] if heads else []
+    lines = (
+        [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.writer, sized.head_roles)]
+        if heads
+        else []
+    )
     for index, (row, texts, row_tones) in enumerate(zip(rows, cells, tones, strict=True), first):
         line = table_line(texts, columns, right, gap, gutter, ("cell", "cell-dim"), box.writer, row_tones)
         line = [*_row_lead(view, row, index, gutter), *line[1:]]
@@ -297,6 +306,8 @@ class SizedTable(NamedTuple):
     columns: list[int]
     tones: list[list[str]]
     """Tone of each cell, empty for none."""
+    head_roles: list[str]
+    """Role of each heading."""
 
     @property
     def is_whole(self) -> bool:
@@ -335,16 +346,16 @@ def _size_table(
         ]
         if names > level:
             cells = [[writer.write(row.cells[0], names), *texts[1:]] for row, texts in zip(rows, cells, strict=True)]
-        heads = [writer.write(head, level) for head in view.column_heads] if with_heads else []
+        heads = _heads(view, writer, level, table_cells) if with_heads else []
         kept = _distinct_columns(cells, table_cells, gap)
         cells, tones = _pick_columns(cells, kept), _pick_columns(all_tones, kept)
         heads = [heads[at] for at in kept] if heads else []
         lines = [*cells, heads] if heads else cells
         words, moments = _columns_with_ids(view.rows, STATE_ID_PREFIX), _columns_with_ids(view.rows, TIME_ID_PREFIXES)
         columns = column_widths(lines, table_cells, gap, words, moments, name_cells=min(name_cells, table_cells // 3))
-        shorter = {writer.write(head, level): writer.write(head, 0) for head in view.column_heads}
+        shorter = dict(zip(_heads(view, writer, level, table_cells), _heads(view, writer, 0, table_cells), strict=True))
         heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
-        return SizedTable(cells, heads, columns, tones)
+        return SizedTable(cells, heads, columns, tones, [_head_role(view, at) for at in kept])
 
     all_tones = [[tone_of(cell) for cell in row.cells] for row in rows]
     dates = 9 if table_cells >= MIN_HOUR_CELLS else 0
@@ -354,6 +365,24 @@ def _size_table(
     short = sized(0, 0)
     long = sized(0, dates) if dates else short
     return long if len(long.columns) == len(short.columns) and long.is_legible else short
+
+
+def _heads(view: ListView, writer: MessageWriter, level: int, table_cells: int) -> list[str]:
+    """Return the headings; on a wide screen a sign says by which column the list is sorted, in which direction."""
+    texts = [writer.write(head, level) for head in view.column_heads]
+    if view.sorting is None or view.sorting.sort not in view.sorts or table_cells < MEDIUM_CELLS:
+        return texts
+    at = view.sorts.index(view.sorting.sort)
+    signs = ASCII_SORT_SIGNS if writer.is_ascii else SORT_SIGNS
+    texts[at] = f"{texts[at]} {signs[view.sorting.is_descending]}"
+    return texts
+
+
+def _head_role(view: ListView, at: int) -> str:
+    """Return the role of a heading, with the sort order that a click on it chooses."""
+    if view.sorting is None or not view.sorts[at]:
+        return "head"
+    return f"{'head-on' if view.sorts[at] == view.sorting.sort else 'head'}:{view.sorts[at]}"
 
 
 def _lengths_to_try(rows: Sequence[Row], writer: MessageWriter) -> Iterator[tuple[int, int]]:

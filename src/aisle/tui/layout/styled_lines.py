@@ -16,7 +16,7 @@ StyledLine = list[StyledSpan]
 ROLES = (
     "title", "user", "rule", "bar", "place-bar", "quantity-bar",
     "location", "product", "quantity", "tote", "note", "label", "value",
-    "head", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
+    "head", "head-on", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
     "block", "row", "row-dim", "row-key", "mark", "mark-here",
     "choice-key", "choice", "hint-key", "hint", "prompt", "typed", "caret",
     "verdict-good", "verdict-wrong", "verdict-info", "verdict-ask",
@@ -24,7 +24,20 @@ ROLES = (
     "look-good", "look-wrong", "look-info", "look-ask",
     "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
 )  # fmt: skip
-"""All roles; each is a component class of the screen widget (`screen--title`), with its colours in `styles/`."""
+"""All roles; each is a component class of the screen widget (`screen--title`), with its colours in `styles/`.
+
+A heading that sorts has its sort order after a colon (`head:pickup`).
+"""
+
+
+def base_role(role: str) -> str:
+    """Return a role without its argument."""
+    return role.partition(":")[0]
+
+
+def role_argument(role: str) -> str:
+    """Return the argument of a role, empty for none."""
+    return role.partition(":")[2]
 
 
 class StyledScreen(NamedTuple):

@@ -186,11 +186,15 @@ _HEADERS_OF_STATUS: dict[int, Schema] = {
 _FEATURES_HEADER: Schema = {
     "Aisle-Features": {"description": "The extensions that this service has.", "schema": {"type": "string"}}
 }
-_REPLAYED_HEADER: Schema = {
+_HEADERS_OF_WRITE: Schema = {
+    "Aisle-Records": {
+        "description": "How many records were new, changed and the same before; of writes of records.",
+        "schema": {"type": "string", "examples": ["new=1, changed=0, same=2"]},
+    },
     "Idempotency-Replayed": {
         "description": "true: this is what was answered the first time.",
         "schema": {"type": "string", "enum": ["true"]},
-    }
+    },
 }
 
 
@@ -201,7 +205,7 @@ def responses(result: Schema, *, write: bool, names_resource: bool, checks_versi
     """
     success = {
         "description": "Done" if write else "What was asked for",
-        "headers": _FEATURES_HEADER | (_REPLAYED_HEADER if write else {}),
+        "headers": _FEATURES_HEADER | (_HEADERS_OF_WRITE if write else {}),
         "content": {JSON_TYPE: {"schema": result}},
     }
     statuses = {

@@ -1,0 +1,68 @@
+"""What the report of a load says of each kind of record: how many were new, changed, and there before."""
+
+import pytest
+
+from aisle.client.load import load as load_files
+from tests.load.test_load_report import DELIVERY, ORDER, load, loaded
+from tests.load.test_repeated_loads import World, stocked
+
+PERSON = "store_number,badge,user,name,role"
+KINDS = {
+    "stores.csv": ("store_number,store_name,is_warehouse", "5,Five,false", "6,Six,false", "5,Fünf,false"),
+    "products.csv": ("product_number,product_name,price", "A,a,1", "B,b,2", "A,a,1.50"),
+    "attributes.csv": ("product_number,brand_code", "P,x", "Q,x", "P,y"),
+    "free_fields.csv": ("product_number,sort_order,key,value", "P,1,k,x", "Q,1,k,x", "P,1,k,y"),
+    "prices.csv": ("product_number,price", "P,5", "Q,6", "P,7"),
+    "discount_prices.csv": ("product_number,discount_price", "P,0.5", "Q,0.6", "P,0.7"),
+    "locations.csv": ("store_number,location_code,location_order", "1,C,", "1,D,", "1,C,7"),
+    "people.csv": (PERSON, "1,0012,anna,Anna,", "1,0013,bert,Bert,", "1,0012,anna,Ann,"),
+    "store_products.csv": ("store_number,product_number,min", "1,P,1", "1,Q,1", "1,P,0"),
+    "orders.csv": (ORDER, "1,O1,1,P,1,,,", "1,O2,1,P,1,,,", ""),
+    "deliveries.csv": (DELIVERY, "1,D1,1,1,P,1,", "1,D2,1,1,P,1,", ""),
+}
+OF_PRODUCTS = ("attributes.csv", "free_fields.csv", "prices.csv", "discount_prices.csv")
+"""Files that change products, of which no record is new."""
+
+
+@pytest.mark.parametrize("file", KINDS)
+async def test_new_and_changed_records_and_those_before_are_counted(file: str, world: World) -> None:
+    header, first, second, changed = KINDS[file]
+    stocked(world)
+    await loaded(world)
+    word = "changed" if file in OF_PRODUCTS else "new"
+    same = "there before with the same values."
+
+    async def said(*rows: str) -> str:
+        lines = (await load(world, file, header, *rows)).lines()
+        return next(line.removeprefix(f"{file}: ") for line in lines if line.startswith(f"{file}: "))
+
+    assert await said(first) == f"1 of 1 rows loaded (1 {word})."
+    assert await said(first) == f"1 row, {same}"
+    assert await said(first, second) == f"1 of 2 rows loaded (1 {word}), 1 {same}"
+    assert await said(first, second) == f"2 rows, all {same}"
+    assert await said(first, "bad" + "," * 20 + "x") == f"0 of 2 rows loaded, 1 {same}"
+    if changed:
+        assert await said(changed, second) == f"1 of 2 rows loaded (1 changed), 1 {same}"
+
+
+async def test_lines_of_an_order_are_one_record(world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    rows = ["1,O1,1,P,1,,,", "1,O1,2,Q,1,,,"]
+    assert (
+        "orders.csv: 2 of 2 rows loaded as 1 record (1 new)." in (await load(world, "orders.csv", ORDER, *rows)).lines()
+    )
+    again = await load(world, "orders.csv", ORDER, *rows)
+    assert "orders.csv: 2 rows, all there before with the same values." in again.lines()
+    more = await load(world, "orders.csv", ORDER, *rows, "1,O2,1,P,1,,,")
+    assert "orders.csv: 3 of 3 rows loaded as 2 records (1 new), 1 there before with the same values." in more.lines()
+
+
+async def test_a_load_of_what_is_there_loads_nothing(world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    world.clear()
+    world.write("products.csv", "product_number,price", "P,1", "Q,2", "R,3")
+    async with world.client() as client:
+        report = await load_files(world.folder / "files", client, service_name="S")
+    assert report.lines()[0] == "Nothing was loaded into S."
