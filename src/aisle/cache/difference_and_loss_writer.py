@@ -9,21 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
 from aisle.cache.field_parsing import RawRow
-from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK
+from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK, LogRow
 from aisle.cache.price import prices_of
 from aisle.cache.product_writer import encode_keys
 from aisle.host.database import fetch
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.undo_reference import UNDO_PREFIX
-
-if TYPE_CHECKING:
-    from aisle.cache.log_writer import LogRow
 
 STATUS_REVIEWED = "2"
 """Value of `review_status` for an approved entry, in the numbers of our own service. interface: review_status."""
@@ -57,7 +54,7 @@ AND EXISTS (SELECT 1 FROM log_undo b WHERE b.name IN (number_name, moment_name))
 """
 
 
-LogEntries = Sequence[tuple["LogRow", RawRow]]
+LogEntries = Sequence[tuple[LogRow, RawRow]]
 """Entries, each with its parsed row."""
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import apsw
 
 from aisle.cache.difference_and_loss_writer import write_differences
 from aisle.cache.field_parsing import RawRow, dump_row, key_field, require_object, text_field
-from aisle.cache.log_schema import UNDO_MARK
+from aisle.cache.log_schema import UNDO_MARK, LogRow
 from aisle.cache.product_writer import changed_rows
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
@@ -39,20 +38,6 @@ DELETE FROM log WHERE key IN (
   ORDER BY at LIMIT ?
 )
 """  # noqa: S608 - a condition of our own
-
-
-class LogRow(NamedTuple):
-    """A log entry as stored.
-
-    `at`: time of the event, ISO 8601 UTC, empty if unknown. `text`: normalised search text.
-    """
-
-    key: str
-    at: str
-    product_number: str
-    app_user_name: str
-    text: str
-    raw: str
 
 
 def parse_log_entry(service_row: object) -> LogRow:

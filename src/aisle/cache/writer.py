@@ -47,7 +47,7 @@ from aisle.cache.product_writer import (
     write_surrounding,
 )
 from aisle.cache.schema import ABSENT_ORDERS, FEED_ENTRIES, MAX_KEYED_CHANGES
-from aisle.cache.store_writer import (
+from aisle.cache.store_lists_writer import (
     delete_unseen_locations,
     delete_unseen_stores,
     parse_assignment,

@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from aisle.cache.schema import ABSENT_ORDERS
-from aisle.cache.store_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import fetch_one, transaction
 

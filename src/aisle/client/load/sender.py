@@ -53,7 +53,7 @@ from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress
 from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import location_codes, read_units
 from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
-from aisle.client.load.store_prices import warn_of_own_prices
+from aisle.client.load.store_price_warnings import warn_of_own_prices
 from aisle.client.load.store_zones import read_zone
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response

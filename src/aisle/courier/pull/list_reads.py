@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from aisle.cache.store_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, WriteResult
 from aisle.client import Client
 from aisle.client.client import pages_by_count

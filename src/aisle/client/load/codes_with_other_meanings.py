@@ -1,4 +1,4 @@
-"""Codes of a file that mean something else in the service, or nothing: badges, barcodes of lines, locations of orders.
+"""Codes of a file that mean something else in the service too, or nothing: badges, barcodes, locations of orders.
 
 Products and locations are loaded before people, orders and deliveries, so that the service's lists are up to date.
 """

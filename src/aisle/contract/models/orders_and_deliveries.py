@@ -1,4 +1,4 @@
-"""Customer orders, their creation and changes; deliveries (interface: Customer order, Deliveries)."""
+"""Customer orders and deliveries: their creation and changes (interface: Customer order, Deliveries)."""
 
 from __future__ import annotations
 
