@@ -84,7 +84,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Deselect what is marked `full`, unless AISLE_FULL=1 asks for it (`python -m tests.full`).
 
     Of a test of many cases about `CASES` stay in the default run, and of each argument every value that was drawn; of
-    one marked `sampled(n)` no more than every n-th, and of one marked `every_case` all. The others are marked `full`.
+    one marked `sampled(n)` no more than every n-th, and of one marked `every_case` all; and each case marked `drawn`,
+    which goes where no other case does. The others are marked `full`.
     In the default run a test with processes of its own, which may starve on a crowded machine, has one more try; the
     closing line counts it, and the summary says where it was.
     """
@@ -112,16 +113,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _drawn(table: pytest.Mark, first: int) -> pytest.Mark:
-    """Return the table with every n-th of its cases, counted from `first`, without those of the long runs."""
+    """Return the table with every n-th of its cases, counted from `first`, and those marked `drawn`.
+
+    Cases of the long runs are left out.
+    """
     names, values, *more = table.args
     ids = table.kwargs.get("ids")
     cases = [*values]
     named = [*ids] if isinstance(ids, list | tuple) else [None] * len(cases)
-    kept = [at for at, case in enumerate(cases) if not any(mark.name == "full" for mark in getattr(case, "marks", ()))]
+    marks = [{mark.name for mark in getattr(case, "marks", ())} for case in cases]
+    kept = [at for at, of_case in enumerate(marks) if "full" not in of_case]
     if not kept:
         return table
     every = math.ceil(len(kept) / CASES)
-    kept = kept[first % every :: every]
+    kept = [at for n, at in enumerate(kept) if (n - first) % every == 0 or "drawn" in marks[at]]
     options = {**table.kwargs, "ids": [named[at] for at in kept]} if isinstance(ids, list | tuple) else table.kwargs
     return pytest.mark.parametrize(names, [cases[at] for at in kept], *more, **options).mark
 
@@ -166,6 +171,7 @@ def _sampled_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             continue
         places = _places(cases)
         kept = {n for n, place in enumerate(places) if (sum(place) + len(name)) % every == 0}
+        kept |= {n for n, case in enumerate(cases) if case.get_closest_marker("drawn")}
         seen = {(axis, value) for n in kept for axis, value in enumerate(places[n])}
         for n, place in enumerate(places):
             if len(place) > 1 and not seen.issuperset(enumerate(place)):

@@ -28,7 +28,7 @@ from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
 from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
 from tests.service.test_monitoring import figures
-from tests.service.world import API, World
+from tests.service.world import API, LOGS, World
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -263,12 +263,32 @@ def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     assert [passes(lost, "S1"), passes(lost, "S1"), passes(lost, "S2")] == [True, False, True]
     assert [passes("%s failed; request %s", "list-stores", n) for n in range(3)] == [True, False, False]
     assert [passes("Invalid UTF-8 sequence received from client.") for _ in range(2)] == [True, False]
+    assert [passes("SSL connection is closed") for _ in range(2)] == [True, False]
     assert passes("database lost: %s of %s", "x", "y")
     assert passes("database lost: %s of %s", "x", "y")
     now[0] = 61
     assert passes(lost, "S1")
     with repeats_filtered():
         assert any(isinstance(one, RepeatFilter) for one in logging.getLogger("aisle.service").filters)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_request_waits_as_its_own_caller(world: World, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    callers: list[str] = []
+    read = world.service.database.read
+
+    async def note(work: Any) -> Any:
+        callers.append(CALLER.get())
+        return await read(work)
+
+    monkeypatch.setattr(world.service.database, "read", note)
+    CALLER.set("a stranger whose request came before")
+    async with world.open_client(world.token("staff", ["S1"])) as client:
+        await world.send(
+            method, LOGS if method == "POST" else "/stores", {} if method == "POST" else None, client=client
+        )
+    assert callers
+    assert all(caller.startswith("127.0.0.1 ") for caller in callers)
 
 
 def test_an_address_of_the_newer_kind_stands_for_its_network() -> None:

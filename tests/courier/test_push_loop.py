@@ -191,6 +191,15 @@ async def test_a_doubt_that_no_key_can_settle_stops_its_lane_alone(rig: Rig) -> 
     assert rig.fake.calls[PUT] == 2
 
 
+@pytest.mark.parametrize("status", [409, 422])
+async def test_a_write_whose_key_is_known_from_an_earlier_try_is_in_doubt(rig: Rig, status: int) -> None:
+    body = {"success": False, "errors": [{"field": "Idempotency-Key", "message": "This key was used."}]}
+    rig.fake.fail(PUT, answer_lost, says(status, body=body, Aisle_Features=OWN))
+    rig.desk.write(update("O1", {1: 2}))
+    await rig.deliver()
+    assert rig.desk.states() == ["in_doubt"]
+
+
 async def test_unsent_request_is_retried_without_keys(rig: Rig) -> None:
     rig.fake.features = ""
     rig.fake.fail(PUT, lost_before, lost_before)

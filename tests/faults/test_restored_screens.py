@@ -124,7 +124,7 @@ Losing = Callable[[World, Path, Person, tuple[Work, ...]], Awaitable[None]]
 WORKS = [(pick,), (move,), (lose,), (move, pick), (lose, move, pick)]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("works", WORKS, ids=lambda works: "+".join(work.__name__ for work in works))
 @pytest.mark.parametrize("losing", [all_at_once, half_of_it, twice, not_read_back, told_of_one])
 async def test_no_figure_is_off_and_nobody_else_is_blamed(

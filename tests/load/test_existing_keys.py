@@ -316,3 +316,28 @@ async def test_a_code_that_a_split_cell_takes_away_is_free(world: World) -> None
     await load(world, FIRST | {"products.csv": [f"A,a,{FREE},,{ONE}"]})
     _, notes = await load(world, {"products.csv": [f"A,a,{FREE}/{TWO},,", f"B,b,{ONE},,"]})
     assert not any("two products" in note for note in notes)
+
+
+UNIT = '"[{{""unit_barcode"": ""{}"", ""unit_quantity"": 6}}]"'.format
+UNITS = [
+    ([f"A,,{UNIT(ONE)}", f"B,{ONE},"], f"barcode is on two products: {ONE} of B is also of A"),
+    ([f"A,{ONE},", f"B,,{UNIT(ONE)}"], f"units is on two products: {ONE} of B is also of A"),
+    ([f"A,,{UNIT(ONE)}", f"B,,{UNIT(ONE)}"], f"units is on two products: {ONE} of B is also of A"),
+    ([f"A,,{UNIT(ONE)}", f"B,{TWO}/{ONE},"], f"barcodes_array is on two products: {ONE} of B is also of A"),
+    ([f"A,,{UNIT(ONE)}", f"B,{TWO},{UNIT(FREE)}"], ""),
+]
+
+
+@pytest.mark.parametrize(("rows", "words"), UNITS)
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_a_code_of_a_unit_on_two_products_is_warned_of(
+    rows: list[str], words: str, is_there: bool, world: World
+) -> None:
+    world.write("products.csv", "product_number,barcode,units", *rows[: 1 if is_there else 2])
+    report = await world.load()
+    if is_there:
+        world.write("products.csv", "product_number,barcode,units", *rows[1:])
+        report = await world.load()
+    assert report is not None
+    told = [note for note in report.files[0].notes if "two products" in note]
+    assert [words in note for note in told] == [True] * bool(words)

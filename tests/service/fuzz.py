@@ -289,8 +289,8 @@ def main(arguments: list[str]) -> int:
             before = fuzz.elsewhere()
             each = cases / len(fuzz.operations)
             steps: list[Callable[[], None]] = [
-                lambda: tried(fuzz, GenerationMode.POSITIVE, round(each * 0.45), first),
-                lambda: tried(fuzz, GenerationMode.NEGATIVE, round(each * 0.2), first),
+                lambda: tried(fuzz, GenerationMode.POSITIVE, max(1, round(each * 0.45)), first),
+                lambda: tried(fuzz, GenerationMode.NEGATIVE, max(1, round(each * 0.2)), first),
                 lambda: edges(fuzz, round(cases * 0.2), first),
                 lambda: walks(fuzz, max(round(cases * 0.15), cases - sum(fuzz.counts.values())), first),
             ]

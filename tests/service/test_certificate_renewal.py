@@ -48,7 +48,7 @@ def shown(url: str) -> bytes:
         return tls.getpeercert(binary_form=True) or b""
 
 
-@pytest.mark.parametrize("what", ["one worker", "two workers", "web"])
+@pytest.mark.parametrize("what", [pytest.param("one worker", marks=pytest.mark.full), "two workers", "web"])
 def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(
     aisle_home: Path, lifeline: Lifeline, tmp_path: Path, what: str
 ) -> None:

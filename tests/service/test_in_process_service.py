@@ -29,7 +29,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.server import ServerOptions, run_server
 from aisle.service.in_process_service import open_service
 from aisle.service.options import ServiceOptions
-from tests.service.world import API, START, assert_books
+from tests.service.world import API, START, assert_books, prepare
 
 T = TypeVar("T")
 
@@ -264,6 +264,7 @@ def test_the_lifeline_ends_what_hangs_on_it() -> None:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[tuple["subprocess.Popen[str]", str, str, int]]:
     """A served demo store: the process, its URL, its token, and the end of its lifeline."""
+    prepare(tmp_path / "service.db", demo=True)
     reading, writing = os.pipe()
     command = [sys.executable, "-c", SERVE, f"sqlite:///{tmp_path}/service.db", str(tmp_path / "token")]
     environ = {**os.environ, "AISLE_LIFELINE_FD": str(reading)}
@@ -278,7 +279,7 @@ def server(tmp_path: Path) -> Iterator[tuple["subprocess.Popen[str]", str, str, 
     os.close(writing)
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "lifeline"])
+@pytest.mark.parametrize("how", ["SIGTERM", pytest.param("SIGINT", marks=pytest.mark.full), "lifeline"])
 def test_serving_and_leaving(server: tuple["subprocess.Popen[str]", str, str, int], how: str) -> None:
     process, url, secret, line = server
     headers = {"Authorization": f"Bearer {secret}"}

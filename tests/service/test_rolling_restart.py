@@ -24,7 +24,7 @@ from tests.service.postgres import Server
 from tests.terminal.lifeline import Lifeline
 
 SECONDS = 120
-REQUESTS = tries(100, 10_000)
+REQUESTS = tries(40, 10_000)
 PROBE_S = 0.1
 DRAIN_S = 3.0
 """The balancer finds out in that time that an instance leaves, on a crowded machine too."""

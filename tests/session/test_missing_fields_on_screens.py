@@ -234,10 +234,10 @@ ALL = {name: frozenset(field for field, _, required in RESOURCES[name] if not re
 def _cases() -> Iterator[Any]:
     """All that a resource may leave out at once; then each figure and date, in the long runs.
 
-    By default every third resource, and all of them together.
+    By default every sixth resource, and all of them together.
     """
     for number, name in enumerate(BROUGHT):
-        yield pytest.param({name: ALL[name]}, id=name, marks=pytest.mark.full if number % 3 else ())
+        yield pytest.param({name: ALL[name]}, id=name, marks=pytest.mark.full if number % 6 else ())
     yield pytest.param(ALL, id="everything")
     for name in BROUGHT:
         for field, _kind, required in RESOURCES[name]:

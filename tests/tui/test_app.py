@@ -112,7 +112,7 @@ def test_each_scan_costs_few_bytes(bench: Callable[..., Bench]) -> None:
         assert app.terminal.count_since(before) < 260
 
 
-def test_typing_is_seen(bench: Callable[..., Bench]) -> None:
+def test_typing_bells_and_news_in_an_app_that_no_key_quits(bench: Callable[..., Bench]) -> None:
     app = bench()
     app.type("co")
     app.terminal.wait_for("› co")
@@ -120,6 +120,20 @@ def test_typing_is_seen(bench: Callable[..., Bench]) -> None:
     app.terminal.wait_for("› col")
     app.type("\r")
     app.terminal.wait_for(lambda glass: "›" in glass.text and "› col" not in glass.text)
+    app.type("ring\r")
+    app.terminal.wait_for(" i rung")
+    assert app.noted("poll")
+    app.type("wrong\r")
+    app.terminal.wait_for(lambda glass: glass.bells == 3)
+    app.type("\x11\x13\x03\x10\x1b[21~\x1b[20~")
+    app.type("8710000000042\r")
+    app.terminal.wait_for("of 999 · 8710000000042")
+    assert app.terminal.bells == 3
+    assert AisleApp.BINDINGS == []
+    # tmux and screen send a window signal when somebody attaches: what stood there may be gone
+    before = app.terminal.mark()
+    app.terminal.kill(signal.SIGWINCH)
+    app.terminal.wait_for(lambda glass: b"Pick 100042" in glass.since(before))
 
 
 def test_every_sample_at_every_size_stands_on_the_glass(bench: Callable[..., Bench]) -> None:
@@ -195,22 +209,6 @@ def test_colours_are_the_sixteen_of_the_terminal(bench: Callable[..., Bench], te
     assert not re.search(rb"\x1b\[[\d;]*[34]8;[25];", app.terminal.raw)
 
 
-def test_three_bells_for_wrong(bench: Callable[..., Bench]) -> None:
-    app = bench()
-    app.type("wrong\r")
-    app.terminal.wait_for(lambda glass: glass.bells == 3)
-    app.type("8710000000042\r")
-    app.terminal.wait_for(" OK ")
-    assert app.terminal.bells == 3
-
-
-def test_the_doorbell_brings_news(bench: Callable[..., Bench]) -> None:
-    app = bench()
-    app.type("ring\r")
-    app.terminal.wait_for(" i rung")
-    assert app.noted("poll")
-
-
 def test_leaving(bench: Callable[..., Bench]) -> None:
     app = bench()
     app.type("leave\r")
@@ -225,22 +223,6 @@ def test_a_desk_that_breaks_ends_the_program_and_says_why(bench: Callable[..., B
     assert b"the disk is gone" in app.terminal.raw
     assert b"\x1b[?1049l" in app.terminal.raw
     assert app.noted("close") == [[]]
-
-
-def test_no_key_quits_by_accident(bench: Callable[..., Bench]) -> None:
-    app = bench()
-    app.type("\x11\x13\x03\x10\x1b[21~\x1b[20~")
-    app.type("8710000000042\r")
-    app.terminal.wait_for("1 of 999 · 8710000000042")
-    assert AisleApp.BINDINGS == []
-
-
-def test_a_window_signal_without_a_new_size_draws_everything_again(bench: Callable[..., Bench]) -> None:
-    """tmux and screen send one when somebody attaches: what stood there may be gone."""
-    app = bench()
-    before = app.terminal.mark()
-    app.terminal.kill(signal.SIGWINCH)
-    app.terminal.wait_for(lambda glass: b"Pick 100042" in glass.since(before))
 
 
 def test_after_a_stop_everything_is_drawn_again(bench: Callable[..., Bench]) -> None:

@@ -458,6 +458,7 @@ _OFTEN = (
     "socket.accept()",
     "socket.send() raised",
     "socket.sendmsg() raised",
+    "SSL connection is closed",
     "Unsupported upgrade",
     "No supported WebSocket",
     "opening handshake failed",

@@ -262,11 +262,7 @@ def _clean_barcode(cell: str, _: Notation, *, is_long: bool = False) -> CleanedC
 
     `is_long` is True if the column takes container numbers, which have more digits than product barcodes.
     """
-    if (
-        _is_plain_code(cell)
-        and (len(cell) <= _MAX_PRODUCT_DIGITS or not cell.isdecimal())
-        and cell[0] not in _LABEL_INITIALS
-    ):
+    if _is_plain_code(cell):
         return CleanedCell(cell)
     bare, changes, *_rest = _clean_value(cell)
     if not bare or is_no_code(bare):
@@ -279,9 +275,13 @@ def _clean_barcode(cell: str, _: Notation, *, is_long: bool = False) -> CleanedC
     changes = _join_changes(changes, "a separator beside it taken off") if bare != unquoted else changes
     codes = [trim_blanks(part).strip(_QUOTES) for part in _CODE_SEPARATORS.split(bare)]
     if len(codes) > 1 and all(map(_is_valid_code, map(_extract_code, codes))):
-        first, *others = dict.fromkeys(map(_extract_code, codes))
-        return CleanedCell(first, _join_changes(changes, f"{len(codes)} codes in one cell taken apart"), tuple(others))
+        return _taken_apart([*map(_extract_code, codes)], changes)
     return _clean_single_barcode(bare, changes, is_long=is_long)
+
+
+def _taken_apart(codes: list[str], changes: str) -> CleanedCell:
+    first, *others = dict.fromkeys(codes)
+    return CleanedCell(first, _join_changes(changes, f"{len(codes)} codes in one cell taken apart"), tuple(others))
 
 
 _DATE = re.compile(
@@ -309,8 +309,7 @@ def _clean_single_barcode(bare: str, changes: str, *, is_long: bool) -> CleanedC
     _refuse_date(bare)
     parts = bare.split()
     if len(parts) > 1 and all(expected_check_digit(part) == part[-1] for part in parts):
-        first, *others = dict.fromkeys(parts)
-        return CleanedCell(first, _join_changes(changes, f"{len(parts)} codes in one cell taken apart"), tuple(others))
+        return _taken_apart(parts, changes)
     joined = join_digits(bare)
     if not is_long and len(joined) <= _MAX_PRODUCT_DIGITS and any(map(_is_whole_code, re.split(r"[\s-]+", bare))):
         _refuse_several(bare, is_several=joined != bare)
@@ -379,15 +378,14 @@ def _refuse_grouped(bare: str, *, signs: str = "") -> None:
 
 
 def _is_plain_code(cell: str) -> bool:
-    return (
-        cell.isascii()
-        and not _misread_digits(cell)
-        and cell.isalnum()
-        and (cell.isdecimal() or not _SEVERAL_CODES.search(cell))
-        and cell.casefold() not in NO_VALUE_WORDS
-        and not is_no_code(cell)
-        and (cell.casefold() not in _FLAG_WORDS)
-    )
+    """Return True for letters and digits that can only be one code."""
+    if not (cell.isascii() and cell.isalnum()) or is_no_code(cell):
+        return False
+    if cell.isdecimal():
+        return len(cell) <= _MAX_PRODUCT_DIGITS
+    is_word = cell.casefold() in NO_VALUE_WORDS or cell.casefold() in _FLAG_WORDS
+    is_code = not is_word and cell[0] not in _LABEL_INITIALS
+    return is_code and not _misread_digits(cell) and not _SEVERAL_CODES.search(cell)
 
 
 def is_no_code(cell: str) -> bool:
@@ -480,11 +478,7 @@ def join_digits(code: str) -> str:
 
 def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
     """Clean further barcodes; the interface wants commas between them."""
-    if (
-        _is_plain_code(cell)
-        and (len(cell) <= _MAX_PRODUCT_DIGITS or not cell.isdecimal())
-        and cell[0] not in _LABEL_INITIALS
-    ):
+    if _is_plain_code(cell):
         return CleanedCell(cell)
     bare, changes = _refuse_error(cell), ""
     if bare[:1] == "[" and bare[-1:] == "]":
@@ -509,7 +503,7 @@ def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
     found = [_clean_barcode(trim_blanks(part), notation) for part in parts if trim_blanks(part)]
     codes = list(dict.fromkeys(code for one in found for code in (one.value, *one.further_codes) if code))
     if any(map(_is_whole_code, codes)) and (part := next((code for code in codes if len(code) < _MIN_CODE_LENGTH), "")):
-        raise ValueError(f"{bare!r} holds {part!r}, which is hardly a code; write the codes alone, with commas between")
+        raise ValueError(f"{cell!r} holds {part!r}, which is hardly a code; write the codes alone, with commas between")
     for one in found:
         changes = changes if one.changes in changes else _join_changes(changes, one.changes)
     if len(parts) > 1 and "/" in bare:

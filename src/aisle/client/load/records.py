@@ -32,6 +32,7 @@ from aisle.client.load.footer_rows import footer_reason
 from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
+    CODE_COLUMNS,
     NUMBER_COLUMN,
     ImplausibleValues,
     SharedCodes,
@@ -342,7 +343,7 @@ def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> Ta
 
 def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: ServiceFindings, row: TableRow) -> None:
     product = row.values[NUMBER_COLUMN]
-    for name in (NUMBER_COLUMN, *BARCODE_COLUMNS):
+    for name in CODE_COLUMNS:
         for code in codes_in_cell(name, row.values.get(name, "")):
             if other := shared.earlier_product(name, code, product, row.line):
                 line, its = other

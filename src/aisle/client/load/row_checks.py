@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
 from aisle.client.load.cell_cleaning import CODE, DATE, fold_code, join_digits
-from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
+from aisle.client.load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    LAYOUTS,
+    ORDERS,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    parse_objects,
+)
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.load.store_zones import clock_reason
@@ -163,7 +174,7 @@ class SharedCodes:
         self._first: dict[str, tuple[int, str]] = {}
         self._numbers: set[str] = set()
         """Keys of which the first use is a product's number."""
-        for name in (NUMBER_COLUMN, *BARCODE_COLUMNS):
+        for name in CODE_COLUMNS:
             for _, cell in table.column_cells(name):
                 for key in map(hash, {key for code in codes_in_cell(name, cell) for key in keys_in_column(name, code)}):
                     if key in seen:
@@ -201,12 +212,27 @@ def price_of(text: object) -> Decimal | None:
 FURTHER_BARCODES = "barcodes_array"
 BARCODE_COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER_BARCODES)
 """Columns with barcodes of a product."""
+UNITS = "units"
+CODE_COLUMNS = ("product_number", *BARCODE_COLUMNS, UNITS)
+"""Columns with the codes by which a product is found."""
 
 
-def codes_in_cell(column: str, cell: str) -> list[str]:
-    """Return the codes of a cell of that column; those of a barcode's cell as `CsvTable.select_cells` joins them."""
+def codes_in_cell(column: str, cell: Any) -> list[str]:
+    """Return the codes of a cell of that column; those of a barcode's cell as `CsvTable.select_cells` joins them.
+
+    The units of a product are JSON in a file, and a list in a record.
+    """
+    if column == UNITS:
+        return [code for unit in _units_in(cell) if (code := str(unit.get("unit_barcode") or ""))]
     parts = split_codes(cell) if column == FURTHER_BARCODES else cell.split(",") if column != NUMBER_COLUMN else [cell]
     return list(dict.fromkeys(code for code in parts if code))
+
+
+def _units_in(cell: Any) -> Sequence[Mapping[str, Any]]:
+    try:
+        return parse_objects(cell) if isinstance(cell, str) else cell or ()
+    except ValueError:
+        return ()
 
 
 def code_keys(code: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.errors import ClientError, ServerError, TransportError
@@ -30,9 +30,9 @@ from aisle.client.load.records import Placeless, ServiceFindings
 from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
+    CODE_COLUMNS,
     CONTAINER_COLUMN,
     FURTHER_BARCODES,
-    NUMBER_COLUMN,
     codes_in_cell,
     comparable_key,
     container_key,
@@ -192,12 +192,12 @@ class _Comparison:
                 if code:
                     self._containers.setdefault(hash(container_key(code)), []).append((line, order, code))
         if self._table.name == PRODUCTS.file:
-            for _, (product, price, *cells) in self._table.select_cells(("product_number", "price", *BARCODE_COLUMNS)):
+            for _, (price, product, *cells) in self._table.select_cells(("price", *CODE_COLUMNS)):
                 mine = hash(product)
                 if (new := price_of(price)) is not None:
                     self._prices[mine] = new
                 self._empty_columns |= {hash((product, name)) for name in self._empty_code_columns(cells)}
-                for key in _code_keys_of_cells(zip((NUMBER_COLUMN, *BARCODE_COLUMNS), (product, *cells), strict=True)):
+                for key in _code_keys_of_cells(zip(CODE_COLUMNS, (product, *cells), strict=True)):
                     self._code_owners[hash(key)] = mine if self._code_owners.get(hash(key), mine) == mine else 0
 
     def _compare_row(self, store: str, row: Row) -> None:
@@ -238,7 +238,7 @@ class _Comparison:
 
     def _empty_code_columns(self, cells: Sequence[str]) -> Iterator[str]:
         """Yield the columns of codes that are empty in a row, or of which only the barcode is named."""
-        for name, cell in zip(BARCODE_COLUMNS, cells, strict=True):
+        for name, cell in zip(BARCODE_COLUMNS, cells[: len(BARCODE_COLUMNS)], strict=True):
             is_whole = self._table.has_column(name) or (name == FURTHER_BARCODES and cells[0] and "," not in cells[0])
             if not cell and is_whole:
                 yield name
@@ -254,10 +254,10 @@ class _Comparison:
                 )
 
     def _compare_codes(self, product: str, row: Row) -> None:
-        for field in (NUMBER_COLUMN, *BARCODE_COLUMNS):
+        for field in CODE_COLUMNS:
             if row.get(field) and hash((product, field)) in self._empty_columns:
                 self._kept_codes.setdefault(product, []).append((field, str(row[field])))
-            for key in _code_keys_of_cells([(field, str(row.get(field) or ""))]):
+            for key in _code_keys_of_cells([(field, row.get(field) or "")]):
                 if self._code_owners.get(hash(key), hash(product)) != hash(product):
                     self._codes.setdefault(key, (product, field))
 
@@ -297,9 +297,9 @@ class _Comparison:
         """Return the codes, without those that the file replaces in the same column."""
         owners = {product for product, _ in self._codes.values()}
         replaced: set[tuple[str, str]] = set()
-        for _, (product, *cells) in self._table.select_cells(("product_number", *BARCODE_COLUMNS)) if owners else ():
+        for _, (product, *cells) in self._table.select_cells(CODE_COLUMNS) if owners else ():
             if product in owners:
-                replaced |= {(product, name) for name, cell in zip(BARCODE_COLUMNS, cells, strict=True) if cell}
+                replaced |= {(product, name) for name, cell in zip(CODE_COLUMNS[1:], cells, strict=True) if cell}
                 replaced |= {(product, FURTHER_BARCODES)} if "," in cells[0] else set()
         return {code: owner for code, owner in self._codes.items() if owner not in replaced}
 
@@ -368,7 +368,7 @@ def _stores(table: CsvTable) -> list[str]:
     return list(dict.fromkeys(store for _, (store, *_) in table.select_cells(("store_number",)) if store))
 
 
-def _code_keys_of_cells(cells: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _code_keys_of_cells(cells: Iterable[tuple[str, Any]]) -> Iterator[str]:
     """Yield the keys of all codes in these columns."""
     for name, cell in cells:
         for code in codes_in_cell(name, cell):

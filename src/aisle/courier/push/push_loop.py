@@ -26,10 +26,17 @@ from aisle.courier.push.body_and_headers import (
     send_extension,
 )
 from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
+from aisle.courier.push.judge_response import (
+    RequestResult,
+    is_about_key,
+    is_empty_success,
+    is_from_intermediary,
+    lacks_service_mark,
+)
 from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.schedule import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
-from aisle.courier.service_features import FEATURES_HEADER, Features
+from aisle.courier.service_features import Features
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
@@ -40,10 +47,6 @@ from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_me
 if TYPE_CHECKING:
     from aisle.outbox.evidence import Evidence
 
-RequestResult = Response | ClientError | ContractError | SettingsError
-
-_RETRYABLE_STATUSES = (401, 407, 408, 425, 429)
-"""Statuses of refusals that are not final, and that a proxy may send as well."""
 
 MAX_IN_FLIGHT = 4
 """Number of requests in flight, equal to the connections that the client keeps for writes."""
@@ -412,6 +415,8 @@ class PushLoop:
                 self.events.on_confirmed(op)
             case Outcome.REFUSED if self._may_succeed_later(op, result):
                 self.outbox.retry_later(op.op_id, reason, self.clock() + RESTORE_RETRY_S, was_not_sent=True)
+            case Outcome.REFUSED if is_about_key(result):
+                self._mark_in_doubt(op, reason)
             case Outcome.REFUSED:
                 status: Evidence = {"status": result.status} if isinstance(result, Response) else {}
                 self._mark_refused(op, reason, {**self.outbox.get(op.op_id).evidence, **status})
@@ -469,28 +474,3 @@ def _stored_response(response: Response) -> str:
         return response.content.decode("utf-8", "replace")
     body = response.json()
     return json.dumps({name: body[name] for name in _STORED_FIELDS if name in body})
-
-
-def is_from_intermediary(result: RequestResult, features: Features) -> bool:
-    """Return True if a refusal came from a proxy: not JSON, or without the header that our own service always sends."""
-    if not isinstance(result, Response) or result.status < 400 or result.status in _RETRYABLE_STATUSES:
-        return False
-    if result.status >= 500 and outcome_of(result.status) is not Outcome.REFUSED:
-        return False
-    return not result.is_json_object or (features != Features() and FEATURES_HEADER not in result.headers)
-
-
-def lacks_service_mark(result: RequestResult, features: Features) -> bool:
-    """Return True if a 2xx lacks the header or body of a service with idempotency keys. The same key is then sent
-    again.
-    """
-    if not features.idempotency or not isinstance(result, Response) or not result.is_success:
-        return False
-    return FEATURES_HEADER not in result.headers or not (result.status == 204 or result.json())
-
-
-def is_empty_success(result: RequestResult, features: Features) -> bool:
-    """Return True if a 2xx of a service without keys has no content: status 204, or an object of nulls only."""
-    if features.idempotency or not isinstance(result, Response):
-        return False
-    return result.status == 204 or all(value is None for value in result.json().values())

@@ -102,10 +102,11 @@ class OperationEndpoint:
             headers = _headers(request)
             parsed_request = self._parse(operation, request, headers)
             exchange = _Exchange(operation, request, headers, parsed_request, notes)
+            # Its task may have begun in that of another caller.
+            CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
             if operation.is_write:
                 principal, answer = await self._write(exchange)
             else:
-                CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
                 principal, answer = await self._read(exchange)
             answered = result_response(answer)
             if not operation.is_write:
