@@ -1,4 +1,4 @@
-"""Judgement of a response: whether a proxy sent it, whether it lacks the service's mark, is empty, or is about its key."""
+"""Judgement of a response: whether a proxy sent it, it lacks the service's mark, it is empty, or about the key."""
 
 from __future__ import annotations
 
