@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.locations import LocationsJob, LocationsState, OfferedChoice
+from aisle.jobs.choice_letters import OfferedChoice
+from aisle.jobs.locations import LocationsJob, LocationsState
 from aisle.jobs.look_up import LookUpJob, LookUpState
 from aisle.jobs.pools import Pool
 from aisle.jobs.product_page import (

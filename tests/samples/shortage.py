@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
+from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.pick.shortage import OrderShortage, ShortageJob, ShortageState
-from aisle.jobs.pick.shortage_choices import OtherLocation, ShortageChoice, list_choices, parse_reasons
+from aisle.jobs.pick.shortage_choices import OtherLocation, list_choices, parse_reasons
 from aisle.jobs.product_page import ExpectedDelivery, NearbyStock, NearbyStore, PoolStock, Product
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.settings import SHORTAGE_REASONS
@@ -90,7 +91,7 @@ def _nothing_known(text: str) -> Frame:
 def _scanned(text: str) -> Frame:
     place = text or "D-01-01"
     message = msg("shortage.no_stock_there", place=place, label=text or LABEL)
-    state = _state(text, 2)._replace(offered=ShortageChoice("location", place))
+    state = _state(text, 2)._replace(offered=OfferedChoice("location", place))
     return _frame(state, Verdict(ASK, message), LinkState("live", 3.0), 16)
 
 
@@ -107,7 +108,7 @@ def _choose_reason(text: str) -> Frame:
 
 def _confirm_reject(text: str) -> Frame:
     state = _state(text, 1)._replace(phase="which_reason", order=text or "100042")
-    state = state._replace(offered=ShortageChoice("reject", state.reasons[0].code))
+    state = state._replace(offered=OfferedChoice("reject", state.reasons[0].code))
     message = msg("shortage.confirm_reject", order=state.order, words=text or state.reasons[0].text)
     return _frame(state, Verdict(ASK, message), LinkState("live", 3.0), 19)
 

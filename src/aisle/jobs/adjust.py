@@ -74,7 +74,6 @@ class AdjustJob(Job[AdjustState]):
     name = "adjust"
     state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
-    journalled = True
 
     def accepts(self, state: AdjustState) -> Accepts:
         if state.phase == "quantity":
@@ -316,10 +315,8 @@ def _add_to_question(state: AdjustState, match: Match) -> Result | None:
 
 def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
     assert state.line is not None
-    expected, confirmed = (
-        state.line.expected if state.has_expected else Decimal(0),
-        state.confirmed_quantity or Decimal(0),
-    )
+    expected = state.line.expected if state.has_expected else Decimal(0)
+    confirmed = state.confirmed_quantity or Decimal(0)
     if scanned == 1:
         return quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
     return quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit
 from aisle.jobs import quantities
-from aisle.jobs.choice_letters import assign_letters
+from aisle.jobs.choice_letters import OfferedChoice, assign_letters
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
 from aisle.jobs.pages import turn_page
@@ -73,24 +73,14 @@ class BatchOrder(NamedTuple):
     """True if the person confirmed it although somebody else has claimed it."""
 
 
-class BatchChoice(NamedTuple):
-    """Choice on the page: its kind, and the key that it applies to.
-
-    * `out`: remove an order. `all_the_same`: add a claimed order. `many`: add that many orders.
-    * `is_tote`: use a number or an order-like code as tote code.
-    * `is_product` and other `is_…`: read a number as that record.
-    * `look_up`: look up a product. `leave`: leave the job.
-    """
-
-    kind: str
-    key: str = ""
-
-
 class BatchState(NamedTuple):
     """State of the batch: its orders, in the order of their totes."""
 
     orders: tuple[BatchOrder, ...] = ()
-    choices: tuple[BatchChoice, ...] = ()
+    choices: tuple[OfferedChoice, ...] = ()
+    """Kinds: `out` removes an order, `all_the_same` adds a claimed one, `many` adds that many; `is_tote` uses a number
+    or an order-like code as tote code; `is_product` and other `is_…` read a number as that record; `look_up` looks up a
+    product; `leave` leaves the job."""
     is_removing: bool = False
     """True while the orders are numbered and one of them is to be removed."""
     wanted_count: int = 0
@@ -143,7 +133,7 @@ def choice_letters(state: BatchState) -> str:
     return "" if state.is_removing else assign_letters((choice.kind for choice in state.choices), COMMAND_LETTERS)
 
 
-def open_choices(state: BatchState) -> tuple[BatchChoice, ...]:
+def open_choices(state: BatchState) -> tuple[OfferedChoice, ...]:
     """Return the choices that have a letter. The others wait until these are answered."""
     return state.choices if state.is_removing else state.choices[: len(choice_letters(state))]
 
@@ -188,7 +178,7 @@ def _tote_row(letter: str, order: BatchOrder) -> tuple[Msg, ...]:
     return (*cells, raw(order.tote_code)) if order.tote_code else tuple(cells)
 
 
-def _choice_text(choice: BatchChoice) -> Msg:
+def _choice_text(choice: OfferedChoice) -> Msg:
     if choice.kind in quantities.RECORD_CHOICES:
         return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     return msg(CHOICE_TEXTS[choice.kind], key=int(choice.key) if choice.kind == "many" else choice.key)
@@ -224,7 +214,6 @@ class BatchJob(Job[BatchState]):
     name = "batch"
     state_type = BatchState
     steps: tuple[str, ...] = ("batch",)
-    journalled = True
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def accepts(self, state: BatchState) -> Accepts:
@@ -312,7 +301,7 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
     owner = _claimed_by(row, context)
     if owner is not None and not was.is_confirmed:
         asking = _without_order(state, order)
-        asking = asking._replace(choices=(*asking.choices, BatchChoice(ADD_CLAIMED, order)))
+        asking = asking._replace(choices=(*asking.choices, OfferedChoice(ADD_CLAIMED, order)))
         if owner:
             return reply(asking, ASK, "batch.claimed", order=order, who=owner)
         return reply(asking, ASK, "batch.claimed_plain", order=order)
@@ -395,7 +384,7 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
             return _ask_count(state, code)
         return _query_next(state, int(code))
     if first.kind == PRODUCT:
-        asking = state._replace(choices=(BatchChoice("look_up", first.key),), is_removing=False)
+        asking = state._replace(choices=(OfferedChoice("look_up", first.key),), is_removing=False)
         return reply(asking, WRONG, "batch.is_product", label=label)
     if first.kind not in (PERSON, LOCATION):
         return reply(state, WRONG, "batch.not_this", what=name_of(first))
@@ -407,7 +396,7 @@ def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> 
     letter = tote_letter(state, order)
     if letter:
         return reply(
-            state._replace(choices=(BatchChoice("out", order),)),
+            state._replace(choices=(OfferedChoice("out", order),)),
             ASK,
             "batch.already_in_batch",
             tote=letter,
@@ -441,7 +430,7 @@ def _handle_code(state: BatchState, code: str) -> Result:
     if state.orders[-1].tote_code:
         return _ask_to_replace(state, code)
     if code.isdecimal() or any(_label_format(each.order) == _label_format(code) for each in state.orders):
-        asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
+        asking = state._replace(choices=(OfferedChoice("is_tote", code),), is_removing=False)
         return reply(asking, ASK, "batch.looks_like_order", code=code)
     return _set_tote_code(state, code)
 
@@ -463,7 +452,7 @@ def _is_label(code: str) -> bool:
 
 def _ask_to_replace(state: BatchState, code: str) -> Result:
     last = state.orders[-1]
-    asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
+    asking = state._replace(choices=(OfferedChoice("is_tote", code),), is_removing=False)
     tote, old = tote_letter(state, last.order), last.tote_code
     return reply(asking, ASK, "batch.replace_label", tote=tote, old=old, code=code, order=last.order)
 
@@ -475,12 +464,12 @@ def _is_question_open(state: BatchState) -> bool:
 def _ask_count(state: BatchState, code: str) -> Result:
     """Ask whether that many orders are meant. Other open questions keep their letters."""
     others = tuple(choice for choice in state.choices if choice.kind not in ("many", *RECORD_CHOICES))
-    asking = state._replace(choices=(*others, BatchChoice("many", code)))
+    asking = state._replace(choices=(*others, OfferedChoice("many", code)))
     return reply(asking, ASK, "batch.confirm_count", count=int(code))
 
 
 def _ask_number(state: BatchState, code: str, match: Match) -> Result:
-    choices = (BatchChoice("many", code), BatchChoice(f"is_{match.kind}", match.label or match.key))
+    choices = (OfferedChoice("many", code), OfferedChoice(f"is_{match.kind}", match.label or match.key))
     asking = state._replace(choices=choices, is_removing=False)
     return reply(asking, ASK, "count.number_of_other", value=int(code), what=name_of(match))
 
@@ -576,7 +565,7 @@ def _go_back(state: BatchState) -> Result:
     if state.choices or state.is_removing:
         return reply(state._replace(choices=(), is_removing=False), INFO, "session.dropped")
     if len(state.orders) > 1:
-        return reply(state._replace(choices=(BatchChoice("leave"),)), ASK, "batch.leave", count=len(state.orders))
+        return reply(state._replace(choices=(OfferedChoice("leave"),)), ASK, "batch.leave", count=len(state.orders))
     return _leave(state)
 
 

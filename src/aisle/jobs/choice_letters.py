@@ -13,7 +13,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 YES: Final = "y"
 DROP: Final = "x"
@@ -50,6 +50,14 @@ MAX_CHOICES: Final = 9
 
 FREE_LETTERS: Final = "efgjmortvzixlsqawckdun"
 """Letters for choices among equals, in the order of use. `b`, `h` and `p` are navigation keys of every page."""
+
+
+class OfferedChoice(NamedTuple):
+    """Choice that a page offers: its kind, the key of the record that it is about, and the name of that record."""
+
+    kind: str
+    key: str = ""
+    label: str = ""
 
 
 def assign_letters(kinds: Iterable[str], commands: str = "") -> str:

@@ -338,7 +338,7 @@ class Job(ABC, Generic[S]):
     state_type: type[S]
     """Type of its state. With its defaults it is the state before `Opened`."""
     version: int = 1
-    journalled: bool
+    journalled: bool = True
     """False for pages without a state worth resuming (home, sign-in)."""
     raw_input: bool = False
     """True if the job receives each input as `RawInput` instead of its meaning."""

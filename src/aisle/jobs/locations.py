@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from aisle.barcode_keys import has_gtin_form
 from aisle.jobs import pages
+from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
@@ -40,14 +41,6 @@ MAX_AISLE_LOCATIONS = 120
 
 MAX_PRODUCTS = 100
 """Most products on the page of a location, by name. A whole stockroom may be one location."""
-
-
-class OfferedChoice(NamedTuple):
-    """Choice after a scan: `product` to look up, `order` to hand to the job below."""
-
-    kind: str
-    key: str
-    label: str = ""
 
 
 class LocationsState(NamedTuple):
@@ -335,7 +328,6 @@ class LocationsJob(PageJob[LocationsState]):
     name = "locations"
     state_type = LocationsState
     steps: tuple[str, ...] = ("locations.list", "locations.location")
-    journalled = True
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
 
     def page(self, state: LocationsState) -> Page[LocationsState]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.jobs import pages
+from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
     Args,
     Close,
@@ -57,13 +58,6 @@ from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Matc
 MAX_CHOICES = 3
 
 MAX_ORDERS = 40
-
-
-class OfferedChoice(NamedTuple):
-    """Numbered choice: `order` (an order number) or `product` (the replacement of a discontinued product)."""
-
-    kind: str
-    key: str
 
 
 class LookUpState(NamedTuple):
@@ -435,7 +429,6 @@ class LookUpJob(PageJob[LookUpState]):
     name = "look_up"
     state_type = LookUpState
     steps: tuple[str, ...] = ("look_up.list", "look_up.product")
-    journalled = True
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
 
     def page(self, state: LookUpState) -> Page[LookUpState]:
@@ -472,7 +465,7 @@ class LookUpJob(PageJob[LookUpState]):
     def handle_resumed(self, state: LookUpState, context: Context) -> Result:
         if state.offered_order and state.product is None:
             state = state._replace(kept_choices=None)
-        return Turn(state, (*_refresh(state, context), *_refresh_effects(state.product_number)))
+        return Turn(state, (*_refresh(state, context), *refresh_product(state.product_number)))
 
     def handle_rows(self, state: LookUpState, answer: Rows, context: Context) -> Result:
         match answer:
@@ -513,21 +506,23 @@ def _open_product(state: LookUpState, product: str, label: str = "") -> Result:
     if product != state.product_number:
         state = state._replace(product=None, nearby=NearbyStock(), waiting_orders=(), deliveries=())
     state = state._replace(product_number=product, label=label, typed="", page=0, offered_order="")
-    return Turn(state, (*_queries(product), *_refresh_effects(product)))
+    return Turn(state, (*_queries(product), *refresh_product(product)))
+
+
+def product_queries(product: str) -> tuple[Query, ...]:
+    """Return the queries for a product, its stock nearby and its next deliveries."""
+    names = {"sheet": "product", "around": "surrounding", "next_deliveries": "next_deliveries"}
+    return tuple(Query(id_, name, {"product_number": product}, is_live=True) for id_, name in names.items())
+
+
+def refresh_product(product: str) -> tuple[Refresh, ...]:
+    """Return the refreshes of a product and its stock nearby; none without a product."""
+    return (Refresh("product", product), Refresh("surrounding", product)) if product else ()
 
 
 def _queries(product: str) -> tuple[Query, ...]:
-    args = {"product_number": product}
-    return (
-        Query("sheet", "product", args, is_live=True),
-        Query("around", "surrounding", args, is_live=True),
-        Query("orders_with_product", "orders_with_product", {**args, "size": MAX_ORDERS}, is_live=True),
-        Query("next_deliveries", "next_deliveries", args, is_live=True),
-    )
-
-
-def _refresh_effects(product: str) -> tuple[Refresh, ...]:
-    return (Refresh("product", product), Refresh("surrounding", product)) if product else ()
+    args = {"product_number": product, "size": MAX_ORDERS}
+    return (*product_queries(product), Query("orders_with_product", "orders_with_product", args, is_live=True))
 
 
 def _refresh(state: LookUpState, context: Context) -> tuple[Effect, ...]:

@@ -178,19 +178,15 @@ def _close_or_reopen_line(
     line = next((line for line in row.get("lines") or () if line.get("line_number") == action.line), None)
     if line is None:
         return Decision(why=msg("order_actions.no_line", order=order))
-    label, picked = (
-        str(line.get("description") or line.get("product_number") or ""),
-        to_decimal(line.get("picked_quantity")),
-    )
+    label = str(line.get("description") or line.get("product_number") or "")
+    picked = to_decimal(line.get("picked_quantity"))
     if picked >= to_decimal(line.get("quantity")):
         return Decision(why=msg("order_actions.line_full", label=label))
     closing = action.kind == CLOSE_LINE
     if bool(line.get("is_picked")) == closing:
         return Decision(why=msg("order_actions.line_closed" if closing else "order_actions.line_open", label=label))
-    code, reason = (
-        str(line.get("rejection_reason_code") or ""),
-        str(line.get("rejection_reason_code_description") or ""),
-    )
+    code = str(line.get("rejection_reason_code") or "")
+    reason = str(line.get("rejection_reason_code_description") or "")
     undo = (
         OrderAction(REOPEN_LINE, line=action.line)
         if closing

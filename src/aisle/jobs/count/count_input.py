@@ -414,10 +414,8 @@ def _ask_if_plausible(
 ) -> Result | None:
     """Return the question about an implausible quantity; None if it is plausible. `scanned` is the quantity added by a
     scan; 0 if the value was typed."""
-    counted, limit = (
-        max(line.counted or Decimal(0), state.recount_quantity or Decimal(0)),
-        context.policy.large_quantity,
-    )
+    counted = max(line.counted or Decimal(0), state.recount_quantity or Decimal(0))
+    limit = context.policy.large_quantity
     if scanned == 1:
         is_far = quantities.is_implausible_scan(value, max(line.expected, counted), limit)
     else:

@@ -135,10 +135,8 @@ def next_question(state: CountState, context: Context) -> Result:
 
 
 def _ask_missing(state: CountState, index: int) -> Result:
-    location, label = (
-        state.lines[index].location,
-        count_state.label_with_pools(state, *count_state.missing_in_pools(state, index)),
-    )
+    location = state.lines[index].location
+    label = count_state.label_with_pools(state, *count_state.missing_in_pools(state, index))
     if state.mode != "product":
         return reply(state, ASK, "count.missing", label=label)
     id_ = "count.missing_at" if location else "count.missing_without_location"

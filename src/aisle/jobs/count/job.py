@@ -76,7 +76,6 @@ class CountJob(Job[CountState]):
         "count.pool",
         "count.leave",
     )
-    journalled = True
 
     def accepts(self, state: CountState) -> Accepts:
         shown = view.choices(state)
@@ -212,23 +211,15 @@ def _apply_policy(before: CountState, state: CountState, event: Event, context: 
 
 
 def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
-    state = CountState(is_blind=context.policy.blind_counts)
-    if args.get("location_code") and args.get("product_number") and args.get("empty"):
-        number = str(args["product_number"])
-        turn = finish_count.begin_count(
-            state._replace(closes_after_send=True), CountTarget("location", str(args["location_code"])), number
-        )
-        turn = turn._replace(state=turn.state._replace(label=str(args.get("label") or number)))
-    elif args.get("location_code"):
-        turn = finish_count.begin_count(
-            state._replace(closes_after_send=True), CountTarget("location", str(args["location_code"]))
-        )
-    elif args.get("product_number"):
-        number = str(args["product_number"])
-        target = CountTarget("product", number, str(args.get("label") or number))
-        turn = finish_count.begin_count(state._replace(closes_after_send=True), target)
-    else:
+    location, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
+    state = CountState(is_blind=context.policy.blind_counts, closes_after_send=bool(location or product))
+    if not location and not product:
         return Turn(state, (POOLS_QUERY, RECOUNTS_QUERY))
+    label, only_product = str(args.get("label") or product), product if location and args.get("empty") else ""
+    target = CountTarget("location", location) if location else CountTarget("product", product, label)
+    turn = finish_count.begin_count(state, target, only_product)
+    if only_product:
+        turn = turn._replace(state=turn.state._replace(label=label))
     return turn._replace(effects=(POOLS_QUERY, *turn.effects))
 
 

@@ -291,7 +291,6 @@ class MyEntriesJob(PageJob[MyEntriesState]):
     name = "my_entries"
     state_type = MyEntriesState
     steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
-    journalled = True
     preferred_kinds = (PRODUCT,)
 
     def page(self, state: MyEntriesState) -> Page[MyEntriesState]:

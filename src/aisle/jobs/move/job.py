@@ -135,7 +135,6 @@ class MoveJob(Job[MoveState]):
         "move.pool",
         "move.leave",
     )
-    journalled = True
 
     def accepts(self, state: MoveState) -> Accepts:
         part, shown = source.open_quantity_goods(state), view.choices(state)
@@ -330,11 +329,9 @@ def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
 def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number. Without a record they are a quantity; far above all
     stock they are the number. Otherwise ask which one is meant."""
-    value, part, state = (
-        state.looked_up_number,
-        source.open_quantity_goods(state),
-        state._replace(looked_up_number=ZERO),
-    )
+    value = state.looked_up_number
+    part = source.open_quantity_goods(state)
+    state = state._replace(looked_up_number=ZERO)
     if not value or part is None:
         return Turn(state)
     matches = quantities.matches_of_number(rows, value, MoveJob().prefers(state))

@@ -159,7 +159,6 @@ class PickJob(Job[PickState]):
     name = "pick"
     state_type = PickState
     steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.done", "pick.return")
-    journalled = True
     resolves_ambiguity = True
 
     def accepts(self, state: PickState) -> Accepts:

@@ -316,10 +316,8 @@ def _location_choices(state: PickState) -> list[PickChoice]:
     """Return the choices that name a location. The offer to pick at a scanned location is also a choice between two:
     the stop's location and the scanned one."""
     choices = [choice for choice in state.choices if choice.kind == PICKED_FROM]
-    scanned, take = (
-        next((choice for choice in state.choices if choice.kind == CHANGE_LOCATION), None),
-        state.current_line,
-    )
+    scanned = next((choice for choice in state.choices if choice.kind == CHANGE_LOCATION), None)
+    take = state.current_line
     if choices or scanned is None or take is None:
         return choices
     choice = PickChoice(PICKED_FROM, take.location, take.label, take.pool, product=take.product)
@@ -433,12 +431,10 @@ def _distinct_locations(locations: Iterable[LocationPool]) -> list[LocationPool]
 
 Result = Turn[PickState]
 
-FOREIGN_QUERY, STOCK_THERE_QUERY, LOCATION_QUERY, NUMBER_QUERY = (
-    "unexpected_product",
-    "stock_at_location",
-    "location_use",
-    "records_by_number",
-)
+FOREIGN_QUERY = "unexpected_product"
+STOCK_THERE_QUERY = "stock_at_location"
+LOCATION_QUERY = "location_use"
+NUMBER_QUERY = "records_by_number"
 """Named reads that explain a rejected scan; each name is also the id of its query."""
 
 MAX_OTHER_ORDERS = 2
@@ -475,10 +471,8 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
     _, of, _ = pick_state.sum_lines(pick_state.current_stop_lines(state))
     if value <= of:
         return None
-    rest, stop = (
-        PickChoice("take_rest", take.product, typed=value),
-        pick_state.lines_of_stop(state, state.current_index),
-    )
+    rest = PickChoice("take_rest", take.product, typed=value)
+    stop = pick_state.lines_of_stop(state, state.current_index)
     elsewhere = any(
         index not in stop and state.lines[index].is_open for index in pick_state.lines_with_product(state, take.product)
     )

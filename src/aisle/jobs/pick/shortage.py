@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -16,19 +17,17 @@ from aisle.jobs.job import (
     Json,
     Opened,
     Query,
-    Refresh,
     Resumed,
     Rows,
     Start,
     Turn,
     reply,
 )
-from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block
+from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
 from aisle.jobs.pages import turn_page
 from aisle.jobs.pick.shortage_choices import (
     OtherLocation,
     Reason,
-    ShortageChoice,
     list_choices,
     merge_locations,
     merge_reasons,
@@ -106,11 +105,13 @@ class ShortageState(NamedTuple):
     """Order to be rejected."""
     other_locations: tuple[OtherLocation, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    choices: tuple[ShortageChoice, ...] = ()
-    """Each choice keeps its number while the page is open; later ones are appended."""
+    choices: tuple[OfferedChoice, ...] = ()
+    """Kinds: `location`, `reason` with its code, `reject`. Each keeps its number while the page is open; later ones are
+    appended."""
     is_loaded: bool = False
     """True once the other locations were read."""
-    offered: ShortageChoice | None = None
+    offered: OfferedChoice | None = None
+    """Choice after a scan: `location` without known stock, `product` to be looked up, `reject` to be confirmed."""
     scanned_location: str = ""
     """Location without known stock that was scanned: the goods may have been picked there."""
     page: int = 0
@@ -172,7 +173,7 @@ def _title(state: ShortageState) -> Msg:
     return msg("shortage.title_location", place=state.location) if state.location else msg("shortage.title")
 
 
-def _offered_text(state: ShortageState, choice: ShortageChoice) -> Msg:
+def _offered_text(state: ShortageState, choice: OfferedChoice) -> Msg:
     if choice.kind == "reject":
         return msg("shortage.choice_confirm", order=state.order)
     return msg("shortage.choice_product" if choice.kind == "product" else "shortage.choice_take_anyway", key=choice.key)
@@ -239,7 +240,7 @@ def _choice_block(state: ShortageState) -> Block:
     return Block(title, rows, len(rows), is_compact=True)
 
 
-def _choice_row(state: ShortageState, choice: ShortageChoice) -> Cells:
+def _choice_row(state: ShortageState, choice: OfferedChoice) -> Cells:
     if choice.kind == "reject":
         return (
             msg("shortage.choice_reject", order=state.orders[0])
@@ -297,7 +298,6 @@ class ShortageJob(Job[ShortageState]):
 
     name = "shortage"
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
-    journalled = True
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE)
 
     def begin(self) -> ShortageState:
@@ -340,7 +340,7 @@ class ShortageJob(Job[ShortageState]):
             case Changed("product" | "surrounding" | "order" | "delivery" | "outbox") | Closed():
                 return Turn(state, _queries(state))
             case Resumed():
-                return Turn(state, (*_queries(state), *_refresh_effects(state)))
+                return Turn(state, (*_queries(state), *refresh_product(state.product)))
             case Scan(matches):
                 return _handle_scan(state, event, matches)
             case Choice(choice) if choice <= state.choice_count:
@@ -385,26 +385,20 @@ def _handle_opened(args: Args, context: Context) -> Result:
         INFO,
         "shortage.opened",
         *_queries(state),
-        *_refresh_effects(state),
+        *refresh_product(state.product),
         rest=state.missing,
         label=state.label,
     )
 
 
 def _queries(state: ShortageState) -> tuple[Query, ...]:
-    args = {"product_number": state.product}
+    args = {"product_number": state.product, "location": state.location, "pools": list(state.pools)}
     return (
-        Query("spots", "other_locations", {**args, "location": state.location, "pools": list(state.pools)}),
+        Query("spots", "other_locations", args),
         Query("reasons", "short_reasons", {}),
-        Query("sheet", "product", args, is_live=True),
-        Query("around", "surrounding", args, is_live=True),
-        Query("next_deliveries", "next_deliveries", args, is_live=True),
+        *product_queries(state.product),
         Query("features", "features", {}, is_live=True),
     )
-
-
-def _refresh_effects(state: ShortageState) -> tuple[Refresh, ...]:
-    return (Refresh("product", state.product), Refresh("surrounding", state.product))
 
 
 # Cached data
@@ -429,7 +423,7 @@ def _with_rows(state: ShortageState, id_: str, rows: tuple[Json, ...], context: 
     return state
 
 
-def _collect_choices(state: ShortageState) -> tuple[ShortageChoice, ...]:
+def _collect_choices(state: ShortageState) -> tuple[OfferedChoice, ...]:
     return list_choices(state.other_locations, state.reasons, may_reject=bool(state.orders))
 
 
@@ -474,7 +468,7 @@ def _ask_reason(state: ShortageState) -> Result:
 
 def _ask_rejection(state: ShortageState, reason: Reason) -> Result:
     """Ask to confirm the rejection, so that two digits meant for something else reject no order."""
-    state_asked = state._replace(offered=ShortageChoice("reject", reason.code), page=0)
+    state_asked = state._replace(offered=OfferedChoice("reject", reason.code), page=0)
     return reply(state_asked, ASK, "shortage.confirm_reject", order=state.order, words=reason.text)
 
 
@@ -491,7 +485,7 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
         return reply(state, WRONG, "shortage.answer_first", what=location.key)
     if first.kind == PRODUCT:
         labels = distinct_labels(state.label, state.product, first)
-        state_asked = state._replace(offered=ShortageChoice("product", first.key))
+        state_asked = state._replace(offered=OfferedChoice("product", first.key))
         return reply(state_asked, ASK, "shortage.other_product", **labels)
     if first.kind == PERSON:
         return reply(state, WRONG, "shortage.is_person", name=first.label or first.key)
@@ -505,7 +499,7 @@ def _choose_location(state: ShortageState, location: str) -> Result:
     other = next((other for other in state.other_locations if other.location.casefold() == location.casefold()), None)
     if other and other.quantity > 0:
         return _answer_other_location(state, other.location, other.pool)
-    state_asked = state._replace(offered=ShortageChoice("location", location), scanned_location=location)
+    state_asked = state._replace(offered=OfferedChoice("location", location), scanned_location=location)
     return reply(state_asked, ASK, "shortage.no_stock_there", place=location, label=state.label)
 
 

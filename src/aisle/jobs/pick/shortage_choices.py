@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.quantities import to_decimal
 from aisle.settings import SHORTAGE_REASONS
 
@@ -37,14 +38,6 @@ class OtherLocation(NamedTuple):
     location: str
     pool: int
     quantity: Decimal
-
-
-class ShortageChoice(NamedTuple):
-    """One numbered choice. Kinds: `location` with a location, `reason` with its code, `reject`. After a scan:
-    `location` without known stock, `product` to be looked up, `reject` with a reason, to be confirmed."""
-
-    kind: str
-    key: str = ""
 
 
 def parse_reasons(lines: Iterable[str], from_orders: Iterable[ShortReasonsRow] = ()) -> tuple[Reason, ...]:
@@ -89,9 +82,9 @@ def merge_locations(known: Sequence[OtherLocation], rows: Iterable[OtherLocation
 
 def list_choices(
     locations: Iterable[OtherLocation], reasons: Iterable[Reason], *, may_reject: bool
-) -> tuple[ShortageChoice, ...]:
+) -> tuple[OfferedChoice, ...]:
     """Return the nearest locations, the reasons, the rejection of the order, and then the other locations."""
-    places = [ShortageChoice("location", spot.location) for spot in locations]
-    why = [ShortageChoice("reason", reason.code) for reason in reasons]
-    reject = [ShortageChoice("reject")] if may_reject else []
+    places = [OfferedChoice("location", spot.location) for spot in locations]
+    why = [OfferedChoice("reason", reason.code) for reason in reasons]
+    reject = [OfferedChoice("reject")] if may_reject else []
     return (*places[:MAX_NEAR], *why, *reject, *places[MAX_NEAR:])

@@ -227,7 +227,6 @@ class ReceiveJob(Job[ReceiveState]):
     name = "receive"
     state_type = ReceiveState
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    journalled = True
 
     def accepts(self, state: ReceiveState) -> Accepts:
         choices, keys = view.choice_count(state), view.choice_letters(state)

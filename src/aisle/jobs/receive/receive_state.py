@@ -210,10 +210,8 @@ Result = Turn[ReceiveState]
 
 def partly_received_note(state: ReceiveState, user: str) -> LocalNote:
     """Return the note that marks a partly received delivery on the home page, or clears the mark."""
-    has_received, is_complete = (
-        any(line.received for line in state.lines),
-        not any(line.missing for line in state.lines),
-    )
+    has_received = any(line.received for line in state.lines)
+    is_complete = not any(line.missing for line in state.lines)
     return LocalNote(PARTLY_RECEIVED, state.delivery_number, user if has_received and not is_complete else "")
 
 

@@ -208,10 +208,8 @@ def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
     if not state.partly_received:
         return ()
     count = len(state.partly_received)
-    one, many = (
-        msg("home.partly_received", delivery=state.partly_received[0]),
-        msg("home.partly_received_many", count=count),
-    )
+    one = msg("home.partly_received", delivery=state.partly_received[0])
+    many = msg("home.partly_received_many", count=count)
     return (KeyHint("r", one if count == 1 else many),)
 
 

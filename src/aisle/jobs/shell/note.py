@@ -48,7 +48,6 @@ class NoteJob(PageJob[NoteState]):
     name = "note"
     state_type = NoteState
     steps: tuple[str, ...] = ("note",)
-    journalled = True
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def page(self, state: NoteState) -> NotePage:

@@ -492,7 +492,6 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
     name = "clearance_request"
     state_type = ClearanceRequestState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    journalled = True
     raw_input = True
     topics = ("outbox", "ask", "assignment")
 

@@ -233,7 +233,6 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     name = "deliveries"
     state_type = DeliveriesState
     steps: tuple[str, ...] = ("deliveries", "deliveries.page")
-    journalled = True
     topics = ("delivery", "outbox")
     preferred_kinds = (DELIVERY, PRODUCT)
 

@@ -76,7 +76,17 @@ FILES_FORBIDDEN = "log.files_forbidden"
 # Filter
 
 
-class FilterPage(FormPage[LogState]):
+class LogQuestion(FormPage[LogState]):
+    """Question over the list. Text is no answer, and Back returns to the list."""
+
+    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
+        return Turn(state)
+
+    def go_back(self, state: LogState, context: Context) -> Result:
+        return close_page(state, context)
+
+
+class FilterPage(LogQuestion):
     """Choice of the field to edit."""
 
     name = "log.filter"
@@ -92,12 +102,6 @@ class FilterPage(FormPage[LogState]):
         fields = (Action(field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
         return (*fields, Action(msg("log.clear"), _clear_filter, "x"))
 
-    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return Turn(state)
-
-    def go_back(self, state: LogState, context: Context) -> Result:
-        return close_page(state, context)
-
 
 def _edit_field(field: str, state: LogState, context: Context) -> Result:
     return Turn(state._replace(phase="value", field=field))
@@ -107,7 +111,7 @@ def _clear_filter(state: LogState, context: Context) -> Result:
     return _show_list(state._replace(filter=LogFilter(), search=""), context)
 
 
-class ValuePage(FormPage[LogState]):
+class ValuePage(LogQuestion):
     """Choice of a value for the field; some are typed or scanned."""
 
     name = "log.value"
@@ -177,7 +181,7 @@ def close_page(state: LogState, context: Context) -> Result:
 # Export
 
 
-class ExportPage(FormPage[LogState]):
+class ExportPage(LogQuestion):
     """Question for the name of the file."""
 
     name = "log.export"
@@ -202,9 +206,6 @@ class ExportPage(FormPage[LogState]):
             return _query_file(state, text.strip())
         return refuse(state, msg("log.no_name", text=text))
 
-    def go_back(self, state: LogState, context: Context) -> Result:
-        return close_page(state, context)
-
 
 def _is_file_name(text: str) -> bool:
     if is_qr_payload(text):
@@ -216,7 +217,7 @@ def _query_file(state: LogState, file: str) -> Result:
     return Turn(state, (Query("file", "file", {"file": file}),))
 
 
-class ConfirmPage(FormPage[LogState]):
+class ConfirmPage(LogQuestion):
     """Question before the file is written, with its whole path."""
 
     name = "log.confirm"
@@ -231,9 +232,6 @@ class ConfirmPage(FormPage[LogState]):
 
     def actions(self, state: LogState) -> Actions:
         return (Action(msg("log.write"), _export),)
-
-    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return Turn(state)
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return Turn(state._replace(phase="export", file_path=""))
@@ -370,7 +368,6 @@ class LogJob(PageJob[LogState]):
     name = "log"
     state_type = LogState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    journalled = True
     topics = ("log", "outbox", "product")
 
     def page(self, state: LogState) -> Page[LogState]:

@@ -233,10 +233,8 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def _handle_scan(self, state: OrdersState, matches: tuple[Match, ...], context: Context) -> Result:
         """Open or mark a scanned order. List the orders of a shared reference; look up a product or location."""
-        numbers, first = (
-            tuple(dict.fromkeys(each.key for each in matches if each.kind in (ORDER, REFERENCE))),
-            matches[0],
-        )
+        numbers = tuple(dict.fromkeys(each.key for each in matches if each.kind in (ORDER, REFERENCE)))
+        first = matches[0]
         if len(numbers) > 1:
             filter_ = state.filter._replace(reference=first.code or first.key)
             return self.restart(state._replace(filter=filter_, search=""), context)

@@ -491,7 +491,6 @@ class StoreProductJob(PageJob[StoreProductState]):
     name = "store_product"
     state_type = StoreProductState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    journalled = True
     requery_after_write = True
     preferred_kinds = (PRODUCT,)
 

@@ -336,14 +336,10 @@ class Question(FormPage[UnconfirmedState]):
     """Question before the operation is resolved."""
 
     typed_only = True
-    prompt_text: Msg
     note: Msg
 
     def title(self, state: UnconfirmedState) -> Msg:
         return _state_name(_entry_of(state))
-
-    def prompt(self, state: UnconfirmedState) -> Msg:
-        return self.prompt_text
 
     def lines(self, state: UnconfirmedState) -> tuple[Line, ...]:
         return (Line("product", describe_operation(_entry_of(state))), Line("note", self.note))
@@ -431,7 +427,6 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
     name = "unconfirmed"
     state_type = UnconfirmedState
     steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
-    journalled = True
     preferred_kinds = (ORDER, PRODUCT, LOCATION)
 
     def page(self, state: UnconfirmedState) -> Page[UnconfirmedState]:
