@@ -33,10 +33,10 @@ from tests.service.world import World
 
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
 OF_ALL_STORES = {
-    "access.TOKEN_STORES",
-    "access.STORES_OF_TOKENS_DELETE",
-    "access.HAS_DATA",
-    "access.SIMILAR_STORES",
+    "people_and_tokens.TOKEN_STORES",
+    "people_and_tokens.STORES_OF_TOKENS_DELETE",
+    "people_and_tokens.HAS_DATA",
+    "people_and_tokens.SIMILAR_STORES",
     "products.PRODUCTS_IN_OPEN_DELIVERIES",
     "products.PRODUCTS_IN_OPEN_ORDERS",
     "products.PRODUCTS_WITH_STOCK",
@@ -45,13 +45,13 @@ OF_ALL_STORES = {
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
-    "access.OLD_RESPONSES_DELETE",
-    "access.OLD_RESPONSES_STEP",
-    "access.OLD_SIGN_IN_FAILURES",
-    "access.OLD_WRITE_HISTORY_DELETE",
-    "access.OLD_WRITE_HISTORY_STEP",
-    "access.OLD_LATEST_WRITES_DELETE",
-    "access.OLD_LATEST_WRITES_STEP",
+    "stored_answers.OLD_RESPONSES_DELETE",
+    "stored_answers.OLD_RESPONSES_STEP",
+    "people_and_tokens.OLD_SIGN_IN_FAILURES",
+    "changes.OLD_WRITE_HISTORY_DELETE",
+    "changes.OLD_WRITE_HISTORY_STEP",
+    "changes.OLD_LATEST_WRITES_DELETE",
+    "changes.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
