@@ -32,6 +32,8 @@ _ELEMENT_LENGTH = 16
 """Digits of a GTIN with its application identifier."""
 _SYMBOLOGY_LETTER = re.compile(r"(?:FF|[A-F])(\d{8,14})", re.ASCII)
 """Letters by which some scanners name the symbology, with the code after them."""
+_CODABAR = re.compile(r"[A-D]([0-9$:/.+\-]{4,20})[A-D]", re.ASCII | re.IGNORECASE)
+"""A code between the start and stop letters of Codabar, which some scanners send."""
 _GROUPED_DIGITS = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
 _ISSN = re.compile(r"(\d{4})-?(\d{3})([\dXx])", re.ASCII)
 _ISMN = re.compile(r"M(\d{9})", re.ASCII | re.IGNORECASE)
@@ -179,6 +181,7 @@ def guessed_keys(text: str) -> tuple[str, ...]:
     bare = normalise_code(re.sub(r"^(?i:issn|isbn|ismn):?(?=M?[\dX-]+$)", "", bare))
     lettered = _SYMBOLOGY_LETTER.fullmatch(normalised)
     coded = [canonical_key(lettered[1])] if lettered and has_valid_check_digit(lettered[1]) else []
+    coded += [canonical_key(between[1])] if (between := _CODABAR.fullmatch(normalised)) else []
     keys = _deduplicate(
         [canonical_key(bare), *coded, *_guess_keys(bare), *(_add_on_keys(normalised) if bare == normalised else ())]
     )

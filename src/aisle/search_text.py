@@ -51,6 +51,11 @@ def decompose(text: str) -> Iterator[str]:
         yield normalize("NFKD", text[start : start + _PART_LENGTH])
 
 
+def search_words(text: str) -> list[str]:
+    """Return the words of a search; punctuation alone is a word that no text has, and not an empty search."""
+    return normalise_text(text).split() or text.split()
+
+
 def normalise_text(text: str) -> str:
     """Return the words without case, accents and punctuation: `Müsli-Riegel “50 %”` → `musli riegel 50`.
 

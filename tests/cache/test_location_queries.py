@@ -19,6 +19,8 @@ from aisle.jobs.pick.put_down import is_pickup_location
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
+from tests.cache.test_delivery_queries import delivery
+from tests.cache.test_delivery_queries import line as delivery_line
 from tests.writes import STORE, enqueue, update
 
 
@@ -31,6 +33,19 @@ def at(reads: CacheReader, code: str) -> Any:
     rows, total = reads.query("location", {"location_code": code})
     assert total == 1
     return rows[0]
+
+
+PUNCTUATION = ('(%"!!!(((!!#!', "%", "-", "_", "'", ".", "//", "?!", "+ +", "…", "“”", "*")
+
+
+@pytest.mark.parametrize("text", PUNCTUATION)
+def test_punctuation_alone_finds_nothing(cache: CacheWriter, reads: CacheReader, text: str) -> None:
+    cache.write_locations([location("B-2", 10), location("A.1", 20)])
+    cache.write_deliveries([delivery("D-1", delivery_line(1, "P1", 4))], 1.0)
+    assert codes(reads, search=text) == []
+    assert reads.query("deliveries", {"search": text})[1] == 0
+    assert codes(reads, search=f"{text} b") == ["B-2"]
+    assert codes(reads, search=" ") == ["B-2", "A.1"]
 
 
 def test_places_in_the_order_of_feet_then_of_their_codes(cache: CacheWriter, reads: CacheReader) -> None:

@@ -121,6 +121,18 @@ def test_all_that_was_scanned_in_one_write_is_said_not_to_be_taken(home: StoreFo
         assert "Pound ham" in prompt(frame, 40, 20)
 
 
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("pace", [0.0, 0.006])
+def test_what_the_screen_said_is_not_taken_is_counted_once(home: StoreFolder, job: str, pace: float) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        scan = Scanner(session)
+        for text, lost in ((GROSS_CHEESE, ""), (GROSS_HAM, "Kilo"), (GROSS_CHEESE, "Pound"), (TEA, "Kilo")):
+            frame = scan.send(f"{text}\r", pace)
+            scan.rest(1.0)
+            assert (f"1 not taken: {lost}" in shown(frame, 80, 24)) == bool(lost), shown(frame, 80, 24)
+
+
 @pytest.mark.parametrize("page", ["h", "?", "?zzz", f"?{TEA}"])
 def test_a_page_over_the_question_says_that_the_scan_is_not_taken(home: StoreFolder, page: str) -> None:
     with at(home, user="U1") as session:

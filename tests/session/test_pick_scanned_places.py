@@ -86,3 +86,25 @@ def test_label_after_another_place_of_a_shortage(
         assert not picked(session)
         assert told(say(session, letter)) == (GOOD, "pick.from_location")
         assert picked(session) == {NUMBERS[GOUDA]: (Decimal("0.3"), location)}
+
+
+@pytest.mark.parametrize("before", [(), ("X-01",), ("X-01", f"010{GOUDA}3103000500")])
+@pytest.mark.parametrize("number", ["1", "2", "1.5"])
+@pytest.mark.parametrize("refused", ["", "4000000000006"])
+def test_a_number_says_how_much_was_taken_of_the_goods_in_question(
+    aisle_home: Path, before: tuple[str, ...], number: str, refused: str
+) -> None:
+    """Whatever is open at the stop: the question names the goods that the number goes to."""
+    with at(store(aisle_home), user="U1") as session:
+        say(session, "9002", *before)
+        say(session, "X-02")
+        assert told(say(session, f"010{NUTS}3103000300")) == (ASK, "pick.which_location")
+        if refused:
+            say(session, refused)
+            frame = say(session, number)
+            assert told(frame) == (ASK, "input.number_after_refused_scan")
+            assert frame.verdict
+            assert dict(frame.verdict.text.args)["label"] == NUMBERS[NUTS]
+        assert told(say(session, number)) == (ASK, "pick.total_which_location")
+        assert told(say(session, "f")) == (GOOD, "pick.from_location")
+        assert picked(session)[NUMBERS[NUTS]] == (Decimal(number), "X-02")

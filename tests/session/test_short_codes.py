@@ -11,7 +11,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, Frame
+from aisle.jobs.view import ASK, WRONG, Frame
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
@@ -105,3 +105,56 @@ def test_what_the_store_does_not_have_is_no_quantity_as_before(home: StoreFolder
         open_quantity(session, "count", TEA)
         assert told(say(session, typed))[1] in ("input.whole_number_only", "input.no_quantity")
         assert quantities(session) == {"P2": Decimal(1)}
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.006])
+@pytest.mark.parametrize("code", ["3", "X", "Q"])
+def test_a_code_of_one_character_is_found_by_a_scan(home: StoreFolder, code: str, pace: float) -> None:
+    with at(home, user="U1") as session:
+        assert Scanner(session).send(f"{code}\r", pace).view.name == "locations.location"
+    with at(home, user="U1") as session:
+        opened(session, "move")
+        frame = Scanner(session).send(f"{code}\r", pace)
+        assert code in shown(frame)
+        assert told(frame)[0] != WRONG
+
+
+@pytest.mark.parametrize("typed", ["x", "X", "q", "Q", "3", "z"])
+def test_a_character_that_is_typed_is_no_scan(home: StoreFolder, typed: str) -> None:
+    with at(home, user="U1") as session:
+        opened(session, "move")
+        frame = Scanner(session).send(f"{typed}\r", 0.15)
+        assert told(frame)[1] in ("input.no_command", "input.no_choice_back") or frame.view.name != "move.from"
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.006])
+@pytest.mark.parametrize("code", ["V", "W", "Z", "Y", "2.25", "0,75", "-9", "-7654321", "+3", ".7654321"])
+@pytest.mark.parametrize("job", ["count", "move", "receive", "adjust"])
+def test_a_number_after_a_scan_of_an_unknown_short_code_is_asked_back(
+    home: StoreFolder, job: str, code: str, pace: float
+) -> None:
+    with at(home, user="U1") as session:
+        scan = open_quantity(session, job, TEA)
+        assert told(scan.send(f"{code}\r", pace)) != (WRONG, "input.no_quantity")
+        assert told(say(session, "9"))[1] == "input.number_after_refused_scan"
+
+
+FORMS = (
+    *(f"{prefix}{start}{TEA}{stop}" for prefix in ("", "]F0") for start, stop in ("AB", "CD", "DA", "ab", "BB")),
+    *(f"9771234567898{add_on}" for add_on in ("-05", "-12345", "+05", " 05", "05")),
+    "9780201379624-51299",
+)
+"""Codabar with its start and stop letters, and codes with an add-on."""
+
+
+@pytest.mark.parametrize("code", FORMS)
+@pytest.mark.parametrize("pace", [0.0, 0.006])
+def test_a_code_is_found_in_the_form_of_its_symbology(home: StoreFolder, code: str, pace: float) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    books = {"P8": "9771234567898", "P9": "9780201379624"}
+    cache.write_products([service_rows.product(number, "Book", code) for number, code in books.items()])
+    with at(home, user="U1") as session:
+        opened(session, "count", "A-1")
+        frame = Scanner(session).send(f"{code}\r", pace)
+        found = {"P2" if TEA in code else "P8" if code[:3] == "977" else "P9"}
+        assert set(quantities(session)) == found, (told(frame), shown(frame))

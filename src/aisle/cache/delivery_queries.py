@@ -26,7 +26,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
-from aisle.search_text import natural_key, normalise_text
+from aisle.search_text import natural_key, normalise_text, search_words
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import (
@@ -142,7 +142,7 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
     """
     cache, pending, state = context.cache, _pending_receipts(context), str(args.get("state") or "")
     listed = _LISTS_BY_STATE.get(state, _LISTS_BY_STATE["open" if state else ""])
-    words = normalise_text(str(args.get("search") or "")).split()
+    words = search_words(str(args.get("search") or ""))
     touched = {head.number: of for head, of in _headers_with_sums(cache, list(pending), pending)}
     extra = sorted(_pending_keys(cache, listed, words, touched))
     source = f"FROM delivery INDEXED BY {listed.index_name}"

@@ -38,7 +38,7 @@ from aisle.jobs.pick.put_down import is_pickup_location
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation
-from aisle.search_text import normalise_text
+from aisle.search_text import search_words
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import (
@@ -122,7 +122,7 @@ def list_locations(context: QueryContext, args: Args) -> QueryResult[LocationsRo
 
     `beside` names a location: only its aisle is listed, and without `first` the window contains that location.
     """
-    words = normalise_text(str(args.get("search") or "")).split()
+    words = search_words(str(args.get("search") or ""))
     beside = str(args.get("beside") or "")
     aisle = aisle_of(beside)
     cache, found = context.cache, context.walk_order().steps

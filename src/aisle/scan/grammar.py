@@ -119,8 +119,8 @@ _SIGNED_NUMBER: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
 _SIGNED_MULTIPLICATION: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
 _CODE_WITH_ADD_ON: Final = re.compile(r"(\d{8}|\d{12,13})[ \-+](?:\d{2}|\d{5})", re.ASCII)
 """An EAN or UPC with its add-on, as sent by scanners that separate them."""
-_CERTAIN_ADD_ON: Final = re.compile(r"(97[789]\d{10}) (?:\d{2}|\d{5})|(\d{12,13})\+(?:\d{2}|\d{5})", re.ASCII)
-"""A code with its add-on: of a book or newspaper after a blank, of any EAN-13 or UPC-A after a plus.
+_CERTAIN_ADD_ON: Final = re.compile(r"(97[789]\d{10})[ \-](?:\d{2}|\d{5})|(\d{12,13})\+(?:\d{2}|\d{5})", re.ASCII)
+"""A code with its add-on: of a book or newspaper after a blank or hyphen, of any EAN-13 or UPC-A after a plus.
 
 It is hardly ever a number that somebody means.
 """

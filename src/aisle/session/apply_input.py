@@ -235,8 +235,9 @@ class InputHandler:
         meaning = self._resolver.resolve(line.text)
         if self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
-        if self._resolver.is_scanned_number_label(line, meaning):
+        if self._resolver.is_scanned_number_label(line, meaning) or self._resolver.is_scanned_code(line, meaning):
             meaning = UnknownCode(line.text.strip(" "))
+        meaning = self._resolver.scanned_short_code(line, meaning) or meaning
         confirmed = self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed

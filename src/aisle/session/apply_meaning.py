@@ -131,6 +131,8 @@ class MeaningHandler:
     def _report_unanswered(self, asked: PendingQuestion, meaning: Meaning) -> None:
         if not asked.is_asked or self._page.question is asked:
             return
+        if asked == self._batch.question_before:
+            asked = asked._replace(passed=0)  # the screen said what was not taken before it
         self._verdicts.current = asked.add_unanswered(meaning, self._verdicts.current)
         if self._page.question.is_asked and not isinstance(meaning, Choice | Quantity | Back):
             self._page.question = self._page.question._replace(passed=asked.passed + 1)

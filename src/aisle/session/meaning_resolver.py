@@ -13,6 +13,7 @@ from aisle.scan import grammar
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
+    LOCATION,
     NUMBER_BESIDE_CODE,
     ORDER,
     PERSON,
@@ -20,7 +21,9 @@ from aisle.scan.meaning import (
     REFERENCE,
     Accepts,
     Ambiguous,
+    Back,
     Choice,
+    Command,
     Match,
     Meaning,
     Quantity,
@@ -54,6 +57,12 @@ FAST_S = 0.02
 MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
 
+
+_NO_QUANTITY = ("input.no_quantity", "input.whole_number_only", "input.too_many_decimals")
+"""Message ids of refused numbers."""
+
+_CODE_128 = "]C0"
+"""AIM prefix by which one character is a code."""
 
 _SEPARATORS = "\x1d\x1e\x04"
 """Signs around a code that is no message: a scanner added them."""
@@ -209,6 +218,30 @@ class MeaningResolver:
         """Return whether a number came at the pace of a scanner and is on something that the step asks for: a tote."""
         is_number = isinstance(meaning, Quantity | Choice) and not self._page.question.is_asked
         return is_number and _is_fast(line) and line.text.strip(" ") in self._page.accepts().codes
+
+    def scanned_short_code(self, line: Line, meaning: Meaning) -> Scan | UnknownCode | None:
+        """Return the scan of a location or product whose code is one character, at the pace of a scanner.
+
+        Return an unknown code if the character has no other meaning here, so that a number after it is asked about.
+        """
+        text, top = line.text.strip(" "), self._page.top
+        is_scan = len(text) == 1 and line.scan_number and line.longest_pause < FAST_S
+        takes_scans = not (self._page.is_secret(text) or top.job.raw_input or self._page.accepts().text)
+        if not is_scan or not takes_scans or not isinstance(meaning, Back | Choice | Command | RefusedInput):
+            return None
+        found = self.resolve(f"{_CODE_128}{text}")
+        if isinstance(found, Scan) and (found.matches[0].kind, found.matches[0].key) in (
+            (LOCATION, text),
+            (PRODUCT, text),
+        ):
+            return found
+        is_command = text.islower() or meaning != RefusedInput("input.no_command", text)  # labels have capitals
+        return None if is_command else UnknownCode(text)
+
+    @staticmethod
+    def is_scanned_code(line: Line, meaning: Meaning) -> bool:
+        """Return whether a text that is no quantity came at the pace of a scanner: it is an unknown code."""
+        return isinstance(meaning, RefusedInput) and meaning.reason in _NO_QUANTITY and _is_fast(line)
 
     def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:
         """Return the scan of the record whose number came at the pace of a scanner where a value is typed.

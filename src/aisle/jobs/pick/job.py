@@ -168,7 +168,8 @@ class PickJob(Job[PickState]):
             + ("i" if view.customer_notes(state) else "")
             + ("w" if state.is_postponed else "")
         )
-        decimals = bool(take and take.allows_decimals)
+        goods = offered_choices.quantity_line(state)
+        decimals = bool(goods and goods.allows_decimals)
         labels = pick_state.tote_labels(state)
         accepts_quantity, typed_only = offered_choices.is_quantity_open(state), offered_choices.is_number_asked(state)
         keys = offered_choices.choice_letters(state)
@@ -190,8 +191,8 @@ class PickJob(Job[PickState]):
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: PickState) -> tuple[str, str]:
-        take = state.current_line
-        return (take.product, take.label) if take and offered_choices.is_quantity_open(state) else ("", "")
+        goods = offered_choices.quantity_line(state)
+        return (goods.product, goods.label) if goods and offered_choices.is_quantity_open(state) else ("", "")
 
     def uses_product(self, state: PickState, product: str) -> bool:
         return any(take.product == product for take in state.lines)

@@ -33,8 +33,15 @@ COMMAND_LETTERS = "nsuiw"
 
 
 def is_quantity_open(state: PickState) -> bool:
-    """Return True if a number sets the total of the stop, whatever else is asked."""
-    return state.current_line is not None and state.is_quantity_open and not state.to_return
+    """Return True if a number sets the total of the stop, or of the goods whose location is asked for."""
+    is_open = state.is_quantity_open or bool(product_in_question(state))
+    return state.current_line is not None and is_open and not state.to_return
+
+
+def quantity_line(state: PickState) -> PickLine | None:
+    """Return the line whose quantity a number sets while one is open."""
+    product = product_in_question(state)
+    return next((line for line in state.lines if line.is_open and line.product == product), state.current_line)
 
 
 def choice_letters(state: PickState) -> str:
