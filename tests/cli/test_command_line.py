@@ -111,7 +111,7 @@ def _store(number: str) -> dict[str, object]:
         (("api", "list-stores", "--query", "oops"), "name=value"),
         (("api", "create-stores"), "needs a body"),
         (("api", "list-stores", "--body", "-"), "has no body"),
-        (("load", "/nowhere/at/all"), "is no folder"),
+        pytest.param(("load", "/nowhere/at/all"), "is no folder", marks=pytest.mark.drawn),
         (("token", "add", "x", "--role", "king"), "'king' is not one of 'staff'"),
         (("serve", "--port", "99999"), "99999 is not in the range"),
         (("serve", "--connections-per-address", "-1"), "-1 is not in the range"),

@@ -71,7 +71,9 @@ async def test_progress_counts_to_its_end(host: Host) -> None:
     assert counted == sorted(counted)
 
 
-@pytest.mark.parametrize("commit", range(1, 34, 2))
+@pytest.mark.parametrize(
+    "commit", [pytest.param(n, marks=pytest.mark.drawn if n in (3, 27) else ()) for n in range(1, 34, 2)]
+)
 async def test_a_commit_that_fails_costs_no_page(host: Host, commit: int, monkeypatch: Any) -> None:
     await once(host)
     monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)

@@ -110,7 +110,7 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
         (b"\x1b\x1b8\r", [("8", "cr")]),
         (b"\x1b[2\x1b[A8\r", [EscapeInput("\x1b[A"), ("[28", "cr")]),
         (b"\x1b\r", [ENTER]),
-        (b"\x1bOq\x1bOr\x1bOn\x1bOu\x1bOM", [("12.5", "cr")]),
+        pytest.param(b"\x1bOq\x1bOr\x1bOn\x1bOu\x1bOM", [("12.5", "cr")], marks=pytest.mark.drawn),
         (b"\x1bOq\x1bOr\x1bOj8712\r", [("12*8712", "cr")]),
         (b"\x1b[200~A\x1b[201~", [("A", "paste")]),
         (b"\x1b[200~A\rB\nC\tD\r\nE\x1b[201~", [("A", "cr"), ("B", "lf"), ("C", "tab"), ("D", "cr"), ("E", "paste")]),

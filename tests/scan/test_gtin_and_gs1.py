@@ -138,14 +138,17 @@ def test_no_key_is_asked_for_twice() -> None:
         ("0109501101530003393297801999", Gs1Data("09501101530003", price=Decimal("19.99"))),
         ("00340123450000000000", Gs1Data(sscc="340123450000000000")),
         ("00340123450000000000020950110153000337000048", Gs1Data("09501101530003", "340123450000000000", Decimal(48))),
-        ("[)>\x1e05\x1d010950110153000310AB\x1e\x04", Gs1Data("09501101530003", batch="AB")),
+        pytest.param(
+            "[)>\x1e05\x1d010950110153000310AB\x1e\x04", Gs1Data("09501101530003", batch="AB"), marks=pytest.mark.drawn
+        ),
         (
             "https://id.gs1.org/01/09501101530003/10/ABC?17=261231",
             Gs1Data("09501101530003", batch="ABC", expiry="2026-12-31"),
         ),
-        (
+        pytest.param(
             "https://id.gs1.org/gtin/9501101530003/lot/ABC?exp=261231",
             Gs1Data("09501101530003", batch="ABC", expiry="2026-12-31"),
+            marks=pytest.mark.drawn,
         ),
         ("https://id.gs1.org/01/9501101530003", Gs1Data("09501101530003")),
         ("010950110153000310AB%1D3012", Gs1Data(gtin="09501101530003", batch="AB", pieces=Decimal(12))),

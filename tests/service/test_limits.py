@@ -227,7 +227,7 @@ async def test_objects_and_lists_that_no_body_has_are_refused(world: World) -> N
         ("Infinity", 400),
         ("-Infinity", 400),
         ("NaN", 400),
-        ("1e999999999999999999999", 400),
+        pytest.param("1e999999999999999999999", 400, marks=pytest.mark.drawn),
         ('"1"', 400),
         ("true", 400),
     ],
