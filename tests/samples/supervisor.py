@@ -9,9 +9,10 @@ from aisle.jobs.order_operations import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT,
 from aisle.jobs.pick.shortage_choices import Reason
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+from aisle.jobs.shell.sign_in import Person
 from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.order import OrderJob, OrderState
-from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome, Person
+from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome
 from aisle.jobs.supervisor.order_board import OrdersState, SavedView
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.order_rows import BoardOrder

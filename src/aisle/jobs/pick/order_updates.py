@@ -15,7 +15,7 @@ from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
 from aisle.jobs.pick import goods_in_hand, pick_state, take_over
-from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, adjust_history, moved_stop_step
+from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
@@ -350,7 +350,7 @@ def _merge_lines(
     is_news = differs and not (is_uncertain or tote.is_uncertain or is_own)
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
     others = [take for take in state.lines if take.order != tote.order]
-    state = adjust_history(state, merged.values())
+    state = _adjust_history(state, merged.values())
     renewed = pick_state.with_lines(state, [*others, *merged.values()])
     before, after = state.current_line, renewed.current_line
     same_stop = before is not None and after is not None and before.stop_key == after.stop_key
@@ -406,3 +406,21 @@ def start_without_missing(state: PickState) -> Result:
     """Start the walk without the orders whose lines have not arrived."""
     state = state._replace(choices=(), totes=tuple(tote for tote in state.totes if tote.has_lines))
     return start_when_ready(state)
+
+
+def _adjust_history(state: PickState, fresh: Iterable[PickLine]) -> PickState:
+    """Add the changes of other pickers to the history, so that undo reverts only own steps."""
+    picked_before = {(take.order, take.line): take.picked for take in state.lines}
+    added = {(t.order, t.line): t.picked - picked_before.get((t.order, t.line), t.picked) for t in fresh}
+    if not any(added.values()):
+        return state
+    history = tuple(
+        step._replace(
+            lines_before=tuple(
+                each._replace(picked=max(Decimal(0), each.picked + added.get((each.order, each.line), Decimal(0))))
+                for each in step.lines_before
+            )
+        )
+        for step in state.history
+    )
+    return state._replace(history=history)

@@ -554,24 +554,6 @@ def _history_without_order(history: Iterable[UndoStep], order: str) -> tuple[Und
     return tuple(step for step in steps if step != UndoStep(location=step.location, at=step.at))
 
 
-def adjust_history(state: PickState, fresh: Iterable[PickLine]) -> PickState:
-    """Add the changes of other pickers to the history, so that undo reverts only own steps."""
-    picked_before = {(take.order, take.line): take.picked for take in state.lines}
-    added = {(t.order, t.line): t.picked - picked_before.get((t.order, t.line), t.picked) for t in fresh}
-    if not any(added.values()):
-        return state
-    history = tuple(
-        step._replace(
-            lines_before=tuple(
-                each._replace(picked=max(Decimal(0), each.picked + added.get((each.order, each.line), Decimal(0))))
-                for each in step.lines_before
-            )
-        )
-        for step in state.history
-    )
-    return state._replace(history=history)
-
-
 def moved_stop_step(lines: Iterable[PickLine]) -> UndoStep:
     """Return the undo step for moving these lines to another location."""
     return UndoStep(

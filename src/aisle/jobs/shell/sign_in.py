@@ -138,14 +138,14 @@ class SignInJob(Job[SignInState]):
 
     def _handle_other_match(self, state: SignInState, match: Match, people: tuple[Person, ...]) -> Result:
         """Look up people with the code of another record as their name; otherwise reject it and keep the choices."""
-        named = tuple(person for person in people if _is_named(person, _code(match)))
+        named = tuple(person for person in people if is_named(person, _code(match)))
         if named:
             return self._handle_people(_with_name(state, _code(match)), named)
         return reply(state, WRONG, "sign_in.not_this", what=name_of(match))
 
     def _handle_people(self, state: SignInState, people: tuple[Person, ...]) -> Result:
         typed_name = state.typed_name
-        exact = [person for person in people if _is_named(person, typed_name, whole_name_only=True)]
+        exact = [person for person in people if is_named(person, typed_name, whole_name_only=True)]
         if len(exact) == 1:
             return _sign_in(exact[0])
         if people and typed_name.strip().isdecimal():  # part of an id: stray digits sign nobody in
@@ -165,7 +165,7 @@ class SignInJob(Job[SignInState]):
         return reply(unknown, ASK, "sign_in.unknown", asked=typed_name)
 
     def _handle_single_person(self, person: Person, typed_name: str) -> Result:
-        if _is_named(person, typed_name):
+        if is_named(person, typed_name):
             return _sign_in(person)
         return reply(SignInState(typed_name, (person,)), ASK, "sign_in.confirm_name", asked=typed_name)
 
@@ -221,7 +221,7 @@ def _known_people_only(turn: Result) -> Result:
 def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[Mapping[str, Json]]) -> Result:
     """Sign in the person of an earlier name that is known now; what was typed after it is dropped."""
     rows = tuple(rows)
-    named = [person for person in map(_parse_person, rows) if _is_named(person, earlier_name)]
+    named = [person for person in map(_parse_person, rows) if is_named(person, earlier_name)]
     turn = _sign_in_by_badge(rows) or (_sign_in(named[0]) if len(named) == 1 else None)
     if turn is None or not state.is_unknown:
         return Turn(state)
@@ -233,7 +233,8 @@ def _parse_person(row: Mapping[str, Json]) -> Person:
     return Person(str(row["user"]), str(row["name"] or row["user"]))
 
 
-def _is_named(person: Person, typed_name: str, *, whole_name_only: bool = False) -> bool:
+def is_named(person: Person, typed_name: str, *, whole_name_only: bool = False) -> bool:
+    """Return True if the text is the person's id or name, or the first word of the name."""
     names = {person.user.casefold(), person.name.casefold()}
     first = () if whole_name_only else person.name.casefold().split()[:1]
     return typed_name.strip().casefold() in names.union(first)

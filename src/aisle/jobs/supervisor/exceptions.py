@@ -174,9 +174,7 @@ class DecisionQuestion(FormPage[ExceptionsState]):
     """Question what becomes of differences."""
 
     prompt_text = msg("order_actions.prompt_action")
-
     title_text = msg("exceptions.differences")
-
     typed_only = True
 
     def go_back(self, state: ExceptionsState, context: Context) -> Result:

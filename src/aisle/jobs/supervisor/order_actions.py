@@ -42,6 +42,7 @@ from aisle.jobs.pages import PAGE_LETTERS, page_size
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities import order_progress
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
+from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import (
     ASK,
@@ -65,13 +66,6 @@ from aisle.scan.meaning import PERSON, Accepts, Command, CursorKey, Match, Scan,
 
 MIN_CHOICES = 6
 """Number of people or reasons that fit on any screen."""
-
-
-class Person(NamedTuple):
-    """Person who may get the order."""
-
-    user: str
-    name: str
 
 
 class Outcome(NamedTuple):
@@ -340,7 +334,7 @@ def _set_person(person: Person, state: OrderActionState, context: Context) -> Re
 
 def _choose_person(state: OrderActionState, people: tuple[Person, ...], context: Context) -> Result:
     sought = state.typed_name.strip()
-    exact = [one for one in people if _is_named(one, sought)]
+    exact = [one for one in people if is_named(one, sought)]
     if len(exact) == 1:
         return _set_person(exact[0], state, context)
     if people:
@@ -349,11 +343,6 @@ def _choose_person(state: OrderActionState, people: tuple[Person, ...], context:
         return reply(state, INFO, "order_actions.nobody_known")
     typed = state._replace(people=(Person(sought, sought),), match_count=1, first_choice=0)
     return reply(typed, ASK, "order_actions.unknown_name", name=sought)
-
-
-def _is_named(person: Person, typed_name: str) -> bool:
-    names = {person.user.casefold(), person.name.casefold(), *person.name.casefold().split()[:1]}
-    return typed_name.casefold() in names
 
 
 class ConfirmPage(OrderQuestion):
