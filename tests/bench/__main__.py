@@ -16,6 +16,7 @@ from tests.bench import (  # noqa: F401 - they register their rows
     rows_cache_changes,
     rows_chain,
     rows_courier,
+    rows_desk,
     rows_growth,
     rows_handhelds,
     rows_outbox,

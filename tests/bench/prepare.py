@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 DONE = "prepared"
 """A file beside the home that says that the store stands there."""
 
-_PICKED = re.compile(rf"(\d+) ?(?:of|/) ?{generated_store.QUANTITY}(?!\d)")
+_PICKED = re.compile(rf"(\d+) ?(?:(?:of|/) ?{generated_store.QUANTITY}(?!\d)|taken)")
 _GROUPED = re.compile(r"(?<=\d)[ ,.'\u00a0\u202f](?=\d{3}(?!\d))")
 
 

@@ -152,7 +152,7 @@ def environment(bench: Bench, home: StoreFolder) -> dict[str, str | None]:
 def starts(bench: Bench, homes: Sequence[StoreFolder], products: Sequence[int]) -> list[float]:
     """How long a session of each takes to its first usable screen."""
     programs = [
-        program_of(bench.folder / "site", _session(bench, home), generated_store.products(min(count, 10))[0])
+        program_of(bench.folder / "site", session_environment(bench, home), generated_store.products(min(count, 10))[0])
         for home, count in zip(homes, products, strict=True)
     ]
     rounds = [
@@ -167,7 +167,8 @@ def _opened(program: Any, ready: Callable[[str], bool]) -> float:
         return session.ready_ms
 
 
-def _session(bench: Bench, home: StoreFolder) -> dict[str, str | None]:
+def session_environment(bench: Bench, home: StoreFolder) -> dict[str, str | None]:
+    """A session of that home that begins in its store, as somebody."""
     return {
         **environment(bench, home),
         "PYTHONPATH": str(bench.folder / "site"),
@@ -188,7 +189,9 @@ def worked(bench: Bench, homes: Sequence[StoreFolder]) -> tuple[list[float], lis
     with ExitStack() as stack:
         sessions = []
         for home in homes:
-            program = program_of(bench.folder / "site", _session(bench, home), generated_store.products(1)[0])
+            program = program_of(
+                bench.folder / "site", session_environment(bench, home), generated_store.products(1)[0]
+            )
             open_order(program)
             sessions.append(stack.enter_context(Session(program)))
         rounds = [[session.scan().ms for session in sessions] for _ in range(bench.times(100, 2))]

@@ -213,7 +213,14 @@ def test_a_scan_is_answered_by_its_own_number() -> None:
 
 @pytest.mark.parametrize(
     ("screen", "count"),
-    [("12 of 99973 pcs", 12), ("1,234/99,973", 1234), ("0 of 99 973", 0), ("12 of 999731", -1), ("", -1)],
+    [
+        ("12 of 99973 pcs", 12),
+        ("TAKE 99973     7 taken", 7),
+        ("1,234/99,973", 1234),
+        ("0 of 99 973", 0),
+        ("12 of 999731", -1),
+        ("", -1),
+    ],
 )
 def test_the_count_is_read_from_the_screen(screen: str, count: int) -> None:
     assert picked(f"Abelia\n{screen}\n") == count
