@@ -20,11 +20,11 @@ from aisle.service.db.sqlite_connection import INDEXED_AT_ONCE, SqliteTransactio
 from aisle.service.db.text_search import index_pieces
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.factory import open_service
-from aisle.service.handlers.list_response import MAX_PAGE_BYTES
+from aisle.service.handlers.list_page import MAX_PAGE_BYTES
 from aisle.service.http.large_body_turns import ADDRESS_BYTES, MIB, MOST_BYTES, MOST_OF_TOKEN, SMALL, TOKEN_BYTES, Turns
 from aisle.service.http.request_parsing import MOST_BODY_BYTES, MOST_VALUES
 from aisle.service.http.validation import MAX_ITEMS
+from aisle.service.in_process_service import open_service
 from tests.run_length import tries
 from tests.service.serve_process import SECONDS, Served, served
 from tests.service.world import API, LOGS, World

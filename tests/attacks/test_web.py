@@ -24,7 +24,7 @@ from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.client.transport import asgi_transport
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
-from aisle.server.websocket_disconnect import LimitedWebSocket
+from aisle.server.limited_websocket import LimitedWebSocket
 from aisle.service.options import RateLimits
 from aisle.web.app import ELSEWHERE, SignInError
 from aisle.web.app_process import Start

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from aisle.cache.product_search import MAX_HITS
+from aisle.cache.product_queries import MAX_HITS
 from aisle.cache.reader import CacheReader
 from aisle.host.store_folder import StoreFolder
 from tests.bench.bench import Bench

@@ -24,9 +24,9 @@ from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import sqlite_connection as sqlite
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.factory import Service, open_service
 from aisle.service.http import request_parsing
 from aisle.service.http.endpoint import OperationEndpoint
+from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import RateLimits, ServiceOptions
 from aisle.session.session import Session
 from aisle.session.terminal_settings import Profile, StoreAccess

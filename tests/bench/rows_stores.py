@@ -16,7 +16,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db import open_database
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.factory import Service
+from aisle.service.in_process_service import Service
 from aisle.service.options import ServiceOptions
 from aisle.session.session import open_store
 from aisle.session.store_connection import close_store

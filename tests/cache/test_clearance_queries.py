@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cache.store_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import embedded_service
-from aisle.service.factory import Service, open_service
+from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import ServiceOptions
 from tests.service.world import prepare
 

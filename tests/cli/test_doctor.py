@@ -21,7 +21,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.cli.doctor import host, store
+from aisle.cli.doctor import host, store_files
 from aisle.cli.doctor.report import NOTE, OK, WRONG
 from aisle.cli.doctor.service import ServiceCheck, _service_findings, check_clock, check_write_safety
 from aisle.client import Response
@@ -30,7 +30,7 @@ from aisle.courier.service_features import Features, parse_features
 from aisle.errors import StorageError
 from aisle.host import file_system
 from aisle.host.database import transaction
-from aisle.host.file_recovery import recover_file
+from aisle.host.deleted_file_recovery import recover_file
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -318,7 +318,7 @@ def test_kept_copy_of_a_replaced_outbox_is_reported(home: StoreFolder, capsys: p
 def test_an_outbox_of_an_older_program_is_left_as_it_is(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.cli.doctor.store.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
+    monkeypatch.setattr("aisle.cli.doctor.store_files.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
     open_outbox(home.folder).close()
     found = doctor(capsys)
     assert found.of("outbox") == [(NOTE, "nothing waits; schema 1 of 2 The next start brings it up to date.")]
@@ -517,9 +517,9 @@ def test_a_courier_that_is_stopped_or_silent_is_no_live_link(
 
 
 def test_without_a_list_of_locks_the_holder_is_looked_for(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "LOCKS_FILE", home.root / "none")
-    assert store.is_lock_held(home.lock, os.getpid())
-    assert not store.is_lock_held(home.lock, 2**22 + 1)
+    monkeypatch.setattr(store_files, "LOCKS_FILE", home.root / "none")
+    assert store_files.is_lock_held(home.lock, os.getpid())
+    assert not store_files.is_lock_held(home.lock, 2**22 + 1)
 
 
 def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.service.db import sqlite
-from aisle.service.factory import Service, open_service
+from aisle.service.in_process_service import Service, open_service
 from aisle.settings import load_settings
 
 

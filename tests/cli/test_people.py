@@ -15,7 +15,7 @@ from aisle.cli import main, people
 from aisle.client import Response
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db.database import Transaction
-from aisle.service.factory import open_service
+from aisle.service.in_process_service import open_service
 from aisle.settings import DEMO_STORE, EMBEDDED, find_data_folder
 from tests.service.world import prepare
 

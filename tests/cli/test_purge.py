@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.archive import open_archive
 from aisle.outbox.operation_queue import open_outbox
+from aisle.outbox.retention_and_archive import open_archive
 from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.cli.test_command_line import api, run
 

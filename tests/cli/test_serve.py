@@ -10,9 +10,9 @@ import pytest
 from aisle.cli import main
 from aisle.cli import serve as door
 from aisle.service.db.database import Database
-from aisle.service.factory import Service
 from aisle.service.http import server
 from aisle.service.http.server import ServerOptions
+from aisle.service.in_process_service import Service
 from aisle.service.options import RateLimits, ServiceOptions
 
 NEW = ("--database", "sqlite:///{folder}/new.db")

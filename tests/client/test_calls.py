@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.client import Client
-from aisle.contract.models.orders import (
+from aisle.contract.models.orders_and_deliveries import (
     ClearanceRequest,
     CustomerOrderCreate,
     CustomerOrderLineCreate,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aisle.courier.courier import Courier
-from aisle.courier.push.request import PushSettings
+from aisle.courier.push.body_and_headers import PushSettings
 from aisle.host.database import transaction
 from aisle.jobs.count.count_state import log_write
 from aisle.jobs.job import Resolve, Write

@@ -14,19 +14,11 @@ import pytest
 
 from aisle.cache.row_values import iso_time
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.clock import (
-    MIN_JUMP_S,
-    MIN_SKEW_S,
-    SKEW_WINDOW_S,
-    ClockSkew,
-    SteadyClock,
-    apply_clock_jump,
-    has_jumped,
-    to_steady_clock,
-)
+from aisle.courier.clock_jump import MIN_JUMP_S, SteadyClock, apply_clock_jump, has_jumped, to_steady_clock
 from aisle.courier.courier import Courier, Runtime
 from aisle.courier.leader import LeaderOptions, Leadership, run_courier
-from aisle.courier.push.request import request_headers
+from aisle.courier.link_state import MIN_SKEW_S, SKEW_WINDOW_S, ClockSkew
+from aisle.courier.push.body_and_headers import request_headers
 from aisle.courier.service_features import parse_features
 from aisle.host.database import fetch
 from aisle.outbox.reason_messages import store_message
@@ -253,7 +245,7 @@ def test_clock_jump_is_applied_once_despite_courier_kill(
         before = settles_in()
         clock.set_by = jump
         with monkeypatch.context() as patched:
-            patched.setattr(f"aisle.courier.clock.{end}", killed)
+            patched.setattr(f"aisle.courier.clock_jump.{end}", killed)
             with pytest.raises(ZeroDivisionError):
                 apply_clock_jump(*files, clock.steady())
         assert apply_clock_jump(*files, clock.steady()) == pytest.approx(jump)
@@ -406,7 +398,7 @@ async def test_movements_are_seen_within_one_slow_interval(host: Host, how: tupl
             foreign.move("P1", quantity)
             await host.time.until(lambda: host.quantity("P1") == quantity, SLOW_S)  # noqa: B023 - used at once
         assert host.state() == "live"
-        assert not courier.operator_log.recent
+        assert not courier.operator_notices.recent
 
 
 async def test_the_usual_look_asks_for_little(host: Host) -> None:

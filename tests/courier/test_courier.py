@@ -12,7 +12,7 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.client.errors import NotSent
 from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkStatus
-from aisle.courier.operator_log import LinkLog, OperatorLog
+from aisle.courier.operator_notices import LinkLog, OperatorNotices
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.schedule import PullIntervals
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
@@ -90,7 +90,7 @@ async def test_a_flood_of_changes_is_read_as_lists(host: Host) -> None:
         await host.time.until(lambda: host.knows("N699") and courier.full_sync.progress.is_idle)
         assert host.quantity("N0") == 10
     assert len(host.fake.requests) < 40
-    assert not courier.operator_log.recent
+    assert not courier.operator_notices.recent
 
 
 async def test_changes_seen_but_not_read_are_looked_at_again_after_a_crash(host: Host) -> None:
@@ -220,7 +220,7 @@ async def test_a_refusal_shows_what_the_service_has(host: Host) -> None:
         (op_id,) = host.desk.write(update("O1", {1: 9}))
         courier.wake()
         await host.time.until(lambda: host.desk.state(op_id) == "rejected" and host.line("O1")["picked_quantity"] == 1)
-        assert any("more than ordered" in notice.to_line(str) for notice in courier.operator_log.recent)
+        assert any("more than ordered" in notice.to_line(str) for notice in courier.operator_notices.recent)
 
 
 async def test_a_poisoned_order_stops_nobody_else(host: Host, monkeypatch: Any) -> None:
@@ -239,7 +239,7 @@ async def test_a_poisoned_order_stops_nobody_else(host: Host, monkeypatch: Any) 
         await host.time.until(lambda: host.desk.is_read_back(other), 60)
         await host.time.until(lambda: host.state() == "live")
         await host.time.until(
-            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_log.recent)
+            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_notices.recent)
         )
         assert host.desk.state(poison) == "done"
         assert host.line("O1")["picked_quantity"] == 1, "what the cache does not have stays over it"
@@ -370,7 +370,7 @@ async def test_a_lost_answer_waits_for_a_person_and_the_screen_counts_it(plain: 
         await plain.time.until(lambda: plain.desk.state(op_id) == "in_doubt")
         await plain.time.pass_(300)
         assert plain.fake.calls["create-movement"] == 1
-        assert any("Nobody knows" in notice.text for notice in courier.operator_log.recent)
+        assert any("Nobody knows" in notice.text for notice in courier.operator_notices.recent)
 
 
 # One log line when link, token or certificate is lost, and one when it is back
@@ -385,7 +385,7 @@ BAD = reason_of(
 
 def test_each_change_is_one_line() -> None:
     now = [100.0]
-    notices = OperatorLog(lambda: now[0])
+    notices = OperatorNotices(lambda: now[0])
     log = LinkLog(notices, lambda: now[0])
     steps = [
         (OFFLINE, NO_MESSAGE),
@@ -430,7 +430,7 @@ async def test_a_courier_says_what_it_has_lost(host: Host) -> None:
         await host.time.until(lambda: host.state() == "refused")
         host.fake.down = None
         await host.time.until(lambda: host.state() == "live")
-        said = [notice.text.split(" after")[0] for notice in courier.operator_log.recent]
+        said = [notice.text.split(" after")[0] for notice in courier.operator_notices.recent]
     assert [text for text in said if "link" in text or "token" in text] == [
         "link lost:",
         "link regained",

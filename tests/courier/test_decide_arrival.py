@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from aisle.contract.operations import OPERATIONS
+from aisle.courier.push.body_and_headers import request_body
 from aisle.courier.push.decide_arrival import (
     ABSENT,
     BY_LOG,
@@ -29,7 +30,7 @@ from aisle.courier.push.decide_arrival import (
     lookup_method,
     order_state,
 )
-from aisle.courier.push.request import OFF, REFERENCE, SOURCE, entry_references, request_body
+from aisle.courier.push.entry_references import OFF, REFERENCE, SOURCE, entry_references
 from aisle.courier.service_features import Features
 from aisle.jobs.count.count_state import log_write
 from aisle.jobs.job import Write

@@ -51,7 +51,7 @@ async def test_an_effect_whose_read_back_makes_no_sense_stays_until_it_does(host
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
         await host.time.until(
-            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_log.recent)
+            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_notices.recent)
         )
         await host.time.pass_(60)
         assert host.line("O1")["picked_quantity"] == 2
@@ -70,7 +70,7 @@ async def test_failed_read_back_stays_and_is_retried_alone(host: Host, fault: Fa
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
         await host.time.until(
-            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_log.recent)
+            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_notices.recent)
         )
         host.fake.down = None
         assert not host.desk.is_read_back(op_id)
@@ -96,7 +96,9 @@ async def test_restore_is_detected_again_after_failed_handling(host: Host, monke
 
         monkeypatch.setattr(courier.outbox, "replay_since", full_once)
         host.fake.down = lambda fake, asked: (earlier if name_of(asked) == "changes" else Fake.answer)(fake, asked)
-        await host.time.until(lambda: any("earlier copy" in notice.text for notice in courier.operator_log.recent), 30)
+        await host.time.until(
+            lambda: any("earlier copy" in notice.text for notice in courier.operator_notices.recent), 30
+        )
         await host.time.pass_(30)
     assert next(tries) == 3, "and then no more"
 
@@ -156,7 +158,7 @@ async def test_next_courier_reads_failed_items(host: Host) -> None:
         host.fake.add_order("O77")
         host.fake.down = lambda fake, asked: (says(500) if b"=O77" in asked.url.query else Fake.answer)(fake, asked)
         await host.time.until(
-            lambda: any("order O77 cannot be read" in notice.text for notice in courier.operator_log.recent)
+            lambda: any("order O77 cannot be read" in notice.text for notice in courier.operator_notices.recent)
         )
         await host.time.pass_(10)
         assert "O77" not in host.numbers()
@@ -292,7 +294,7 @@ async def test_a_wish_for_everything_in_the_middle_of_a_sync_begins_it_again(hos
         monkeypatch.setattr(host.fake, "answer", asking)
         await host.time.until(lambda: courier.full_sync.progress.completed, 4)
         assert len(asked) == 2
-        assert not courier.operator_log.recent
+        assert not courier.operator_notices.recent
 
 
 async def test_a_store_with_a_part_missing_says_which_and_is_not_called_live(host: Host) -> None:
@@ -303,7 +305,7 @@ async def test_a_store_with_a_part_missing_says_which_and_is_not_called_live(hos
         assert courier.full_sync.progress.missing == ("products",)
         assert host.state() == "partial"
         assert host.reads.link(host.time.now).missing_lists == ("products",)
-        assert any("without products: " in n.text and "not for you" in n.text for n in courier.operator_log.recent)
+        assert any("without products: " in n.text and "not for you" in n.text for n in courier.operator_notices.recent)
     async with host.running(host.courier()):
         await host.time.pass_(60)
         assert host.state() == "partial", "the next courier knows it too"

@@ -39,7 +39,7 @@ async def test_everything_is_there_afterwards(host: Host) -> None:
     assert host.quantity("P7") == 10
     assert host.reads.query("people", {})[0][0]["name"] == "Anna"
     assert host.reads.query("store", {"store_number": "0002"})[0][0]["store_name"] == "There"
-    assert not courier.operator_log.recent
+    assert not courier.operator_notices.recent
     assert courier.full_sync.progress.completed == host.time.now
 
 
@@ -235,7 +235,7 @@ async def test_a_list_that_shrinks_on_the_way_is_walked_again(host: Host, monkey
     monkeypatch.setattr(host.fake, "_list_customer_orders", shrinking)
     courier = await once(host)
     assert host.numbers() == ["O2", "O3", "O4", "O5"]
-    assert not courier.operator_log.recent
+    assert not courier.operator_notices.recent
 
 
 async def test_a_row_that_one_walk_alone_shows_twice_is_not_told(host: Host, monkeypatch: Any) -> None:
@@ -257,7 +257,7 @@ async def test_a_row_that_one_walk_alone_shows_twice_is_not_told(host: Host, mon
     assert shifted
     assert host.numbers() == ["O0", "O1", "O2", "O3", "O4"]
     assert courier.full_sync.progress.left_out == ()
-    assert not courier.operator_log.recent
+    assert not courier.operator_notices.recent
 
 
 async def test_rows_that_stay_there_twice_are_told_and_cost_one_further_walk(host: Host, monkeypatch: Any) -> None:
@@ -285,8 +285,8 @@ async def test_a_bad_row_costs_itself_alone(host: Host) -> None:
     courier = await once(host)
     assert host.knows("P1")
     assert host.knows("P7")
-    assert len(courier.operator_log.recent) == 2
-    assert "most_likely_quantity is no number" in courier.operator_log.recent[1].text
+    assert len(courier.operator_notices.recent) == 2
+    assert "most_likely_quantity is no number" in courier.operator_notices.recent[1].text
     assert courier.full_sync.progress.is_idle
 
 
@@ -309,7 +309,7 @@ async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatc
     courier = await once(host)
     known = [n for n in range(1, 8) if host.reads.query("product", {"product_number": f"P{n}"})[0][0]["product_name"]]
     assert known == [1, 2, 5, 6, 7]
-    assert [notice.text for notice in courier.operator_log.recent if "Page 2 of list-products" in notice.text]
+    assert [notice.text for notice in courier.operator_notices.recent if "Page 2 of list-products" in notice.text]
     assert courier.full_sync.progress.missing == ("products",)
     assert courier.full_sync.progress.is_idle
 
@@ -328,7 +328,7 @@ async def test_a_list_that_is_not_to_be_had_is_done_without(host: Host) -> None:
     host.fake.fail("list-locations", *[says(404)] * 9)
     courier = await once(host)
     assert host.knows("P7")
-    assert any("goes on without locations" in notice.text for notice in courier.operator_log.recent)
+    assert any("goes on without locations" in notice.text for notice in courier.operator_notices.recent)
     assert courier.full_sync.progress.missing == ("locations",)
     courier = await once(host, full=True)
     assert courier.full_sync.progress.missing == ("locations",)
@@ -343,7 +343,7 @@ async def test_stock_without_ids_is_read_by_page(host: Host, monkeypatch: Any) -
         row["id"] = 5
     courier = await once(host)
     assert all(host.quantity(f"P{n}") == 10 for n in range(1, 8))
-    assert any("is read by page" in notice.text for notice in courier.operator_log.recent)
+    assert any("is read by page" in notice.text for notice in courier.operator_notices.recent)
 
 
 async def test_a_slow_page_does_not_bring_old_rows_back(host: Host, monkeypatch: Any) -> None:
@@ -406,7 +406,7 @@ async def test_the_document_alone_is_enough(host: Host) -> None:
     courier = await once(host)
     assert host.numbers() == ["O1", "O2", "O3", "O4", "O5"]
     assert host.knows("P7")
-    assert not courier.operator_log.recent
+    assert not courier.operator_notices.recent
     assert host.fake.calls["changes"] == 0
     assert host.fake.calls["people"] == 0
 
@@ -515,7 +515,7 @@ async def test_a_shelf_never_shows_goods_that_came_back_twice(shelf_host: Host) 
         await shelf_host.time.until(lambda: len(shelf_host.fake.applied) == 2)
         calls = shelf_host.fake.calls["list-store-products-stock"]
         request_read(shelf_host.desk.db, "product", "P1", shelf_host.time.now)
-        courier.incremental_sync.wake_event.set()
+        courier.continuous_sync.wake_event.set()
         await shelf_host.time.until(lambda: shelf_host.fake.calls["list-store-products-stock"] > calls)
         await shelf_host.time.pass_(3)
         seen.append(lying(shelf_host))
@@ -536,7 +536,7 @@ async def test_data_read_during_write_is_read_again_after_failure(shelf_host: Ho
         await shelf_host.time.until(lambda: shelf_host.fake.waiting)
         shelf_host.fake.stock["P1"]["most_likely_quantity"] = 12
         request_read(shelf_host.desk.db, "product", "P1", shelf_host.time.now)
-        courier.incremental_sync.wake_event.set()
+        courier.continuous_sync.wake_event.set()
         await shelf_host.time.pass_(2)
         assert shelf_host.quantity("P1") == 10
         shelf_host.fake.fail("create-movement", says(409, body={"success": False, "message": "No."}))

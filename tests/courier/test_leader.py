@@ -23,10 +23,9 @@ from aisle.courier.leader import IDLE_EXIT_S, MAX_LOG_BYTES, LeaderOptions, Lead
 from aisle.courier.standby import HANDOVER_VARIABLE, StandbyLock
 from aisle.errors import StorageError
 from aisle.host import processes
-from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.leader_lock import Leader, LeaderLock, is_newer
 from aisle.host.notify_sockets import SessionSocket, socket_folder
 from aisle.host.processes import start_courier
-from aisle.host.program_version import is_newer
 from aisle.outbox.reason_messages import store_text
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd
 from aisle.settings import load_settings
@@ -400,7 +399,7 @@ async def test_long_courier_log_is_rotated_and_deleted_one_recreated(host: Host)
     term = Incumbent(host)
     await term.begun()
     assert term.office is not None
-    log, notices = host.home.courier_log, term.office.courier.operator_log
+    log, notices = host.home.courier_log, term.office.courier.operator_notices
     os.truncate(log, MAX_LOG_BYTES + 1)
     notices.add("first")
     assert log.read_text().endswith("first\n")

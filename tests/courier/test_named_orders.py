@@ -80,7 +80,7 @@ async def test_orders_changed_together_are_read_in_one_request(shop: Shop) -> No
         shop.line.asked.clear()
         await commented(shop, orders)
         await shop.time.until(lambda: claimed(shop, orders), 10)
-        await shop.time.until(lambda: courier.incremental_sync.read_queue.is_empty)
+        await shop.time.until(lambda: courier.continuous_sync.read_queue.is_empty)
     assert shop.line.several() == [orders]
     assert shop.line.single() == []
 
@@ -121,7 +121,7 @@ async def test_failed_combined_read_falls_back_to_single_reads(shop: Shop, how: 
         setattr(shop.line, how, True)
         await commented(shop, orders)
         await shop.time.until(lambda: claimed(shop, orders), 20)
-        await shop.time.until(lambda: courier.incremental_sync.read_queue.is_empty)
+        await shop.time.until(lambda: courier.continuous_sync.read_queue.is_empty)
     assert shop.line.several() == [orders]
     assert shop.line.single() == orders
 
@@ -278,7 +278,7 @@ async def test_a_service_that_replaces_whole_orders_is_told_whole_orders(two: Tw
         await two.work(two.a, update("O1", {1: 1}))
         await two.time.until(lambda: two.known()[0] == NO and two.rests(), 120)
         assert two.picked("O1") == {1: 1, 2: 0, 3: 0}, "what it forgot was said again"
-        assert any("forgets lines" in notice.text for notice in two.couriers[0].operator_log.recent)
+        assert any("forgets lines" in notice.text for notice in two.couriers[0].operator_notices.recent)
         await two.work(two.a, update("O1", {3: 2}))
         await two.time.until(two.rests, 120)
         await two.work(two.a, update("O1", {2: 4}))

@@ -142,7 +142,7 @@ async def test_a_refused_movement_leaves_the_screen_and_is_told(shop: Shop) -> N
         say(session, UP)
         courier.wake()
         await shop.time.until(lambda: "rejected" in shop.desk.states())
-        await shop.time.until(lambda: courier.incremental_sync.read_queue.is_empty)
+        await shop.time.until(lambda: courier.continuous_sync.read_queue.is_empty)
         frame = session.poll()
         assert frame is not None
         assert frame.verdict is not None

@@ -536,5 +536,5 @@ async def test_superseded_operation_needs_no_person(shop: Shop, monkeypatch: Any
         await shop.until(first, "closed")
         mend()
         await shop.until(shop.desk.outbox.get(first).superseded_by, "done")
-        assert not [notice.text for notice in courier.operator_log.recent if "IllegalTransition" in notice.text]
+        assert not [notice.text for notice in courier.operator_notices.recent if "IllegalTransition" in notice.text]
     assert [line["picked_quantity"] for line in shop.fake.orders["O1"]["lines"]] == [1, 1]

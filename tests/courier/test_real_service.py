@@ -17,7 +17,7 @@ from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier, Runtime
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
-from aisle.service.factory import Service, open_service
+from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import ServiceOptions
 from tests.courier.host import URL
 from tests.courier.session_outbox import Desk
@@ -149,7 +149,7 @@ async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
 
 async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
     async with shop.courier() as courier:
-        assert not courier.operator_log.recent
+        assert not courier.operator_notices.recent
         assert courier.link.features
         assert courier.link.features.changes
     _, orders = shop.reads.query("order_board", {"status": ["open", "partial", "picked", "rejected"]})
@@ -220,5 +220,5 @@ async def test_too_much_is_refused_and_said(shop: Shop) -> None:
         courier.wake()
         await shop.time.until(lambda: shop.desk.state(op_id) == "rejected")
         assert shop.desk.outbox.get(op_id).last_error
-        await shop.time.until(lambda: courier.incremental_sync.read_queue.is_empty)
+        await shop.time.until(lambda: courier.continuous_sync.read_queue.is_empty)
         assert not shop.order(str(order["order_number"]))["is_picked"]

@@ -17,14 +17,14 @@ from aisle.cli.reason_texts import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
+from aisle.courier.push.body_and_headers import request_body, request_headers
 from aisle.courier.push.pre_push_checks import adapt_to_lines, needs_adapting
-from aisle.courier.push.request import request_body, request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
 from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
-from aisle.service.factory import Service, open_service
+from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import ServiceOptions
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import Fake, answer_lost

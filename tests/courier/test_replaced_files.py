@@ -13,7 +13,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cli.reason_texts import reason_text
 from aisle.courier.courier import Runtime
 from aisle.courier.leader import LeaderOptions, Leadership, run_courier
-from aisle.host.file_recovery import NEWER_PROGRAM, list_copies
+from aisle.host.deleted_file_recovery import NEWER_PROGRAM, list_copies
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Step
@@ -152,7 +152,7 @@ async def test_unrecorded_operation_is_not_sent(host: Host) -> None:
     courier.wake()
     await host.time.pass_(120)
     assert host.fake.applied == []
-    assert any("full" in notice.text for notice in courier.operator_log.recent)
+    assert any("full" in notice.text for notice in courier.operator_notices.recent)
     grow()
     await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids), 60)
     assert len(host.fake.applied) == 3

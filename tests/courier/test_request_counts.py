@@ -15,7 +15,7 @@ import pytest
 
 from aisle.client import Client, Response
 from aisle.courier.pull.change_feed import ChangeFeed
-from aisle.courier.pull.read_queue import PendingReadBacks
+from aisle.courier.pull.read_backs import PendingReadBacks
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.topics_to_reread import PRODUCT, Topic
 from aisle.host.database import transaction
@@ -155,8 +155,8 @@ async def test_retry_after_also_holds_back_list_reads(shop: Shop) -> None:
         await shop.time.pass_(5)
         courier.link.pause(30)
         line.asked.clear()
-        courier.incremental_sync.request_read(Topic(PRODUCT, row["product_number"]) for row in rows)
-        await courier.incremental_sync.read_queue.read_all()
+        courier.continuous_sync.request_read(Topic(PRODUCT, row["product_number"]) for row in rows)
+        await courier.continuous_sync.read_queue.read_all()
         assert not line.asked
         await shop.time.until(lambda: len(line.of(STOCK)) > len(rows), 40)
     first, *others = line.of(STOCK)

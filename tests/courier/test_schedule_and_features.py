@@ -10,9 +10,10 @@ from math import inf
 import pytest
 
 from aisle.courier.courier import Courier
-from aisle.courier.pull.cache_update import ReadSequence
-from aisle.courier.pull.read_queue import PendingReadBacks
-from aisle.courier.push.request import OFF, request_body
+from aisle.courier.pull.ordered_cache_writes import ReadSequence
+from aisle.courier.pull.read_backs import PendingReadBacks
+from aisle.courier.push.body_and_headers import request_body
+from aisle.courier.push.entry_references import OFF
 from aisle.courier.schedule import PullIntervals, Timetable, WakeEvent, backoff_s
 from aisle.courier.service_features import Features, features_of_headers, parse_features
 from aisle.courier.topics_to_reread import Topic, topics_of_operation
@@ -207,7 +208,7 @@ async def test_operation_in_doubt_is_looked_up_when_retry_after_ends(shop: Shop,
         (op_id,) = shop.desk.write(loss("P1"))
         await courier.push_loop.push_all()
         assert shop.desk.state(op_id) == "in_doubt"
-        await courier.incremental_sync.check_service()
+        await courier.continuous_sync.check_service()
         hold(shop, courier, looks)
         async with alone(shop, courier.reconciler.run):
             await shop.until(op_id, "done", within_s=20)

@@ -20,8 +20,8 @@ from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE
 from aisle.outbox.excess_picks import is_excess
 from aisle.outbox.service_restore import list_restores
-from aisle.service.factory import open_service
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
+from aisle.service.in_process_service import open_service
 from aisle.service.options import ServiceOptions
 from aisle.service.retention import purge
 from tests.courier.document_host import MOVE, PUT, Shop, loss
@@ -66,7 +66,7 @@ async def test_operations_lost_by_restore_are_sent_again(aisle_home: Path) -> No
         await world.courier.sync_once()
         for _ in range(10):
             await world.work()
-        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_log.recent)
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_notices.recent)
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
         assert [world.op(op_id).state for op_id in (*kept, *lost)] == ["done"] * 5
         assert all(world.op(op_id).read_back_at for op_id in (*kept, *lost))
@@ -74,9 +74,9 @@ async def test_operations_lost_by_restore_are_sent_again(aisle_home: Path) -> No
         assert world.host.line("O1")["picked_quantity"] == 3
         (row,) = world.host.reads.query("product", {"product_number": "P1"})[0]
         assert {place["location_code"]: place["quantity"] for place in row["locations"]} == {"A-1": 4, "B-1": 5}
-        before = len(world.courier.operator_log.recent)
+        before = len(world.courier.operator_notices.recent)
         await world.courier.sync_once()
-        assert len(world.courier.operator_log.recent) == before, "it is told once"
+        assert len(world.courier.operator_notices.recent) == before, "it is told once"
     world.close()
 
 
@@ -204,7 +204,7 @@ async def test_a_restore_is_noticed_though_the_cursor_is_past_where_it_was(aisle
         await world.courier.sync_once()
         for _ in range(10):
             await world.work()
-        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_log.recent)
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_notices.recent)
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
         assert [world.op(op_id).state for op_id in lost] == ["done"] * 4
         assert "N7" in world.host.numbers(), "what was loaded meanwhile is shown"
@@ -433,7 +433,7 @@ def put_back_restore(shop: Shop, copy: dict[str, Any]) -> None:
 
 
 def told(courier: Courier, text: str) -> bool:
-    return any(text in notice.text for notice in courier.operator_log.recent)
+    return any(text in notice.text for notice in courier.operator_notices.recent)
 
 
 async def test_lost_operations_are_found_and_resent_without_keys(shop: Shop) -> None:

@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier import courier as couriers
 from aisle.courier.courier import Courier
-from aisle.courier.operator_log import Notice
+from aisle.courier.operator_notices import Notice
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
@@ -257,7 +257,7 @@ class Host:
         if self.courier is None:
             return False
         progress = self.courier.full_sync.progress
-        return progress.is_idle and not (progress.missing or self.courier.incremental_sync.read_queue.next_retry_at())
+        return progress.is_idle and not (progress.missing or self.courier.continuous_sync.read_queue.next_retry_at())
 
     def ask_again(self) -> None:
         """As somebody does who sees that a list is missing; by itself it would be asked for much later."""

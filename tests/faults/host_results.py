@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from aisle.cache.reader import CacheReader
-from aisle.courier.operator_log import Notice
+from aisle.courier.operator_notices import Notice
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, Operation
 from aisle.service.db.database import Database, Transaction
-from aisle.service.factory import Service, open_service
+from aisle.service.in_process_service import Service, open_service
 from aisle.session.terminal_settings import iso_time
 from tests.courier.writes import STORE
 from tests.faults.checker import check

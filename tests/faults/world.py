@@ -29,7 +29,7 @@ from aisle.client.transport import asgi_transport
 from aisle.service.auth.tokens import create_token
 from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.factory import Service
+from aisle.service.in_process_service import Service
 from aisle.service.options import RateLimits, ServiceOptions
 from tests.courier.host import URL
 from tests.courier.writes import STORE

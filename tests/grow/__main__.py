@@ -22,7 +22,7 @@ import httpx
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.factory import Service
+from aisle.service.in_process_service import Service
 from aisle.service.options import ServiceOptions
 from tests.bench.generated_store import Product, products
 from tests.grow.chain import address_beside, copied, make_beside

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from aisle.service.db.database import Row
-from aisle.service.factory import Service
+from aisle.service.in_process_service import Service
 from tests.bench.generated_store import Product
 from tests.service.world import API
 

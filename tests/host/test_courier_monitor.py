@@ -12,15 +12,14 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.host.courier_monitor import HUNG_AFTER_S, KILL_AFTER_S, SLEEP_GAP_S, CourierMonitor, write_heartbeat
-from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.processes import STOPPED_STATES, process_state
-from aisle.host.program_version import PROGRAM_VERSION
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import open_outbox
-from aisle.session.courier_connection import REPLACE_COURIER_S, Notifications
+from aisle.session.notifications import REPLACE_COURIER_S, Notifications
 from tests.clock import Clock
 from tests.host.child_process import Child, running
 

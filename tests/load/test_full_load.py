@@ -15,7 +15,7 @@ from aisle.client import Client
 from aisle.client.load import LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.service.db.database import Transaction
-from aisle.service.factory import Service, open_service
+from aisle.service.in_process_service import Service, open_service
 from tests.service.world import assert_books
 from tests.terminal.lifeline import Lifeline
 

@@ -24,7 +24,7 @@ from aisle.client.load.columns import (
 from aisle.client.load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport
 from aisle.client.load.sender import TARGETS
-from aisle.contract.models.orders import CustomerOrderCreate, StoreDeliveryCreate
+from aisle.contract.models.orders_and_deliveries import CustomerOrderCreate, StoreDeliveryCreate
 from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate

@@ -14,17 +14,8 @@ from aisle.errors import StorageError
 from aisle.host.database import fetch
 from aisle.host.processes import is_running, process_start_id
 from aisle.jobs.job import Refresh, SignIn, SignOut, Write
-from aisle.outbox.journal import (
-    EventEntry,
-    EventRow,
-    JobRow,
-    Journal,
-    JournalBatch,
-    NewJob,
-    SessionRow,
-    SignedIn,
-    Snapshot,
-)
+from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
+from aisle.outbox.journal_rows import EventRow, JobRow, SessionRow, SignedIn
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.session_requests import request_read, take_read_requests
 from tests.clock import Clock, seeded
@@ -73,7 +64,7 @@ def test_everything_of_a_batch_is_kept_together(journal: Journal, outbox_db: aps
     assert journal.signed_in("console") == SignedIn("U1", "Anna Berg")
     assert take_read_requests(outbox_db) == [("order", "A")]
     assert take_read_requests(outbox_db) == []
-    (resumed,) = journal.open_jobs(STORE, "U1")
+    (resumed,) = journal.jobs.open_jobs(STORE, "U1")
     assert (resumed.snapshot, raws(resumed.events)) == ("after two", ["3"])
 
 
@@ -89,11 +80,11 @@ def test_failed_batch_keeps_nothing(journal: Journal, outbox_db: apsw.Connection
 
 def test_resume_begins_at_the_snapshot(journal: Journal) -> None:
     journal.commit(batch(opened=[NewJob("J1", "pick", 3)], entries=entries("J1", 60)))
-    (plain,) = journal.open_jobs(STORE, "U1")
+    (plain,) = journal.jobs.open_jobs(STORE, "U1")
     assert (plain.snapshot, len(plain.events), plain.job.version) == ("", 60, 3)
     journal.commit(batch(entries=entries("J1", 50, 61), snapshots=[Snapshot("J1", "at 110", 49)]))
     journal.commit(batch(entries=[*entries("other", 1), *entries("J1", 2, 111)]))
-    (resumed,) = journal.open_jobs(STORE, "U1")
+    (resumed,) = journal.jobs.open_jobs(STORE, "U1")
     assert resumed.snapshot == "at 110"
     assert raws(resumed.events) == ["111", "112"]
 
@@ -101,7 +92,7 @@ def test_resume_begins_at_the_snapshot(journal: Journal) -> None:
 def test_a_snapshot_may_stand_before_the_entries_of_its_batch(journal: Journal) -> None:
     journal.commit(batch(opened=[NewJob("J1", "pick", 1)], entries=entries("J1", 2)))
     journal.commit(batch(entries=entries("J1", 1, 3), snapshots=[Snapshot("J1", "at 2", -1)]))
-    (resumed,) = journal.open_jobs(STORE, "U1")
+    (resumed,) = journal.jobs.open_jobs(STORE, "U1")
     assert (resumed.snapshot, raws(resumed.events)) == ("at 2", ["3"])
 
 
@@ -109,10 +100,10 @@ def test_jobs_come_back_in_the_order_of_the_stack_and_closed_ones_do_not(journal
     journal.commit(batch(opened=[NewJob("Z", "pick", 1, "K"), NewJob("K", "review", 1)]))
     journal.commit(batch(entries=entries("Z", 1), opened=[NewJob("A", "look_up", 1, "Z")]))
     journal.commit(JournalBatch("S1", "console", BEN, opened=[NewJob("B", "pick", 1)]))
-    assert [job.job.job_id for job in journal.open_jobs(STORE, "U1")] == ["K", "Z", "A"]
+    assert [job.job.job_id for job in journal.jobs.open_jobs(STORE, "U1")] == ["K", "Z", "A"]
     journal.commit(batch(closed=["A", "K"]))
-    assert [job.job.job_id for job in journal.open_jobs(STORE, "U1")] == ["Z"]
-    assert journal.open_jobs("0002", "U1") == []
+    assert [job.job.job_id for job in journal.jobs.open_jobs(STORE, "U1")] == ["Z"]
+    assert journal.jobs.open_jobs("0002", "U1") == []
 
 
 def begin(journal: Journal, session_id: str, pid: int) -> SessionRow:
@@ -125,19 +116,19 @@ def test_a_job_belongs_to_one_running_session(journal: Journal) -> None:
         begin(journal, "S1", other.pid)
         begin(journal, "S2", os.getpid())
         journal.commit(batch(opened=[NewJob("J1", "pick", 1)]))
-        assert [job.job.job_id for job in journal.open_jobs(STORE, "U1", "S1")] == ["J1"]
-        assert journal.open_jobs(STORE, "U1", "S2") == []
-        assert journal.take_over_jobs("S2", ["J1"]) == ()
+        assert [job.job.job_id for job in journal.jobs.open_jobs(STORE, "U1", "S1")] == ["J1"]
+        assert journal.jobs.open_jobs(STORE, "U1", "S2") == []
+        assert journal.jobs.take_over_jobs("S2", ["J1"]) == ()
         assert [session.session_id for session in journal.running_sessions()] == ["S1", "S2"]
     finally:
         other.kill()
         other.communicate()
     assert [session.session_id for session in journal.running_sessions()] == ["S2"]
-    assert [job.job.job_id for job in journal.open_jobs(STORE, "U1", "S2")] == ["J1"]
-    assert journal.take_over_jobs("S2", ["J1", "unknown"]) == ("J1",)
-    assert journal.open_jobs(STORE, "U1", "S3") == []
+    assert [job.job.job_id for job in journal.jobs.open_jobs(STORE, "U1", "S2")] == ["J1"]
+    assert journal.jobs.take_over_jobs("S2", ["J1", "unknown"]) == ("J1",)
+    assert journal.jobs.open_jobs(STORE, "U1", "S3") == []
     journal.end_session("S2")
-    assert [job.job.session_id for job in journal.open_jobs(STORE, "U1", "S3")] == ["S2"]
+    assert [job.job.session_id for job in journal.jobs.open_jobs(STORE, "U1", "S3")] == ["S2"]
 
 
 def test_a_process_is_known_by_more_than_its_id() -> None:

@@ -12,7 +12,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from aisle.barcode_keys import check_digit
-from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderUpdateRequest, StoreDeliveryCreate
+from aisle.contract.models.orders_and_deliveries import (
+    CustomerOrderCreate,
+    CustomerOrderUpdateRequest,
+    StoreDeliveryCreate,
+)
 from aisle.contract.models.products import ProductWrite
 from aisle.contract.models.stock import MovementItem, StoreProductCreate, StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from aisle.service.db import open_database
 from aisle.service.db.database import Row, Transaction
-from aisle.service.factory import Service
+from aisle.service.in_process_service import Service
 from aisle.service.options import ServiceOptions
 from tests.bench.generated_store import products
 from tests.grow.__main__ import opened

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers import list_response
+from aisle.service.handlers import list_page
 from tests.service.busy_store import busy
 from tests.service.world import LOCATIONS, PRODUCTS, World, line_end, store_body
 from tests.service.world import LOGS as LOGS_OF
@@ -79,9 +79,9 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
 
     whole = await world.rows(path, **query)
     assert len(whole) >= 2
-    monkeypatch.setattr(list_response, "MAX_COUNTED", len(whole))
+    monkeypatch.setattr(list_page, "MAX_COUNTED", len(whole))
     assert (await page(1))["total_count"] == len(whole)
-    monkeypatch.setattr(list_response, "MAX_COUNTED", len(whole) - 1)
+    monkeypatch.setattr(list_page, "MAX_COUNTED", len(whole) - 1)
     for scrolled in (False, path != RECEIPTS):
         scroll: dict[str, Any] = {}
         for number, row in enumerate(whole, 1):
@@ -91,7 +91,7 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
             scroll = {"scroll_id": shown.get("scroll_id")} if scrolled else {}
     beyond = await page(len(whole) + 5)
     assert (beyond["list"], beyond["next_page"]) == ([], None)
-    monkeypatch.setattr(list_response, "MAX_COUNTED", 0)
+    monkeypatch.setattr(list_page, "MAX_COUNTED", 0)
     of_store = await world.get(path, store_number="S1", **query)
     assert of_store["total_count"] == len(of_store["list"]) > 0
     await client.aclose()

@@ -24,7 +24,7 @@ from aisle.service.db import database
 from aisle.service.db.database import QUIET_WRITES_S, Database, DatabaseMonitor, Transaction
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.sqlite import SqliteDatabase
-from aisle.service.db.statements import access
+from aisle.service.db.statements import people_and_tokens
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.metrics import Metrics
@@ -37,7 +37,7 @@ from tests.terminal.lifeline import Lifeline
 
 
 async def read(tx: Transaction) -> Any:
-    return await tx.one(access.HAS_DATA)
+    return await tx.one(people_and_tokens.HAS_DATA)
 
 
 async def fails(tx: Transaction) -> Any:

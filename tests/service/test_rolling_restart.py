@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from aisle.service.db import parse_database_url
-from aisle.service.factory import open_service
+from aisle.service.in_process_service import open_service
 from tests.run_length import tries
 from tests.service.postgres import Server
 from tests.terminal.lifeline import Lifeline

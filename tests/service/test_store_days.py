@@ -12,7 +12,7 @@ import pytest_asyncio
 from aisle.contract.models.stores import OrderingSchema
 from aisle.service.domain.ordering_schedule import upcoming_dates
 from aisle.service.domain.timestamps import TimeZones
-from aisle.service.factory import Service
+from aisle.service.in_process_service import Service
 from aisle.service.options import ServiceOptions
 from tests.service.world import LOGS, World
 

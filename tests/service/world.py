@@ -22,7 +22,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.db.database import Database, Transaction
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.factory import Service, open_service
+from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import ServiceOptions
 from tests.service.watched_storage import Watched
 

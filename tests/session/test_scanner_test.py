@@ -65,7 +65,7 @@ def facts(frame: Frame) -> dict[str, str]:
 
 
 def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, session: Session) -> None:
-    before = len(Journal(open_outbox(home.folder)).open_jobs("0001", "U1", "nobody"))
+    before = len(Journal(open_outbox(home.folder)).jobs.open_jobs("0001", "U1", "nobody"))
     for text, means in ((EAN, "product"), ("A-1", "location"), ("4101", "order"), ("nothing", "unknown")):
         frame = hear(session, line(text))
         assert frame.view.name == "scanner_test"
@@ -75,7 +75,7 @@ def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, sessio
         assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "scanner_test.good")
         assert facts(frame)["scanner_test.end"] == "scanner_test.end_tab"
     assert not OperationQueue(open_outbox(home.folder)).unfinished()
-    assert len(Journal(open_outbox(home.folder)).open_jobs("0001", "U1", "nobody")) == before
+    assert len(Journal(open_outbox(home.folder)).jobs.open_jobs("0001", "U1", "nobody")) == before
     assert [event.raw for event in Journal(open_outbox(home.folder)).last_events(4)] == [EAN, "A-1", "4101", "nothing"]
 
 

@@ -28,7 +28,7 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.session_requests import take_read_requests
 from aisle.scan.inputs import Key, OpenLine
-from aisle.session.courier_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
+from aisle.session.notifications import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
 from aisle.session.screen_size import list_height
 from aisle.session.session import Session, open_session
 from aisle.session.verdicts import STANDS_S
@@ -73,7 +73,7 @@ def test_a_session_that_was_killed_holds_no_terminal(home: StoreFolder, monkeypa
     with at(home) as session:
         say(session, "BADGE-U1", "4101", BARCODES[0])
         before = session.frames.build().view
-        monkeypatch.setattr("aisle.outbox.journal.is_running", lambda _pid, _birth: False)
+        monkeypatch.setattr("aisle.outbox.journal_rows.is_running", lambda _pid, _birth: False)
         with at(home) as resumed:
             assert (resumed.frames.build().view, resumed.frames.build().user) == (before, "Anna Kovac")
 

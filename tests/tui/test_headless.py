@@ -9,7 +9,7 @@ import pytest
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import DecodedInput, Line
 from aisle.tui.app import RETRY_S, AisleApp
-from aisle.tui.line_widgets import WIDGETS, LinesWidget
+from aisle.tui.frame_screen import WIDGETS, LinesWidget
 from tests.samples.registry import SAMPLES
 
 TAKEN = next(sample for sample in SAMPLES if sample.state == "taken")

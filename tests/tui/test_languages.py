@@ -13,8 +13,7 @@ import pytest
 from aisle.jobs.view import Frame, Msg, msg, numbered_rows, signed_message
 from aisle.messages import loader
 from aisle.messages.languages import LANGUAGE_FORMATS
-from aisle.messages.loader import load_messages, message_lengths
-from aisle.messages.message_format import MessagePart, parse_message
+from aisle.messages.loader import MessagePart, load_messages, message_lengths, parse_message
 from aisle.safe_text import width
 from aisle.settings import LANGUAGES
 from aisle.tui import message_text

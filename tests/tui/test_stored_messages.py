@@ -21,12 +21,11 @@ import aisle
 from aisle.courier.link_state import LinkState
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.pre_push_checks import StaleOperation
-from aisle.host.file_recovery import Recovery
+from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.stored_message import store_message as kept
 from aisle.jobs.view import Msg, msg
-from aisle.messages.loader import load_messages, message_lengths
-from aisle.messages.message_format import parse_message
+from aisle.messages.loader import load_messages, message_lengths, parse_message
 from aisle.outbox.excess_picks import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.tui.message_text import MessageWriter
@@ -44,7 +43,7 @@ OPERATORS = {
     "host/courier_monitor.py": "written into the courier's log",
     "host/file_system.py": "what aisle doctor says, and a StorageError",
     "host/database.py": "what a StorageError says; sessions go by its trouble",
-    "host/file_recovery.py": "what a StorageError says; sessions go by its trouble",
+    "host/deleted_file_recovery.py": "what a StorageError says; sessions go by its trouble",
 }
 """Files with sentences that only operators read, whose language is English; each has nothing else."""
 

@@ -9,8 +9,8 @@ from rich.style import Style
 from aisle.cli.app import has_256_colours
 from aisle.settings import THEMES
 from aisle.tui.app import AisleApp
+from aisle.tui.frame_screen import CLASS_PREFIX, LinesWidget
 from aisle.tui.layout.styled_lines import ROLES
-from aisle.tui.line_widgets import CLASS_PREFIX, LinesWidget
 from tests.tui.test_headless import Desk
 
 LEAST = {"light": 4.5, "dark": 4.5, "contrast": 7.0}

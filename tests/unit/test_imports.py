@@ -49,7 +49,7 @@ WORK = ("asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.cou
         ),
         (("aisle.cli.web_session",), {*NETWORK}),
         (("aisle.tui.app", "aisle.cli.app"), {*NETWORK, "biip"} - {"ssl"}),  # asyncio brings it
-        (("aisle.service.factory",), {"textual", "rich"}),
+        (("aisle.service.in_process_service",), {"textual", "rich"}),
         (("aisle.courier.leader", "aisle.client.transport", "aisle.cli.sync"), {*SERVICE, "textual"}),
         (("aisle.cli.commands", "aisle.cli.courier"), {*WORK}),
         (("aisle.cli.sync", "aisle.courier.leader"), {"httpx", "httpcore", "anyio"}),

@@ -19,7 +19,7 @@ from aisle.host.database import fetch, fetch_one
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args
 from aisle.json_codec import to_text
-from aisle.outbox.journal import session_from_row
+from aisle.outbox.journal_rows import session_from_row
 from aisle.outbox.local_notes import (
     ASSIGNED,
     NOT_PUT_DOWN,

@@ -12,12 +12,12 @@ from aisle.cache.order_overlay import Overlay, Row, is_included
 from aisle.cache.people_queries import load_person_rights, person_name
 from aisle.cache.query_context import QueryContext, declare_query
 from aisle.cache.row_values import QueryResult, held_locations, parse_row, window_bounds
-from aisle.cache.store_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
 from aisle.jobs.quantities import to_decimal
-from aisle.outbox.journal import session_from_row
+from aisle.outbox.journal_rows import session_from_row
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
+from aisle.cache.difference_and_loss_writer import difference_of_count, entry_price
 from aisle.cache.log_queries import undone_locally
-from aisle.cache.log_writer import difference_of_count, entry_price
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_history_queries import last_events

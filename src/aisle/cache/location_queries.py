@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
+from aisle.cache.locations_in_walk_order import LocationStep
 from aisle.cache.order_overlay import Row, orders_of_operation
 from aisle.cache.query_context import QueryContext, declare_query, topics_of_list, topics_of_rows, whole_topics
 from aisle.cache.row_values import (
@@ -30,7 +31,6 @@ from aisle.cache.stock_overlay import (
     apply_to_held,
     apply_to_stock,
 )
-from aisle.cache.walk_order import LocationStep
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import apsw
 
+from aisle.cache.difference_and_loss_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
-from aisle.cache.log_writer import entry_identity
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import names_by_user

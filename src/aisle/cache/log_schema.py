@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from aisle.undo_reference import UNDO_PREFIX
 
 COUNT_MARK = '"counted_quantity"'
@@ -210,3 +212,17 @@ CREATE TABLE log_location (
 {_sum_triggers("in", "INSERT", "new", 1)}
 {_sum_triggers("out", "DELETE", "old", -1)}
 """  # noqa: S608 - conditions of our own
+
+
+class LogRow(NamedTuple):
+    """A log entry as stored.
+
+    `at`: time of the event, ISO 8601 UTC, empty if unknown. `text`: normalised search text.
+    """
+
+    key: str
+    at: str
+    product_number: str
+    app_user_name: str
+    text: str
+    raw: str

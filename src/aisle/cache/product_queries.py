@@ -1,4 +1,4 @@
-"""Queries for a product's pages: next deliveries, and the settings of the store with their pending changes.
+"""Products as a session sees them: search, one product with its stock, next deliveries, settings of the store.
 
 Deliveries are found by the index of missing quantities, without reading lines of other products, because a page repeats
 the query often. interface: Delivery order.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from string import ascii_lowercase, digits
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 
+from aisle.barcode_keys import normalise_code
 from aisle.cache.delivery_queries import (
     apply_local_receipts,
     apply_service_receipt,
@@ -19,24 +21,399 @@ from aisle.cache.delivery_queries import (
     missing_quantity,
 )
 from aisle.cache.delivery_writer import DeliveryLine
+from aisle.cache.goods_in_hand_queries import product_in_hand
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
+from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import announces_features, load_person_rights, names_by_user
-from aisle.cache.product_search import query_product
-from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.row_values import QueryResult, iso_time, window_bounds
+from aisle.cache.query_context import QueryContext, declare_query, topic_of, topics_of_rows, whole_topics
+from aisle.cache.row_values import (
+    QueryResult,
+    WindowRows,
+    iso_time,
+    load_walk_orders,
+    parse_row,
+    pool_quantities,
+    sort_by_walk_order,
+    stock_locations,
+    window_bounds,
+)
 from aisle.cache.schema import IS_MISSING_SQL
+from aisle.cache.stock_overlay import apply_to_stock
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
-from aisle.jobs.job import Args
+from aisle.jobs.job import Args, Json
+from aisle.jobs.pages import MAX_COUNTED
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
+from aisle.search_text import normalise_text, search_variants
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import ReceivedLine
-    from aisle.jobs.row_types.products import NextDeliveriesRow, PendingChangeRow, StoreProductRow
+    from aisle.jobs.row_types.products import (
+        NearbyStoreRow,
+        NextDeliveriesRow,
+        PendingChangeRow,
+        ProductRow,
+        SearchRow,
+        StoreProductRow,
+        SurroundingRow,
+    )
+    from aisle.jobs.row_types.service import ServiceProduct
+
+MAX_HITS = MAX_COUNTED
+"""Greatest number of hits that are counted and ranked; with more hits people type another letter."""
+
+
+MAX_CODE_HITS = 20
+"""Greatest number of codes with the typed beginning whose products are always ranked."""
+
+
+INDEXED_PREFIX = 24
+"""Characters of a product's text that the cache has sorted."""
+
+
+NEXT_CHARACTERS = f" {digits}{ascii_lowercase}"
+"""Characters that can follow in the text of a product in Latin script."""
+
+
+HitRow = tuple[Any, ...]
+"""Row of a search: the columns of `_HIT_COLUMNS`."""
+
+
+MAX_SHORT_WORDS = 4
+"""Greatest number of words of one or two letters in one index query; others are checked in its hits."""
+
+
+MAX_LETTERS = 2
+"""Greatest number of single letters queried alone, if they cannot be part of a query with other words."""
+
+
+MAX_TRIGRAMS = 64
+"""Greatest number of trigrams of another script in one index query."""
+
+
+IndexHits = tuple[list[HitRow], bool]
+"""Hits of an index query, at most `MAX_HITS`, and True if they are complete when there are fewer."""
+
+
+_HIT_COLUMNS = "p.id, p.text, p.product_number, p.name, p.brand, p.barcode, p.unit, p.allow_decimal"
+
+
+_HITS_BY_TEXT = f"""
+SELECT {_HIT_COLUMNS} FROM product p WHERE p.id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT ?)
+"""  # noqa: S608 - columns of our own
+
+
+_HITS_BY_ID = f"SELECT {_HIT_COLUMNS} FROM json_each(?) e JOIN product p ON p.id = e.value"  # noqa: S608
+
+
+_HITS_BY_CODE = f"""
+SELECT {_HIT_COLUMNS} FROM (SELECT DISTINCT key FROM (SELECT key, kind FROM code WHERE code >= ? AND code < ? LIMIT ?)
+  WHERE kind = 'product') c JOIN product p ON p.product_number = c.key
+"""  # noqa: S608 - columns of our own
+
+
+_IDS_BY_PREFIX = """
+SELECT id FROM product WHERE substr(text, 1, 24) >= ? AND substr(text, 1, 24) < ?
+ORDER BY substr(text, 1, 24), id LIMIT ?
+"""
+
+
+_HITS_BY_TRIGRAM = f"""
+SELECT {_HIT_COLUMNS} FROM product p
+WHERE p.id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ? AND term < ? LIMIT ?)
+"""  # noqa: S608 - columns of our own
+
+
+_NEXT_TRIGRAM = "SELECT term FROM search_piece WHERE term >= ? AND term < ? LIMIT 1"
+
+
+_STOCK_QUANTITIES = """
+SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.value
+WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
+"""
+"""Quantities of these products, without those of which no stock is kept."""
+
+
+@declare_query("search", "search first size", topics_of_rows("product", "product_number"))
+def query_products(context: QueryContext, args: Args) -> WindowRows[SearchRow]:
+    """Return the products that match the words of `search` (see `search_products`)."""
+    return search_products(context.cache, args)
+
+
+def search_products(cache: apsw.Connection, args: Args) -> WindowRows[SearchRow]:
+    """Return the products whose name, brand, number or barcode contain all these words; best first.
+
+    If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A
+    single letter beside other words matches beginnings of words; elsewhere only among the first hits for the other
+    words or the letter. `is_partial` is True if that may have left hits out.
+    """
+    search = str(args.get("search") or "")
+    first, size = window_bounds(args)
+    variants = search_variants(search)
+    if not variants:
+        return WindowRows([], 0)
+    text = variants[0]
+    code_hits = _hits_by_code(cache, search)
+    prefix_ids = _ids_with_prefix(cache, text)
+    if len(prefix_ids) == MAX_HITS and len(text) < INDEXED_PREFIX:
+        exact = [row[0] for row in code_hits if _is_exact(row, text)]
+        ids = list(dict.fromkeys([*exact, *prefix_ids]))[:MAX_HITS]
+        total, partly, shown = len(ids), True, fetch(cache, _HITS_BY_ID, to_text(ids[first : first + size]))
+    else:
+        hits, partly = _collect_hits(cache, variants, [*code_hits, *fetch(cache, _HITS_BY_ID, to_text(prefix_ids))])
+        ranked = sorted(hits.values(), key=lambda row: min(_rank_hit(row, variant) for variant in variants))[:MAX_HITS]
+        total, shown = len(ranked), ranked[first : first + size]
+    stock = dict(fetch(cache, _STOCK_QUANTITIES, to_text([row[0] for row in shown])))
+    return WindowRows([_hit_row(stock.get(row[0]), *row[2:]) for row in shown], total, partly)
+
+
+def search_within(
+    cache: apsw.Connection, search: str, condition: str, values: Sequence[Json]
+) -> tuple[list[str], bool]:
+    """Return the numbers of the products `p` that meet the SQL condition and contain these words, best first.
+
+    At most `MAX_HITS` are returned, with True if there are more. All candidates are scanned, so they should be few.
+    """
+    variants = search_variants(search)
+    words_of_variants = [variant.split() for variant in variants]
+    conditions = " OR ".join(" AND ".join("instr(p.text, ?) > 0" for _ in words) for words in words_of_variants)
+    all_words = [word for words in words_of_variants for word in words]
+    found = fetch(cache, f"SELECT {_HIT_COLUMNS} FROM product p{condition} AND ({conditions})", *values, *all_words)  # noqa: S608
+    ranked = sorted(found, key=lambda row: min(_rank_hit(row, variant) for variant in variants))
+    return [str(row[2]) for row in ranked[:MAX_HITS]], len(ranked) > MAX_HITS
+
+
+def _collect_hits(
+    cache: apsw.Connection, ways: Sequence[str], known_hits: list[HitRow]
+) -> tuple[dict[int, HitRow], bool]:
+    """Return the matching products of `known_hits` and of the index, and True if there may be more."""
+    words_of_variants = [variant.split() for variant in ways]
+    hits: dict[int, HitRow] = {}
+    partly = False
+
+    def fits(row: HitRow) -> bool:
+        return any(all(word in row[1] for word in words) for words in words_of_variants)
+
+    hits |= {row[0]: row for row in known_hits if fits(row)}
+    # More words have fewer hits; parsed measures go before texts that only look like them.
+    for variant in sorted(ways, key=lambda variant: (len(variant.split()), "=" not in variant)):
+        is_all = False
+        for rows, is_whole in _hits_by_words(cache, variant):
+            hits |= {row[0]: row for row in rows if fits(row)}
+            if len(hits) >= MAX_HITS:
+                return hits, True
+            is_all = is_whole and len(rows) < MAX_HITS
+            if is_all:
+                break
+        partly |= not is_all
+    return hits, partly
+
+
+def _ids_with_prefix(cache: apsw.Connection, text: str) -> list[int]:
+    """Return the ids of products whose text begins so, in the order of their text; read from the index alone."""
+    beginning = f" {text}"[:INDEXED_PREFIX]
+    return [id_ for (id_,) in fetch(cache, _IDS_BY_PREFIX, beginning, beginning + chr(0x10FFFF), MAX_HITS)]
+
+
+def _hits_by_code(cache: apsw.Connection, text: str) -> list[HitRow]:
+    """Return the products with a code that begins so, exact matches first; the text index has no order for them."""
+    code = normalise_code(text).casefold()
+    return fetch(cache, _HITS_BY_CODE, code, code + chr(0x10FFFF), MAX_CODE_HITS)
+
+
+def _hits_by_words(cache: apsw.Connection, text: str) -> Iterator[IndexHits]:
+    """Yield products with these words, `MAX_HITS` at a time: first those with words beginning so, then all others.
+
+    The index has trigrams; shorter words are found by all trigrams that begin with them.
+    """
+    words = list(dict.fromkeys(text.split()))
+    text = " ".join(words)
+    if len(words) > 1:
+        yield from _hits_by_several_words(cache, words)
+    elif len(text) < 3:
+        yield from _hits_by_letters(cache, text)
+    else:
+        if not text.isdecimal():  # for digits the index would scan all hits of each part
+            yield fetch(cache, _HITS_BY_TEXT, f'" {text}"', MAX_HITS), False
+        yield fetch(cache, _HITS_BY_TEXT, f'"{text}"', MAX_HITS), True
+
+
+def _hits_by_several_words(cache: apsw.Connection, words: list[str]) -> Iterator[IndexHits]:
+    """Yield products with several words.
+
+    The first query combines all words that the index has trigrams for. If some were single letters, a query with the
+    other words and one by letter follow.
+    """
+    long = [word for word in words if len(word) > 2]
+    pairs = [word for word in words if len(word) == 2 and word.isascii()]
+    letters = [word for word in words if len(word) == 1 and word.isascii()]
+    non_latin = {word: _trigram_query(cache, word) for word in words if len(word) < 3 and not word.isascii()}
+    strong_terms = [
+        *map(_word_query, (*long, *pairs[:MAX_SHORT_WORDS])),
+        *(pieces for pieces in non_latin.values() if pieces),
+    ]
+    letter_terms = [*map(_word_query, letters[: max(0, MAX_SHORT_WORDS - len(pairs))])]
+    # A pair is queried with every Latin continuation. Check first for others, which are mostly absent.
+    is_whole = not any(_continues_non_latin(cache, pair) for pair in pairs[:MAX_SHORT_WORDS])
+    if letter_terms:
+        yield fetch(cache, _HITS_BY_TEXT, " AND ".join((*strong_terms, *letter_terms)), MAX_HITS), False
+    if strong_terms:
+        yield fetch(cache, _HITS_BY_TEXT, " AND ".join(strong_terms), MAX_HITS), is_whole
+    if not is_whole and long:
+        yield fetch(cache, _HITS_BY_TEXT, " AND ".join(map(_word_query, long)), MAX_HITS), True
+    for letter in [*(word for word, pieces in non_latin.items() if not pieces), *letters][:MAX_LETTERS]:
+        yield from _hits_by_letters(cache, letter)
+
+
+def _trigram_query(cache: apsw.Connection, word: str) -> str:
+    """Return the index query for one or two non-Latin letters: all trigrams that begin so.
+
+    Return an empty text if there are too many.
+    """
+    pieces: list[str] = []
+    last = word + chr(0x10FFFF)
+    while found := fetch(cache, _NEXT_TRIGRAM, f"{pieces[-1]}\1" if pieces else word, last):
+        if len(pieces) == MAX_TRIGRAMS:
+            return ""
+        pieces.append(str(found[0][0]))
+    return "(" + " OR ".join(f'"{piece}"' for piece in pieces or [last.ljust(3, chr(0x10FFFF))]) + ")"
+
+
+def _continues_non_latin(cache: apsw.Connection, pair: str) -> bool:
+    """Return True if a word anywhere continues after these two letters with a character that is not Latin."""
+    beyond = "SELECT 1 FROM search_piece WHERE term >= ? AND term < ? LIMIT 1"
+    return bool(fetch(cache, beyond, f"{pair}{{", pair + chr(0x10FFFF)))
+
+
+def _hits_by_letters(cache: apsw.Connection, text: str) -> Iterator[IndexHits]:
+    """Yield products with one or two letters, at the beginning of a word, then anywhere."""
+    for piece in (f" {text}", text):
+        yield fetch(cache, _HITS_BY_TRIGRAM, piece, piece + chr(0x10FFFF), MAX_HITS), piece == text
+
+
+def _word_query(word: str) -> str:
+    """Return the index query of a word among others."""
+    if len(word) > 2:
+        return f'"{word}"'
+    piece = word if len(word) > 1 else f" {word}"
+    return "(" + " OR ".join(f'"{piece}{after}"' for after in NEXT_CHARACTERS) + ")"
+
+
+def _is_exact(row: HitRow, text: str) -> bool:
+    """Return True if the text is the number or barcode of the product."""
+    _, _, number, _, _, barcode, *_ = row
+    return text in (number.casefold(), barcode) or (
+        " " in text and text in (normalise_text(number), normalise_text(barcode))
+    )
+
+
+def _rank_hit(row: HitRow, text: str) -> tuple[Any, ...]:
+    """Return the sort key of a hit.
+
+    Order: exact number or barcode; name begins so; words in sequence; words begin so; the rest. Short names come first.
+    """
+    _, haystack, number, name, *_ = row
+    # A number or barcode is part of the text, so only then the exact check is needed.
+    in_a_row = (f" {text} " if "=" in text else f" {text}") in haystack  # a metre is no beginning of a millimetre
+    exact = in_a_row and _is_exact(row, text)
+    beginning = haystack.startswith(" " + text)
+    every = all(f" {word}" in haystack for word in text.split())
+    return not exact, not beginning, not in_a_row, not every, len(name), name, number
+
+
+def _hit_row(
+    quantity: int | float | None, number: str, name: str, brand: str, barcode: str, unit: str, decimals: int
+) -> SearchRow:
+    return {
+        "product_number": number,
+        "product_name": name,
+        "brand_description": brand,
+        "barcode": barcode,
+        "unit": unit,
+        "allow_decimal": bool(decimals),
+        "most_likely_quantity": None if quantity is None else to_decimal(quantity),
+    }
+
+
+@declare_query("product", "product_number", topic_of("product", "product_number"))
+def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
+    """Return one product: catalogue row, stock entry, and its stock by pool and location.
+
+    Pools have the store's names, else the configured ones. A pool with stock is always shown.
+    """
+    cache, number = context.cache, str(args["product_number"])
+    found = fetch_one(
+        cache,
+        "SELECT p.raw, s.raw, s.read_began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
+        " p.allow_decimal FROM product p LEFT JOIN stock s ON s.id = p.id WHERE p.product_number = ?",
+        number,
+    )
+    if found is None:
+        return [], 0
+    catalogue, stock, began, *hit = found
+    stock_entry = parse_row(stock) if stock else {}
+    operations = context.pending_products.get(number, ()) if stock else ()
+    if operations:
+        apply_to_stock(stock_entry, number, operations, began)
+        hit[0] = stock_entry.get("most_likely_quantity")
+    locations = stock_locations(stock_entry)
+    named = {**{str(pool): name for pool, name in context.pools.items()}, **_pool_names(context)}
+    service_fields = (parse_row(catalogue) if catalogue else {}) | stock_entry
+    service_fields.pop("store_locations", None)
+    row: ProductRow = {
+        **cast("ServiceProduct", service_fields),
+        **_hit_row(*hit),
+        "pools": [
+            {"pool": int(pool), "name": str(named.get(pool) or ""), "quantity": to_decimal(quantity)}
+            for pool, quantity in pool_quantities(stock_entry, "most_likely_pool_").items()
+        ],
+        "locations": sort_by_walk_order(
+            locations, load_walk_orders(cache, {str(location["location_code"]) for location in locations})
+        ),
+        "in_catalogue": bool(catalogue),
+        "in_hand": product_in_hand(context, number),
+    }
+    return [row], 1
+
+
+@declare_query("surrounding", "product_number", topic_of("surrounding", "product_number"))
+def load_surrounding(context: QueryContext, args: Args) -> QueryResult[SurroundingRow]:
+    """Return the stock of a product in nearby stores and warehouses, as last read.
+
+    interface: Surrounding stock entry.
+    """
+    number, store = str(args["product_number"]), context.store_folder.store
+    found = fetch_one(
+        context.cache, "SELECT read_began, refused, raw FROM surrounding WHERE product_number = ?", number
+    )
+    if found is None:
+        return [], 0
+    began, refused, raw = found
+    entries: Any = parse_row(raw)
+    stores = [_surrounding_row(entry) for entry in entries if str(entry.get("store_number") or "") != store]
+    stores.sort(key=lambda row: (row["quantity"] <= 0, row["is_warehouse"], -row["quantity"], row["store_name"]))
+    return [{"product_number": number, "stores": stores, "read_at": iso_time(began), "refused": refused}], 1
+
+
+def _surrounding_row(entry: Row) -> NearbyStoreRow:
+    number = str(entry.get("store_number") or "")
+    return {
+        "store_number": number,
+        "store_name": str(entry.get("store_name") or number),
+        "is_warehouse": bool(entry.get("is_warehouse")),
+        "quantity": to_decimal(entry.get("most_likely_quantity")),
+        "pools": pool_quantities(entry, "most_likely_pool_"),
+    }
+
+
+def _pool_names(context: QueryContext) -> dict[str, Json]:
+    row = fetch_one(context.cache, "SELECT raw FROM store WHERE store_number = ?", context.store_folder.store)
+    return pool_quantities(parse_row(row[0]), "storeStockPool") if row else {}
+
 
 DELIVERY_BATCH = 20
 """Deliveries that are read at once."""

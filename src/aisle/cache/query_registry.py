@@ -13,7 +13,7 @@ from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import Args, Json
 
 _QUERIES_BY_MODULE = {
-    "catalogue_queries": ("catalogue", "catalogue_page", "facets"),
+    "chain_catalogue_queries": ("catalogue", "catalogue_page", "facets"),
     "claim_queries": ("assigned_orders",),
     "clearance_queries": ("assignments", "clearance_permission", "held_by_category", "tags"),
     "code_queries": ("records_by_number",),
@@ -42,8 +42,7 @@ _QUERIES_BY_MODULE = {
         "stock_at_location",
         "unexpected_product",
     ),
-    "product_queries": ("next_deliveries", "store_product"),
-    "product_search": ("product", "search", "surrounding"),
+    "product_queries": ("next_deliveries", "product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
     "store_queries": ("store", "store_page", "stores", "unread_lists"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),

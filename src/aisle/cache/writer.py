@@ -26,7 +26,8 @@ from aisle.cache.delivery_writer import (
     write_deliveries,
     write_receipts,
 )
-from aisle.cache.log_writer import parse_log_entry, updated_values, write_logs
+from aisle.cache.difference_and_loss_writer import updated_values
+from aisle.cache.log_writer import parse_log_entry, write_logs
 from aisle.cache.order_writer import (
     OrderRead,
     delete_orders,
@@ -46,7 +47,7 @@ from aisle.cache.product_writer import (
     write_surrounding,
 )
 from aisle.cache.schema import ABSENT_ORDERS, FEED_ENTRIES, MAX_KEYED_CHANGES
-from aisle.cache.store_writer import (
+from aisle.cache.store_lists_writer import (
     delete_unseen_locations,
     delete_unseen_stores,
     parse_assignment,

@@ -12,8 +12,7 @@ import click
 
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.courier.standby import run_with_standby
-from aisle.host.leader_lock import absolute_path
-from aisle.host.program_version import PROGRAM_VERSION
+from aisle.host.leader_lock import PROGRAM_VERSION, absolute_path
 from aisle.host.store_folder import StoreFolder
 from aisle.settings import LoadedSettings, service_url
 

@@ -28,8 +28,9 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox import archive, user_token_owners
-from aisle.outbox.journal import EventRow, Journal
+from aisle.outbox import retention_and_archive, users_with_tokens
+from aisle.outbox.journal import Journal
+from aisle.outbox.journal_rows import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation, user_of_principal
@@ -74,7 +75,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
-    waiting_for = user_token_owners.operations_waiting_for_tokens(connection, time.time())
+    waiting_for = users_with_tokens.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     _print_table(titles, [_operation_cells(row, names) for row in rows])
@@ -288,9 +289,9 @@ def journal(last: int, as_json: bool, show_archive: bool, setting_values: Settin
 def _print_archive(store_folder: StoreFolder, last: int, *, as_json: bool) -> int:
     """Print the number of archived events by day, user and job; the latest days in ascending order."""
     rows: list[tuple[str, str, str, int]] = []
-    if archive.archive_path(store_folder.folder).exists():
-        with closing(archive.open_archive(store_folder.folder)) as kept:
-            rows = archive.daily_totals(kept)[-last:]
+    if retention_and_archive.archive_path(store_folder.folder).exists():
+        with closing(retention_and_archive.open_archive(store_folder.folder)) as kept:
+            rows = retention_and_archive.daily_totals(kept)[-last:]
     titles = ("day", "user", "job", "events")
     if as_json:
         for row in rows:

@@ -16,7 +16,8 @@ from aisle.cli.options import database_option
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.archive import (
+from aisle.outbox.operation_queue import open_outbox
+from aisle.outbox.retention_and_archive import (
     JOURNAL_DAYS,
     OPERATION_DAYS,
     Retention,
@@ -25,9 +26,8 @@ from aisle.outbox.archive import (
     open_archive,
     tidy,
 )
-from aisle.outbox.operation_queue import open_outbox
 from aisle.service.db import parse_database_url
-from aisle.service.factory import open_service
+from aisle.service.in_process_service import open_service
 from aisle.service.options import keys_kept
 from aisle.service.retention import PARTS, least_days, purge
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings

@@ -24,10 +24,10 @@ from aisle.service.auth.tokens import ALL_STORES, ROLES, TokenInfo, create_token
 from aisle.service.db import parse_database_url
 from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import TimeZones, format_timestamp
-from aisle.service.factory import open_service
 from aisle.service.http.json_logging import format_line, log_as_json
 from aisle.service.http.server import ServerOptions
 from aisle.service.http.server import run_server as run_server
+from aisle.service.in_process_service import open_service
 from aisle.service.operation_context import Role
 from aisle.service.options import RateLimits, keys_kept
 from aisle.settings import EMBEDDED, find_data_folder, load_settings

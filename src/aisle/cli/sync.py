@@ -30,10 +30,9 @@ from aisle.courier.link_state import OFFLINE
 from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.errors import AisleError, StorageError
 from aisle.host.courier_monitor import KILL_AFTER_S, CourierMonitor
-from aisle.host.leader_lock import Leader, LeaderLock, absolute_path
+from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, absolute_path
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import freeze_gc
-from aisle.host.program_version import PROGRAM_VERSION
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

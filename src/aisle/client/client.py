@@ -95,6 +95,7 @@ def parse_retry_after(value: str | None, now: float) -> float | None:
 
 V = TypeVar("V")
 Query = Mapping[str, QueryValue]
+Page = tuple[list[Row], Envelope]
 _TOO_LARGE = 413
 _PAGE_SIZE = 1000
 """Rows of a page of `rows`."""
@@ -462,3 +463,34 @@ def _query_text(value: QueryValue) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+async def pages_by_count(
+    client: Client, name: str, *, path: Mapping[str, str] | None = None, query: Mapping[str, QueryValue]
+) -> AsyncGenerator[Page, None]:
+    """Yield rows and envelope of each page, as `Client.pages`.
+
+    If a page's link to the next one does not advance, the next page is requested by number; an empty page is the end.
+    Raise PagingLoop if a page repeats the one before it, or if pages never end.
+    """
+    number, before = 1, None
+    while True:
+        page_count = 0
+        try:
+            async with aclosing(client.pages(name, path=path, query={**query, "page_start": number})) as pages:
+                async for page in pages:
+                    page_count += 1
+                    yield page
+                    del page  # frees the page before the next one arrives
+            return
+        except PagingLoop as error:
+            if _is_no_progress(error.rows, before, page_count):
+                raise
+            if not error.rows:
+                return
+            number, before = number + page_count, error.rows
+
+
+def _is_no_progress(rows: Sequence[Any], before: Sequence[Any] | None, page_count: int) -> bool:
+    """Return True if the last page brought neither new rows nor the end."""
+    return page_count > 1 if not rows else rows == before

@@ -9,28 +9,29 @@ from __future__ import annotations
 import asyncio
 import random as chance
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
 from typing import NamedTuple, Self
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
-from aisle.courier.clock import apply_clock_jump
+from aisle.courier.clock_jump import apply_clock_jump
+from aisle.courier.heartbeat_and_archive import Maintenance, release_memory
 from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
-from aisle.courier.maintenance import Maintenance, release_memory, run_forever
 from aisle.courier.notify import Notifier
-from aisle.courier.operator_log import LinkLog, Notice, OperatorLog
-from aisle.courier.pull.cache_update import CacheUpdate, ReadSequence
+from aisle.courier.operator_notices import LinkLog, Notice, OperatorNotices
+from aisle.courier.pull.continuous_sync import ContinuousSync
 from aisle.courier.pull.full_sync import FullSync
-from aisle.courier.pull.incremental_sync import IncrementalSync
+from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.lookup import Lookup
 from aisle.courier.push.pre_push_checks import PrePushChecks
 from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
-from aisle.courier.push.request import PushSettings
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.schedule import ListBackoffs, PullIntervals, RandomSource, Sleep
@@ -38,7 +39,7 @@ from aisle.courier.service_features import Features, parse_features
 from aisle.courier.topics_to_reread import topics_of_operation
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
-from aisle.host.file_recovery import WatchedDatabase, recover_file
+from aisle.host.deleted_file_recovery import WatchedDatabase, recover_file
 from aisle.host.notify_sockets import (
     LINK,
     OUTBOX,
@@ -57,6 +58,10 @@ from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import CONFIRMED
 from aisle.outbox.reason_messages import StoredMessage
 from aisle.outbox.session_requests import take_read_requests
+
+_RESTART_PAUSE_S = 5.0
+"""Seconds before a loop that failed is started again."""
+
 
 ClientFactory = Callable[[Callable[[Response], None]], AbstractAsyncContextManager[Client]]
 """Factory of the client. The client passes every response to the given function."""
@@ -90,8 +95,8 @@ class Courier:
         notice.
         """
         self.store_folder = store_folder
-        self.operator_log = OperatorLog(runtime.clock, on_notice)
-        self._link_log = LinkLog(self.operator_log, runtime.clock)
+        self.operator_notices = OperatorNotices(runtime.clock, on_notice)
+        self._link_log = LinkLog(self.operator_notices, runtime.clock)
         self._create_client = create_client
         self._runtime = runtime
         self._intervals = intervals
@@ -122,9 +127,9 @@ class Courier:
         """Put the outbox file back if it was deleted: the next process that opens it would start with an empty one."""
         if is_replaced(self._outbox_db) and self.store_folder.folder.exists():
             try:
-                self.operator_log.add("", recover_file(self._outbox_db).message)
+                self.operator_notices.add("", recover_file(self._outbox_db).message)
             except StorageError as error:
-                self.operator_log.add(str(error))
+                self.operator_notices.add(str(error))
 
     async def _open(self, stack: AsyncExitStack) -> None:
         runtime = self._runtime
@@ -137,7 +142,7 @@ class Courier:
         self.cache = CacheWriter(self._cache_db, self.store_folder.store)
         jump_s = apply_clock_jump(self.cache, self._cache_db, self._outbox_db, runtime.clock)
         if jump_s:
-            self.operator_log.add(f"The clock of this host was set by {jump_s:+.0f} s.")
+            self.operator_notices.add(f"The clock of this host was set by {jump_s:+.0f} s.")
         self.outbox = OperationQueue(self._outbox_db, clock=runtime.clock)
         self.list_backoffs = ListBackoffs()
         self.link = LinkState(self._save_link, self._on_link_up, clock=runtime.clock, random_source=runtime.random)
@@ -159,7 +164,7 @@ class Courier:
         for op in self.outbox.pending_operations(
             CONFIRMED
         ):  # confirmed under an earlier courier, and not read back yet
-            self.incremental_sync.add_confirmed(op)
+            self.continuous_sync.add_confirmed(op)
 
     def _create_pull(self, client: Client) -> None:
         """Create the parts that read the store and keep the cache up to date."""
@@ -167,7 +172,7 @@ class Courier:
         cache_update = CacheUpdate(
             self.cache,
             read_sequence=ReadSequence(),
-            operator_log=self.operator_log,
+            operator_notices=self.operator_notices,
             notify=self.notify,
             pending_keys=self.outbox.records_changed_since,
             clock=runtime.clock,
@@ -176,27 +181,27 @@ class Courier:
             client,
             cache_update,
             self.store_folder.store,
-            operator_log=self.operator_log,
+            operator_notices=self.operator_notices,
             notify=self.notify,
             clock=runtime.clock,
         )
         self.full_sync = FullSync(
-            self.single_reads, self.link, self.operator_log, sleep=runtime.sleep, list_backoffs=self.list_backoffs
+            self.single_reads, self.link, self.operator_notices, sleep=runtime.sleep, list_backoffs=self.list_backoffs
         )
         self.full_sync.on_complete = lambda: release_memory(self._cache_db, self._outbox_db)
         self.restore_recovery = KeyedRestoreRecovery(
             self.single_reads,
             self.outbox,
             self.link,
-            self.operator_log,
-            on_unconfirmed=lambda op_id: self.incremental_sync.forget(self.outbox.get(op_id)),
+            self.operator_notices,
+            on_unconfirmed=lambda op_id: self.continuous_sync.forget(self.outbox.get(op_id)),
             clock=runtime.clock,
         )
-        self.incremental_sync = IncrementalSync(
+        self.continuous_sync = ContinuousSync(
             self.single_reads,
             self.full_sync,
             self.link,
-            self.operator_log,
+            self.operator_notices,
             retire=lambda op_ids: self.outbox.mark_read_back(*op_ids),
             read_requests=lambda: take_read_requests(self._outbox_db),
             on_restore=self._on_restore,
@@ -223,8 +228,8 @@ class Courier:
                 self._on_needs_person,
                 self._on_not_applied,
                 self._wake_loops,
-                self.incremental_sync.request_read,
-                self.operator_log.add,
+                self.continuous_sync.request_read,
+                self.operator_notices.add,
             ),
             push_settings=self._push_settings,
             last_log_id=lambda: int(self.cache.cursor("logs") or 0),
@@ -238,7 +243,7 @@ class Courier:
             self.outbox,
             self.observations,
             self.link,
-            add_notice=self.operator_log.add,
+            add_notice=self.operator_notices.add,
             on_lost=self._reread_everything,
             clock=runtime.clock,
             sleep=runtime.sleep,
@@ -248,7 +253,7 @@ class Courier:
         """Create the parts that push the outbox and send immediate requests."""
         runtime = self._runtime
         pre_push_checks = PrePushChecks(
-            self.single_reads, self.reconciler, self.observations, self.link, self.operator_log, self._cache_db
+            self.single_reads, self.reconciler, self.observations, self.link, self.operator_notices, self._cache_db
         )
         events = PushEvents(
             pre_push_checks.evidence_before,
@@ -257,9 +262,9 @@ class Courier:
             self._on_confirmed,
             self._on_refused,
             self._on_in_doubt,
-            self.incremental_sync.check_service,
-            self.incremental_sync.is_link_failure,
-            self.incremental_sync.check_changes_soon,
+            self.continuous_sync.check_service,
+            self.continuous_sync.is_link_failure,
+            self.continuous_sync.check_changes_soon,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
         self.push_loop = PushLoop(
@@ -295,7 +300,7 @@ class Courier:
         """Run all loops until cancelled."""
         loops: tuple[Callable[[], Awaitable[None]], ...] = (
             self.push_loop.run,
-            self.incremental_sync.run,
+            self.continuous_sync.run,
             self.full_sync.run,
             self.reconciler.run,
             self.immediate_requests.run,
@@ -306,7 +311,7 @@ class Courier:
         )
         async with asyncio.TaskGroup() as group:
             for loop in loops:
-                group.create_task(run_forever(loop, self.operator_log, self._runtime.sleep))
+                group.create_task(run_forever(loop, self.operator_notices, self._runtime.sleep))
 
     async def sync_once(self, *, full: bool = False, progress: Callable[[SyncProgress], None] | None = None) -> None:
         """Bring the cache up to date once, and push what can be pushed.
@@ -316,7 +321,7 @@ class Courier:
         """
         self.full_sync.on_progress = progress
         await self.single_reads.check_service()
-        await self.incremental_sync.run_once()
+        await self.continuous_sync.run_once()
         if full:
             self.full_sync.request_full()
         else:
@@ -324,15 +329,15 @@ class Courier:
         await self.push_loop.push_all()
         await self.reconciler.run_once()
         await self.full_sync.run_to_end()
-        await self.incremental_sync.run_once()
+        await self.continuous_sync.run_once()
 
     async def push_once(self) -> None:
         """Push what can be sent now, and read it back."""
         if not self.link.is_up:
-            await self.incremental_sync.check_service()
+            await self.continuous_sync.check_service()
         await self.push_loop.push_all()
         await self.reconciler.run_once()
-        await self.incremental_sync.run_once()
+        await self.continuous_sync.run_once()
 
     def wake(self) -> None:
         """Handle what a session has written or requested."""
@@ -353,7 +358,7 @@ class Courier:
 
     def _wake_loops(self) -> None:
         self.push_loop.wake_event.set()
-        self.incremental_sync.wake_event.set()
+        self.continuous_sync.wake_event.set()
         self.reconciler.wake_event.set()
         self.immediate_requests.wake_event.set()
 
@@ -390,7 +395,7 @@ class Courier:
                     self.cache.set_cursor("features", features.header_value)
                     self.cache.set_link(LinkRow(features=features.header_value))
         except StorageError as error:
-            self.operator_log.add(str(error))  # the caller cannot do anything about it
+            self.operator_notices.add(str(error))  # the caller cannot do anything about it
         notified = (status.state, status.reason, features.header_value if features else "")
         if notified != self._notified_link:  # otherwise only the heartbeat changed
             self._notified_link = notified
@@ -429,8 +434,8 @@ class Courier:
         self._notify_state_change(LINK)
 
     def _on_not_applied(self, op: Operation, reason: StoredMessage) -> None:
-        self.incremental_sync.forget(op)
-        self.operator_log.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self.continuous_sync.forget(op)
+        self.operator_notices.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
         self._notify_state_change(REFUSAL)
         self.reconciler.wake_event.set()
 
@@ -439,21 +444,23 @@ class Courier:
         self.reconciler.record_success(op)
 
     def _on_found(self, op: Operation) -> None:
-        self.incremental_sync.add_confirmed(op)
+        self.continuous_sync.add_confirmed(op)
         self._notify_state_change()
 
     def _on_needs_person(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_log.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self.operator_notices.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
         self._notify_state_change(REFUSAL)
 
     def _on_refused(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_log.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
-        self.incremental_sync.request_read(topics_of_operation(op))
+        self.operator_notices.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self.continuous_sync.request_read(topics_of_operation(op))
         self._notify_state_change(REFUSAL)
 
     def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_log.add(f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived:", reason)
-        self.incremental_sync.request_read(topics_of_operation(op))
+        self.operator_notices.add(
+            f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived:", reason
+        )
+        self.continuous_sync.request_read(topics_of_operation(op))
         self._notify_state_change(REFUSAL)
         self.reconciler.wake_event.set()
 
@@ -470,3 +477,16 @@ class Courier:
             self._notified_for_person = for_person
             changed.add(REFUSAL)
         self.notify(changed)
+
+
+async def run_forever(loop: Callable[[], Awaitable[None]], operator_notices: OperatorNotices, sleep: Sleep) -> None:
+    """Run `loop` again and again, and log its exceptions: a failure in one part must not stop the others."""
+    while True:
+        try:
+            await loop()
+        except StorageError as error:
+            operator_notices.add(str(error))
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            operator_notices.add(f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
+        await sleep(_RESTART_PAUSE_S)

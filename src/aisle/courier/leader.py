@@ -12,20 +12,19 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.courier.clock import has_jumped, to_steady_clock
+from aisle.courier.clock_jump import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
+from aisle.courier.heartbeat_and_archive import HEARTBEAT_S
 from aisle.courier.link_state import REFUSED
-from aisle.courier.maintenance import HEARTBEAT_S
-from aisle.courier.operator_log import Notice
-from aisle.courier.push.request import PushSettings
+from aisle.courier.operator_notices import Notice
+from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.schedule import PullIntervals, Sleep
 from aisle.errors import StorageError
 from aisle.host.courier_monitor import write_heartbeat
-from aisle.host.file_recovery import FILES_GONE, first_problem
-from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.deleted_file_recovery import FILES_GONE, first_problem
+from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, is_newer
 from aisle.host.notify_sockets import OFFER_TOKEN_PREFIX, STEP_DOWN_PREFIX, CourierSocket, send_to_courier
 from aisle.host.processes import freeze_gc
-from aisle.host.program_version import PROGRAM_VERSION, is_newer
 from aisle.host.store_folder import StoreFolder
 from aisle.parent_pipe import parent_pipe_fd
 from aisle.safe_text import clean
@@ -157,7 +156,7 @@ class Leadership:
             try:
                 self.socket.rebind()
             except (OSError, StorageError) as error:
-                self.courier.operator_log.add(f"The doorbell cannot be hung again: {error}")
+                self.courier.operator_notices.add(f"The doorbell cannot be hung again: {error}")
             loop.add_reader(self.socket.fileno(), self._receive_messages)
             self.courier.wake()
 
@@ -285,9 +284,9 @@ async def _lead_once(
         )
         if options.on_start:
             options.on_start(leadership)
-        courier.operator_log.add(f"courier {os.getpid()} of aisle {options.version} begins")
+        courier.operator_notices.add(f"courier {os.getpid()} of aisle {options.version} begins")
         reason = await leadership.run(options.parent_pipe)
-        courier.operator_log.add(f"courier {os.getpid()} leaves: {reason}")
+        courier.operator_notices.add(f"courier {os.getpid()} leaves: {reason}")
         courier.maintenance.checkpoint(truncate=not socket.count_sessions())
     return reason
 

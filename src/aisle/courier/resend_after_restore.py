@@ -8,14 +8,13 @@ from dataclasses import KW_ONLY, dataclass
 from aisle.client.errors import ClientError
 from aisle.contract.wire import encode_segment
 from aisle.courier.link_state import LinkState
-from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pages_by_number import read_extension
+from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.push.decide_arrival import FOUND, decide
 from aisle.courier.push.lookup import Lookup, readback_observation
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.schedule import Sleep, WakeEvent
-from aisle.courier.service_features import Features
+from aisle.courier.service_features import Features, read_extension
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
@@ -39,7 +38,7 @@ class KeyedRestoreRecovery:
     single_reads: SingleReads
     outbox: OperationQueue
     link: LinkState
-    operator_log: OperatorLog
+    operator_notices: OperatorNotices
     _: KW_ONLY
     on_unconfirmed: Callable[[str], None]
     """Callback for each operation that is no longer confirmed."""
@@ -94,7 +93,7 @@ class KeyedRestoreRecovery:
         self._note_resent(self.outbox.replay(lost, DETECTED))
 
     def _note_resent(self, count: int) -> None:
-        self.operator_log.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
+        self.operator_notices.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
 
     async def _lost_keys(self) -> list[str]:
         """Return the keys of confirmed operations that the service does not know."""

@@ -1,4 +1,4 @@
-"""Waiting and timing: wake events, backoff, pauses of lists, timetable of the incremental sync."""
+"""Waiting and timing: wake events, backoff, pauses of lists, timetable of the continuous sync."""
 
 from __future__ import annotations
 

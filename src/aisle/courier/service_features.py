@@ -1,4 +1,4 @@
-"""Features that a service announces beyond the interface, by the response header `Aisle-Features`.
+"""Features that a service announces beyond the interface, by the header `Aisle-Features`, and reads that need them.
 
 `Aisle-Features: idempotency=30d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, claims,
 changes, people, receipt-line`.
@@ -8,9 +8,15 @@ A service that only implements the interface announces nothing, and is sent noth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from aisle.client import Client
+from aisle.client.errors import InvalidResponse, status_error
+from aisle.contract.wire import QueryValue
+
+T = TypeVar("T")
 
 FEATURES_HEADER = "aisle-features"
 DEFAULT_KEY_LIFETIME_S = 30 * 86400.0
@@ -103,3 +109,19 @@ def _parse_duration(text: str) -> float:
         if number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS and unit in _UNIT_SECONDS
         else DEFAULT_KEY_LIFETIME_S
     )
+
+
+async def read_extension(
+    client: Client, name: str, path: str, parse: Callable[[Any], T], query: Mapping[str, QueryValue] | None = None
+) -> T:
+    """Return what `parse` makes of the response to an extension of our own service.
+
+    Raise ClientError; InvalidResponse if it is no JSON, or if `parse` raises ValueError, TypeError or LookupError.
+    """
+    response = await client.request_extension("GET", path, query=query)
+    if not response.is_success:
+        raise status_error(name, response)
+    try:
+        return parse(response.json())
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise InvalidResponse(f"The answer to {name} cannot be read: {error!r}.") from error

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, is_newer
 from aisle.host.processes import STOPPED_STATES, process_state
-from aisle.host.program_version import PROGRAM_VERSION, is_newer
 from aisle.host.store_folder import StoreFolder
 
 HUNG_AFTER_S = 30.0

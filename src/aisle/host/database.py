@@ -58,7 +58,7 @@ _STORAGE_ERRORS = (
 class FileReplaced(StorageError):
     """Error: the file at the path of a guarded database is not the opened one; nobody would read what is written now.
 
-    See aisle.host.file_recovery.
+    See aisle.host.deleted_file_recovery.
     """
 
 

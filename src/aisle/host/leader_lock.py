@@ -5,12 +5,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from aisle import __version__
+from aisle.cache.schema import SCHEMA_VERSION
 from aisle.errors import StorageError
 from aisle.host.file_system import make_private_folder
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 
 
 class Leader(NamedTuple):
@@ -145,3 +149,21 @@ class LeaderLock:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+PROGRAM_VERSION = f"{__version__}+{len(OUTBOX_MIGRATIONS)}.{SCHEMA_VERSION}"
+"""Version with the schema versions of outbox and cache, which may change between two releases."""
+
+
+def is_newer(version: str, other: str) -> bool:
+    """Return True if a version is newer.
+
+    Numbers are compared first (`0.10.0` after `0.9.1`), then schemas (`+5.4` after `+5.3`).
+    """
+    return _version_numbers(version) > _version_numbers(other)
+
+
+def _version_numbers(version: str) -> tuple[tuple[int, ...], ...]:
+    release, _, build = version.partition("+")
+    schemas = build if re.fullmatch(r"[\d.]+", build) else ""
+    return tuple(tuple(int(part) for part in re.findall(r"\d+", each)) for each in (release, schemas))

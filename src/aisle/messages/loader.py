@@ -1,13 +1,71 @@
-"""Loader of messages: one ARB file (JSON) for each language. The lengths of a message are its lines, short first."""
+"""Loader of messages: one ARB file (JSON) for each language, in the ICU format with arguments and plurals.
+
+The lengths of a message are its lines, short first.
+
+Arguments: `{label}` unchanged; `{label, text, cut}` may be cut, `{label, text, cut-plain}` too, unless it is a message
+with lengths of its own; `{count, plural, one {# line} other {# lines}}` counts; `{at, date, day}` (with the year if it
+is far away), `{at, date, short}` (then the year alone), `{at, date, full}` (with the year) and `{at, time}` show a
+time; `{seconds, duration, age}` shows an age and `{seconds, duration, since}` one after words such as "since";
+`{value, number, money}` shows at least two decimals.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.settings import ENGLISH
+
+_ARGUMENT = re.compile(r"\{(\w+)(?:, (\w+)(?:, ((?:[^{}]|\{[^{}]*\})+))?)?\}")
+
+
+_PLURAL_FORMS = re.compile(r"one \{([^{}]*)\} other \{([^{}]*)\}")
+
+
+class PluralForms(NamedTuple):
+    """Forms of a plural; `#` in them is the number."""
+
+    one: str
+    other: str
+
+
+class MessagePart(NamedTuple):
+    """Text of a sentence, and the argument that follows it (`name` is empty at the end)."""
+
+    text: str
+    name: str = ""
+    type: str = ""
+    """`text`, `plural`, `date`, `time`, `duration` or `number`; empty: the value is shown unchanged."""
+    style: str = ""
+    plural: PluralForms | None = None
+
+
+@lru_cache(maxsize=512)
+def parse_message(sentence: str) -> tuple[MessagePart, ...]:
+    """Split a sentence into its parts. Raises ValueError for a brace outside an argument or an unreadable plural."""
+    parts: list[MessagePart] = []
+    end = 0
+    for found in _ARGUMENT.finditer(sentence):
+        parts.append(_read_argument(sentence[end : found.start()], found))
+        end = found.end()
+    parts.append(MessagePart(sentence[end:]))
+    if any(brace in part.text for part in parts for brace in "{}"):
+        raise ValueError(f"a brace stands outside an argument: {sentence}")
+    return tuple(parts)
+
+
+def _read_argument(text: str, found: re.Match[str]) -> MessagePart:
+    name, type_, style = found[1], found[2] or "", found[3] or ""
+    if type_ != "plural":
+        return MessagePart(text, name, type_, style)
+    forms = _PLURAL_FORMS.fullmatch(style)
+    if forms is None:
+        raise ValueError(f"a plural has the forms `one` and `other`: {found[0]}")
+    return MessagePart(text, name, type_, plural=PluralForms(forms[1], forms[2]))
 
 
 @lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""The journal of outbox.db: sessions, sign-ins, jobs and events.
+"""The journal of outbox.db: sessions, sign-ins and events, and the commit of a batch with its operations.
 
 `Journal.commit` is the one transaction that commits a batch of inputs.
 """
@@ -9,9 +9,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
@@ -21,16 +20,26 @@ from aisle.host.database import (
     fetch,
     fetch_one,
     is_replaced,
-    known_columns,
     schema_version,
     transaction,
     try_write,
 )
-from aisle.host.processes import is_running, process_start_id
+from aisle.host.processes import process_start_id
 from aisle.jobs.job import LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.json_codec import to_text
 from aisle.outbox import session_requests
+from aisle.outbox.journal_rows import (
+    EventRow,
+    JobRow,
+    SessionRow,
+    SignedIn,
+    event_from_row,
+    insert_sql,
+    running_sessions,
+    session_from_row,
+)
 from aisle.outbox.local_notes import save_note
+from aisle.outbox.open_jobs import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, RandomBytes
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
@@ -38,130 +47,11 @@ from aisle.outbox.service_restore import Restore, list_restores
 from aisle.outbox.session_requests import insert_read_request
 
 if TYPE_CHECKING:
-    from aisle.host.file_recovery import Recovery
-
-
-class SessionRow(NamedTuple):
-    """One run of the program on one terminal. Times are seconds since 1970."""
-
-    session_id: str
-    terminal: str
-    store: str
-    user: str
-    version: str
-    pid: int
-    birth: str
-    """Start of the process (see aisle.host.processes), which tells it from a later one with the same pid."""
-    started: float
-    last_seen: float
-    ended: float | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """True while its process runs and the session has not ended."""
-        return self.ended is None and is_running(self.pid, self.birth)
-
-
-class SignedIn(NamedTuple):
-    """Person who is signed in on a terminal."""
-
-    user: str
-    name: str
-
-
-def session_from_row(row: Sequence[Any]) -> SessionRow:
-    """Return the session in a row of the table."""
-    return SessionRow(*known_columns(row, SessionRow._fields))
-
-
-def running_sessions(outbox: apsw.Connection) -> list[SessionRow]:
-    """Return the sessions that have not ended and whose process runs, oldest first."""
-    rows = fetch(outbox, "SELECT * FROM session WHERE ended IS NULL ORDER BY started")
-    return [session for session in map(session_from_row, rows) if session.is_running]
+    from aisle.host.deleted_file_recovery import Recovery
 
 
 _ORDER_KEPT_S = 30 * 86400.0
 """Seconds for which the people who worked on an order are kept."""
-
-
-_UNDO_WINDOW_S = 16 * 3600.0
-"""Seconds after which an operation can no longer be undone with `undo`."""
-
-_LAST_OPERATION = """
-SELECT job_id, lanes FROM operation WHERE store = ? AND app_user = ? AND created_at > ? AND superseded_by = ''
-AND NOT (operation = 'update-customer-order' AND ifnull(json_array_length(body, '$.orders.order_lines'), 0) = 0
-  AND body ->> '$.orders.is_claimed' IS NOT NULL)
-ORDER BY n DESC LIMIT 1
-"""
-
-
-_SERIAL_SCANS = """
-SELECT event FROM event WHERE job_id = ? AND seq <= ? AND kind = 'Scan' AND instr(event, '"serial":')
-"""
-
-
-class JobRow(NamedTuple):
-    """One job from opening to closing."""
-
-    job_id: str
-    store: str
-    user: str
-    name: str
-    version: int
-    parent: str
-    """job_id of the job below it; empty if there is none."""
-    session_id: str
-    """Session that works on it."""
-    opened: float
-    opened_seq: int
-    """Last event before the job was opened; orders the jobs."""
-    closed: float | None
-    snapshot: str
-    snapshot_seq: int
-    """Last event that the snapshot includes."""
-
-
-class OpenJob(NamedTuple):
-    """A job to resume: its snapshot with these events replayed on it."""
-
-    job: JobRow
-    snapshot: str
-    """Text of the state (aisle.json_codec); empty for the state before `Opened`."""
-    events: tuple[EventRow, ...]
-    serial_scans: tuple[str, ...] = ()
-    """Scans of labels with a serial number that the snapshot includes, as text."""
-
-
-class LastOperation(NamedTuple):
-    """Lanes of a person's last operation, and its job; None if the job is open or gone."""
-
-    lanes: str
-    job: OpenJob | None
-
-
-class EventRow(NamedTuple):
-    """One event as stored."""
-
-    seq: int
-    session_id: str
-    job_id: str
-    at: float
-    occurred: str
-    raw: str
-    kind: str
-    event: str
-    facts: str
-    step_before: str
-    step_after: str
-    verdict: str
-
-
-def _job_from_row(row: Sequence[Any]) -> JobRow:
-    return JobRow(*known_columns(row, JobRow._fields))
-
-
-def _event_from_row(row: Sequence[Any]) -> EventRow:
-    return EventRow(*known_columns(row, EventRow._fields))
 
 
 class NewJob(NamedTuple):
@@ -241,6 +131,7 @@ class Journal:
         self._db = connection
         self._clock = clock
         self._outbox = OperationQueue(connection, clock=clock, random=random)
+        self.jobs = OpenJobs(connection, clock=clock)
 
     # Sessions
 
@@ -251,7 +142,7 @@ class Journal:
         now = self._clock()
         session = SessionRow(session_id, terminal, store, user, version, pid, process_start_id(pid), now, now)
         with transaction(self._db):
-            self._db.execute(_insert_sql("session", SessionRow._fields), session)
+            self._db.execute(insert_sql("session", SessionRow._fields), session)
         return session
 
     @property
@@ -261,7 +152,7 @@ class Journal:
 
     def recover_file(self) -> Recovery:
         """Save the contents of a deleted file. Raise StorageError if that fails."""
-        from aisle.host.file_recovery import recover_file  # rarely needed; no start pays for the import
+        from aisle.host.deleted_file_recovery import recover_file  # rarely needed; no start pays for the import
 
         return recover_file(self._db)
 
@@ -359,10 +250,10 @@ class Journal:
             "",
             0,
         )
-        self._db.execute(_insert_sql("job", JobRow._fields), row)
+        self._db.execute(insert_sql("job", JobRow._fields), row)
 
     def _insert_event(self, entry: EventEntry, session_id: str) -> int:
-        self._db.execute(_insert_sql("event", EventRow._fields), (None, session_id, *entry))
+        self._db.execute(insert_sql("event", EventRow._fields), (None, session_id, *entry))
         return self._db.last_insert_rowid()
 
     def _apply_effects(self, batch: JournalBatch) -> None:
@@ -413,95 +304,24 @@ class Journal:
         """Return True if the request was not started yet."""
         return session_requests.request_state(self._db, request_id) == session_requests.REQUESTED
 
-    # Resume
-
     def terminal_of(self, session_id: str) -> str:
         """Return the terminal of a session; empty if it is unknown."""
         row = fetch_one(self._db, "SELECT terminal FROM session WHERE session_id = ?", session_id)
         return "" if row is None else str(row[0])
 
-    def open_jobs(self, store: str, user: str, session_id: str = "") -> list[OpenJob]:
-        """Return the open jobs of a person, bottom first, without those that another running session works on."""
-        sql = "SELECT * FROM job WHERE store = ? AND user = ? AND closed IS NULL ORDER BY opened_seq, opened"
-        jobs = [job for job in map(_job_from_row, fetch(self._db, sql, store, user)) if self._is_free(job, session_id)]
-        return [self._open_job(job) for job in _in_stack_order(jobs)]
-
-    def last_operation(self, store: str, user: str) -> LastOperation | None:
-        """Return the last operation of a person on this host, with its job; None if there is none.
-
-        Claiming an order does not count.
-        """
-        since = self._clock() - _UNDO_WINDOW_S
-        for job_id, lanes in fetch(self._db, _LAST_OPERATION, store, user, since):
-            row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ?", job_id) if job_id else None
-            job = None if row is None else _job_from_row(row)
-            if job is not None and job.closed is not None:
-                return LastOperation(str(lanes), self._open_job(job))
-            return LastOperation(str(lanes), None)
-        return None
-
-    def reopen_job(self, session_id: str, job_id: str) -> None:
-        """Reopen a closed job in this session."""
-        with transaction(self._db):
-            self._db.execute("UPDATE job SET closed = NULL, session_id = ? WHERE job_id = ?", (session_id, job_id))
-
-    def take_over_jobs(self, session_id: str, job_ids: Sequence[str]) -> tuple[str, ...]:
-        """Take over open jobs for a session. Return those that are still open and that no other running session has."""
-        taken_over = []
-        with transaction(self._db):
-            for job_id in job_ids:
-                row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ? AND closed IS NULL", job_id)
-                if row is not None and self._is_free(_job_from_row(row), session_id):
-                    self._db.execute("UPDATE job SET session_id = ? WHERE job_id = ?", (session_id, job_id))
-                    taken_over.append(job_id)
-        return tuple(taken_over)
-
-    def _is_free(self, job: JobRow, session_id: str) -> bool:
-        if job.session_id == session_id:
-            return True
-        row = fetch_one(self._db, "SELECT * FROM session WHERE session_id = ?", job.session_id)
-        return row is None or not session_from_row(row).is_running
-
-    def _open_job(self, job: JobRow) -> OpenJob:
-        events = fetch(
-            self._db, "SELECT * FROM event WHERE job_id = ? AND seq > ? ORDER BY seq", job.job_id, job.snapshot_seq
-        )
-        scans = fetch(self._db, _SERIAL_SCANS, job.job_id, job.snapshot_seq)
-        return OpenJob(job, job.snapshot, tuple(map(_event_from_row, events)), tuple(str(text) for (text,) in scans))
-
     def last_event(self, session_id: str) -> EventRow | None:
         """Return the youngest event of a session."""
         row = fetch_one(self._db, "SELECT * FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1", session_id)
-        return None if row is None else _event_from_row(row)
+        return None if row is None else event_from_row(row)
 
     # Inspection
 
     def last_events(self, count: int) -> list[EventRow]:
         """Return the youngest events, oldest first."""
         rows = fetch(self._db, "SELECT * FROM event ORDER BY seq DESC LIMIT ?", count)
-        return [_event_from_row(row) for row in reversed(rows)]
-
-
-@cache
-def _insert_sql(table: str, fields: tuple[str, ...]) -> str:
-    """Return an INSERT that names the columns, because a newer program may have added some."""
-    return f"INSERT INTO {table} ({', '.join(fields)}) VALUES ({', '.join('?' * len(fields))})"  # noqa: S608
+        return [event_from_row(row) for row in reversed(rows)]
 
 
 def _intent_of_write(batch: JournalBatch, seqs: Sequence[int], index: int, write: Write) -> Intent:
     entry = batch.entries[index]
     return Intent(write, entry.job_id, seqs[index], entry.occurred)
-
-
-def _in_stack_order(jobs: Sequence[JobRow]) -> list[JobRow]:
-    """Return the jobs in order of opening, each after its parent; a batch may open several at the same time."""
-    ids = {job.job_id for job in jobs}
-    stacked: list[JobRow] = []
-    waiting = list(jobs)
-    placed: set[str] = set()
-    while waiting:
-        ready = next((job for job in waiting if job.parent not in ids or job.parent in placed), waiting[0])
-        waiting.remove(ready)
-        stacked.append(ready)
-        placed.add(ready.job_id)
-    return stacked

@@ -39,6 +39,8 @@ from aisle.outbox.operation_record import (
     Intent,
     Operation,
     author_of,
+    encode_evidence,
+    is_last_in_lanes,
     new_id,
     operation_from_row,
     sha256_hex,
@@ -58,12 +60,10 @@ from aisle.outbox.operation_state import (
     SENDING,
     SPLIT,
     UNFINISHED,
-    encode_evidence,
-    is_last_in_lanes,
 )
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, store_text
-from aisle.outbox.reconciliation import replacement_write
+from aisle.outbox.replacement_writes import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class OperationQueue(RestoreReplay):
     # For sessions
 
     def resolve(self, resolution: Resolve, user: str) -> bool:
-        """Apply a person's resolution (see `Reconciliation.resolve`); a replacement becomes a new operation.
+        """Apply a person's resolution (see `OperationsInDoubt.resolve`); a replacement becomes a new operation.
 
         Return False if it came too late.
         """

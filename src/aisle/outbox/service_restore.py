@@ -11,8 +11,8 @@ from aisle.host.database import fetch, transaction
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
+from aisle.outbox.operations_in_doubt import OperationsInDoubt
 from aisle.outbox.reason_messages import NO_MESSAGE, store_message
-from aisle.outbox.reconciliation import Reconciliation
 
 DETECTED, REPORTED = "noticed", "told"
 """Sources of a restore: found by the courier; reported by an operator (`aisle outbox replay`)."""
@@ -132,7 +132,7 @@ class ReplayCounts(NamedTuple):
     too_old: int
 
 
-class RestoreReplay(Reconciliation):
+class RestoreReplay(OperationsInDoubt):
     """Replay of confirmed operations after a restore."""
 
     def newest_keys(self, since: float, limit: int) -> list[str]:

@@ -21,7 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from aisle.caller_keys import Network, address_key, is_in
 from aisle.server.fair_rounds import FairRounds
-from aisle.server.websocket_disconnect import LimitedWebSocket
+from aisle.server.limited_websocket import LimitedWebSocket
 
 log = logging.getLogger("aisle.server")
 

@@ -25,14 +25,14 @@ from aisle.scan.meaning import (
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
-from aisle.session.dropped_typing import TypedLine, typed_text_dropped
 from aisle.session.event_runner import EventRunner
-from aisle.session.help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names, meaning_of_key
 from aisle.session.input_batch import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber, InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.open_help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names, meaning_of_key
 from aisle.session.pin_required import PinCheck
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
+from aisle.session.typed_line import TypedLine, typed_text_dropped
 from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:

@@ -95,7 +95,7 @@ class EventRunner:
         if not self.commit():
             return
         store, user = self._profile.current.store, self._context.user.user
-        operation = self._store.journal.last_operation(store, user)
+        operation = self._store.journal.jobs.last_operation(store, user)
         if operation is None:
             self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
         elif operation.job is None or not self._store.unit_of_work.reopen(operation.job):

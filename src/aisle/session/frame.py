@@ -7,13 +7,13 @@ from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Frame, LinkState
 from aisle.session.current_page import Page
-from aisle.session.dropped_typing import TypedLine
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import ProfileInForce
+from aisle.session.typed_line import TypedLine
 from aisle.session.verdicts import Verdicts
 
 

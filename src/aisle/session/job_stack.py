@@ -48,7 +48,9 @@ from aisle.jobs.view import (
     GOOD,
     Verdict,
 )
-from aisle.outbox.journal import JobRow, NewJob, OpenJob
+from aisle.outbox.journal import NewJob
+from aisle.outbox.journal_rows import JobRow
+from aisle.outbox.open_jobs import OpenJob
 from aisle.scan.meaning import CursorKey, Scan, TypedText
 from aisle.session.scanned_serials import NO_SERIALS, ScannedSerials
 

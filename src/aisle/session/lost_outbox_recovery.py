@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
-from aisle.host.file_recovery import Recovery
+from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.session.sign_in import SignInFlow
+from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import StoreAccess
 from aisle.session.verdicts import error_message

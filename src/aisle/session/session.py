@@ -42,19 +42,18 @@ from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
-from aisle.session.dropped_typing import TypedLine
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
-from aisle.session.help_pages import HelpPages
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
+from aisle.session.open_help_pages import HelpPages
+from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_required import PinCheck
 from aisle.session.poll_changes import ChangePoller
 from aisle.session.screen_size import ScreenSize, Terminal
-from aisle.session.sign_in import SignInFlow
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import (
@@ -65,6 +64,7 @@ from aisle.session.terminal_settings import (
     StoreAccess,
     profile_from_settings,
 )
+from aisle.session.typed_line import TypedLine
 from aisle.session.verdicts import Verdicts, error_message
 from aisle.settings import LoadedSettings, Settings
 

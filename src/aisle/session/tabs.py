@@ -1,4 +1,4 @@
-"""Tabs of a desk: the supervisor's pages with their counts, on every page."""
+"""Tabs of the supervisor's pages with their counts, on every page of a wide screen."""
 
 from __future__ import annotations
 

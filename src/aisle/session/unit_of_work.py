@@ -9,7 +9,8 @@ from aisle import json_codec
 from aisle.errors import StorageError
 from aisle.jobs.job import Context, Event, LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
-from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob, OpenJob, Snapshot
+from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
+from aisle.outbox.open_jobs import OpenJob
 from aisle.outbox.operation_record import Author
 from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, RefusedInput, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
@@ -303,16 +304,18 @@ class UnitOfWork:
         if not top.job.can_undo(top.state):
             self._stack.jobs.pop()
             return False
-        self._journal.reopen_job(self._session_id, row.job.job_id)
+        self._journal.jobs.reopen_job(self._session_id, row.job.job_id)
         self._events_since_snapshot[row.job.job_id] = len(row.events)
         return True
 
     def resume(self, store: str, user: str) -> Verdict | None:
         """Reopen the jobs that a person left and nobody else works on; return a verdict on it."""
         verdict, session_id = None, ""
-        jobs = self._journal.open_jobs(store, user, self._session_id)
+        jobs = self._journal.jobs.open_jobs(store, user, self._session_id)
         adopted = (
-            set(self._journal.take_over_jobs(self._session_id, [row.job.job_id for row in jobs])) if jobs else set()
+            set(self._journal.jobs.take_over_jobs(self._session_id, [row.job.job_id for row in jobs]))
+            if jobs
+            else set()
         )
         for row in jobs:
             if row.job.job_id not in adopted:

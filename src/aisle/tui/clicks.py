@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from aisle.jobs.view import Frame, ListView
 from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
-from aisle.tui.line_widgets import LinesWidget
+from aisle.tui.frame_screen import LinesWidget
 from aisle.tui.mouse import DOUBLE_CLICK_S, ClickTarget, MouseInput
 
 MIN_DESK_COLUMNS: Final = 100

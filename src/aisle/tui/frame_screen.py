@@ -1,17 +1,183 @@
-"""Screen of every page: header, body, verdict, prompt and status below each other."""
+"""Screen of every page, and the widgets that draw its header, body, verdict, prompt and status."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Final
 
+from rich.segment import Segment
+from rich.style import Style
 from textual.app import ComposeResult
-from textual.geometry import Offset
+from textual.geometry import Offset, Region
 from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
 
 from aisle.jobs.view import Frame
+from aisle.safe_text import width
 from aisle.tui.layout.screen import layout_parts
-from aisle.tui.line_widgets import WIDGETS, LinesWidget
+from aisle.tui.layout.styled_lines import StyledLine, base_role, line_width
+from aisle.tui.mouse import ClickTarget, click_target, is_row
 from aisle.tui.themes import style_folder
+
+CLASS_PREFIX: Final = "line--"
+"""Prefix of the component class of each role."""
+
+
+def _classes(*roles: str) -> set[str]:
+    return {CLASS_PREFIX + role for role in roles}
+
+
+class LinesWidget(Widget):
+    """Widget that draws lines of text with roles, and repaints only lines that change. It is as high as its lines."""
+
+    def __init__(self, id_: str) -> None:
+        super().__init__(id=id_)
+        self._lines: list[StyledLine] = []
+        self._unpainted: set[int] = set()
+        """Indices of the lines that changed since they were painted."""
+        self._role_styles: dict[str, Style] = {}
+        self._strips: dict[int, Strip] = {}
+        """Drawn lines by their index."""
+
+    @property
+    def is_painted(self) -> bool:
+        """True if the terminal shows the present lines."""
+        return not self._unpainted
+
+    def show(self, lines: Sequence[StyledLine]) -> None:
+        """Draw these lines."""
+        old, self._lines = self._lines, list(lines)
+        if len(old) != len(lines):
+            self.styles.height = len(lines)
+            self.display = bool(lines)
+            self._forget_strips()
+            return
+        changed = [y for y, (was, line) in enumerate(zip(old, lines, strict=True)) if was != line]
+        self._unpainted.update(changed)
+        if changed:
+            columns = self.size.width
+            for y in changed:
+                self._strips.pop(y, None)
+            self.refresh(*(Region(0, y, columns, 1) for y in changed))
+
+    def caret(self) -> Offset | None:
+        """Return the position of the caret on the screen, None if these lines have none."""
+        for y, line in enumerate(self._lines):
+            x = 0
+            for text, role in line:
+                if role == "caret":
+                    return self.region.offset + Offset(x, y)
+                x += width(text)
+        return None
+
+    def click_target(self, x: int, y: int) -> ClickTarget | None:
+        """Return the key that a click on a cell stands for. The further lines of a row belong to its first line."""
+        target = click_target(self._lines[y], x) if y < len(self._lines) else None
+        above = y
+        while target is None and above > 0 and any(role in ("cell-dim", "row-dim") for _, role in self._lines[above]):
+            above -= 1
+            target = click_target(self._lines[above], x)
+        if target is None or target.kind != "row":
+            return target
+        return target._replace(key=str(sum(map(is_row, self._lines[:y]))))
+
+    def on_resize(self) -> None:
+        """Draw the lines again for the new width."""
+        self._forget_strips()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the lines of a region, without Textual's cache for borders and padding: there are none."""
+        self._unpainted.difference_update(crop.line_range)
+        return [(self._strips.get(y) or self.render_line(y)).crop(crop.x, crop.right) for y in crop.line_range]
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line with its colours, as wide as the widget."""
+        line = self._lines[y] if y < len(self._lines) else []
+        columns = self.size.width
+        segments = [Segment(text, self.role_style(role)) for text, role in line]
+        cells = line_width(line)
+        if cells < columns:
+            segments.append(Segment(" " * (columns - cells), self.role_style("")))
+        strip = self._strips[y] = Strip(segments, max(cells, columns))
+        return strip
+
+    def _forget_strips(self) -> None:
+        self._strips.clear()
+        self._unpainted = set(range(len(self._lines)))
+
+    def role_style(self, role: str) -> Style:
+        """Return the style of a role; that of plain text for an empty one."""
+        style = self._role_styles.get(role)
+        if style is None:
+            own = _drop_default_colours(self.rich_style)
+            if role:
+                own += _drop_default_colours(
+                    self.get_component_rich_style(CLASS_PREFIX + base_role(role), partial=True)
+                )
+            style = self._role_styles[role] = own
+        return style
+
+    def notify_style_update(self) -> None:
+        """Forget the styles after a change of colours."""
+        self._role_styles.clear()
+        self._forget_strips()
+        super().notify_style_update()
+
+
+def _drop_default_colours(style: Style) -> Style:
+    """Return the style without the terminal's default colours, because each text is written after a reset."""
+    colours = [colour if colour and not colour.is_default else None for colour in (style.color, style.bgcolor)]
+    return Style(
+        color=colours[0],
+        bgcolor=colours[1],
+        bold=style.bold or None,
+        dim=style.dim or None,
+        reverse=style.reverse or None,
+    )
+
+
+class Header(LinesWidget):
+    """Title with progress, store and user, and the rule below it."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("title", "user", "rule", "bar", "place-bar", "tab", "tab-on")
+
+
+class Body(LinesWidget):
+    """Content of the page."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = _classes(
+        "title", "rule", "bar", "quantity-bar", "location", "product", "quantity", "tote", "note", "label", "value",
+        "head", "head-on", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
+        "block", "row", "row-dim", "row-key", "mark", "mark-here", "choice-key", "choice", "hint-key", "hint",
+        "chip", "chip-on", "chip-empty",
+        "tone-late", "tone-warning", "tone-ready", "tone-quiet", "look-good", "look-wrong", "look-info", "look-ask",
+    )  # fmt: skip
+
+
+class VerdictBar(LinesWidget):
+    """Answer to the last input."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("verdict-good", "verdict-wrong", "verdict-info", "verdict-ask")
+
+
+class Prompt(LinesWidget):
+    """What to scan or type now, and the typed text."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("prompt", "label", "typed", "caret")
+
+
+class StatusBar(LinesWidget):
+    """State of the link, age of the data, and what is waiting."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = _classes(
+        "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
+        "bar", "rule",
+    )  # fmt: skip
+
+
+WIDGETS: Final = (Header, Body, VerdictBar, Prompt, StatusBar)
+"""Widgets of a screen, in the order of `ScreenParts`."""
 
 
 class FrameScreen(Screen[None], inherit_bindings=False):

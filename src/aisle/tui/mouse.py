@@ -6,8 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from aisle.safe_text import width
-from aisle.tui.layout.styled_lines import StyledLine, role_argument
-from aisle.tui.layout.tones import LATE, QUIET, READY, WARNING
+from aisle.tui.layout.styled_lines import LATE, QUIET, READY, WARNING, StyledLine, role_argument
 
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1006h"
 MOUSE_OFF: Final = "\x1b[?1006l\x1b[?1000l"

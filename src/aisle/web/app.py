@@ -28,7 +28,7 @@ from aisle.allocator import return_freed_memory
 from aisle.caller_keys import Network, address_key, is_loopback, sender
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
-from aisle.server.websocket_disconnect import PING_INTERVAL_S, LimitedWebSocket
+from aisle.server.limited_websocket import PING_INTERVAL_S, LimitedWebSocket
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
 from aisle.web.app_process import AppProcess, Start

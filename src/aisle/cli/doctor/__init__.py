@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from aisle.cli.doctor import host, service, settings, store
+from aisle.cli.doctor import host, service, settings, store_files
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
@@ -62,14 +62,14 @@ def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
         ("settings", settings.check_settings),
         ("token", settings.check_token),
         ("service", service.check_service),
-        ("courier", store.check_courier),
-        ("link", store.check_link),
-        ("cache", store.check_cache),
-        ("outbox", store.check_outbox),
-        ("journal", store.check_journal),
+        ("courier", store_files.check_courier),
+        ("link", store_files.check_link),
+        ("cache", store_files.check_cache),
+        ("outbox", store_files.check_outbox),
+        ("journal", store_files.check_journal),
         ("sizes", host.sizes),
         *((("sizes", lambda _: host.database(database)),) if database else ()),
-        ("sessions", store.check_sessions),
+        ("sessions", store_files.check_sessions),
         ("terminal", host.check_terminal),
         ("scanner", host.check_scanner),
     )

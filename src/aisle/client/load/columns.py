@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from aisle.client.load import cell_cleaning
 from aisle.client.load.number_and_date_format import Notation, no_number_reason
 from aisle.client.paging import Row
-from aisle.contract.models.orders import (
+from aisle.contract.models.orders_and_deliveries import (
     CustomerOrderCreate,
     CustomerOrderLineCreate,
     StoreDeliveryCreate,

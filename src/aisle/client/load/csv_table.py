@@ -23,6 +23,7 @@ from aisle.client.load.csv_dialect import (
     unwrapped,
     utf8_text,
 )
+from aisle.client.load.dates_in_words import MONTH_NAMES
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.number_and_date_format import (
     CURRENCY_NAMES,
@@ -32,7 +33,6 @@ from aisle.client.load.number_and_date_format import (
     with_cents,
 )
 from aisle.client.load.report import FileNotes, LoadError
-from aisle.client.load.written_dates import MONTH_NAMES
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""

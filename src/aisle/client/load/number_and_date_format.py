@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from aisle.client.load.written_dates import find_named_month, split_written_date
+from aisle.client.load.dates_in_words import find_named_month, split_written_date
 
 POINT, COMMA = ".", ","
 _MARK_NAMES = {POINT: "point", COMMA: "comma"}

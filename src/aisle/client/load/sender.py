@@ -30,7 +30,9 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
+from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.csv_table import CsvTable
+from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
 from aisle.client.load.existing_stock import (
     LoadedStock,
     ProductStock,
@@ -38,7 +40,6 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
-from aisle.client.load.record_differences import Difference, describe_differences, with_differences
 from aisle.client.load.records import (
     EMPTY_PLACE,
     NO_FINDINGS,
@@ -50,9 +51,9 @@ from aisle.client.load.records import (
 )
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import bare_code
-from aisle.client.load.service_reads import Confirmed, location_codes, lost_meanwhile, read_units
+from aisle.client.load.service_reads import location_codes, read_units
 from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
-from aisle.client.load.store_prices import warn_of_own_prices
+from aisle.client.load.store_price_warnings import warn_of_own_prices
 from aisle.client.load.store_zones import read_zone
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response

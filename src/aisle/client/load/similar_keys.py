@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from aisle.client.client import Client
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
-from aisle.client.load.code_meanings import check_meanings
+from aisle.client.load.codes_with_other_meanings import check_meanings
 from aisle.client.load.columns import (
     DELIVERIES,
     LOCATIONS,

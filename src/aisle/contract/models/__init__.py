@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Customer orders": "orders",
-    "Deliveries": "orders",
+    "Customer orders": "orders_and_deliveries",
+    "Deliveries": "orders_and_deliveries",
     "Movement": "stock",
     "Products": "products",
     "Store product logs": "stock",

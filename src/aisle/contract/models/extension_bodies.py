@@ -15,7 +15,7 @@ from aisle.contract.models import (
     body_adapter,
     list_body,
 )
-from aisle.contract.models.orders import (
+from aisle.contract.models.orders_and_deliveries import (
     CustomerOrderLineUpdate,
     CustomerOrderUpdate,
     MultiStoreDeliveryCreate,

@@ -1,4 +1,4 @@
-"""Stores: the camelCase list and the snake_case creation (interface: Store, Stores)."""
+"""Creation of stores: a store with its address, opening times and ordering schema (interface: Create stores)."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.client.response import to_int64
 from aisle.contract.wire import QueryValue, encode_segment
-from aisle.courier.pages_by_number import read_extension
 from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.service_features import read_extension
 from aisle.courier.topics_to_reread import CATALOGUE, PRODUCT, RECOUNT, Topic
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"

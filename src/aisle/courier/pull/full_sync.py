@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import KW_ONLY, dataclass
+from gc import disable, enable, isenabled
 from typing import NamedTuple
 
 from aisle.cache.writer import LinkRow
@@ -27,8 +28,7 @@ from aisle.client.response import to_int64
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.wire import QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.maintenance import pause_gc
-from aisle.courier.operator_log import OperatorLog
+from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull import sync_progress
 from aisle.courier.pull.single_reads import SingleReads
@@ -47,6 +47,23 @@ from aisle.courier.pull.sync_stages import (
 )
 from aisle.courier.schedule import ListBackoffs, Sleep, WakeEvent
 from aisle.outbox.reason_messages import DUPLICATE_KEY, StoredMessage, UnusableRows
+
+
+@contextmanager
+def pause_gc() -> Iterator[None]:
+    """Disable the cyclic garbage collector while a page is written.
+
+    The rows contain no cycles, and the collector would scan them several times.
+    """
+    if not isenabled():
+        yield
+        return
+    disable()
+    try:
+        yield
+    finally:
+        enable()
+
 
 Pages = AsyncGenerator[tuple[list[Row], Envelope], None]
 
@@ -85,7 +102,7 @@ class FullSync:
 
     single_reads: SingleReads
     link: LinkState
-    operator_log: OperatorLog
+    operator_notices: OperatorNotices
     _: KW_ONLY
     sleep: Sleep
     list_backoffs: ListBackoffs
@@ -277,7 +294,7 @@ class FullSync:
         self._save_progress(progress)
 
     def _skip_stage(self, error: ClientError) -> None:
-        self.operator_log.add(f"The sync goes on without {self._position.stage}: {error}")
+        self.operator_notices.add(f"The sync goes on without {self._position.stage}: {error}")
         self._failures = 0
         self._end_stage(missing_reason=unread_reason(error))
 
@@ -394,7 +411,7 @@ class FullSync:
         """Skip a page that cannot be read. A list that cannot be read by id is read by page."""
         at = self._position
         if at.by_id:
-            self.operator_log.add(f"{stage.operation} is read by page: {error}")
+            self.operator_notices.add(f"{stage.operation} is read by page: {error}")
             again = StagePosition(
                 at.stage, at.generation, pass_number=at.pass_number, repeated_previously=at.repeated_previously
             )
@@ -402,7 +419,7 @@ class FullSync:
             return
         if at.unreadable_pages >= _MAX_UNREADABLE_PAGES:
             raise error
-        self.operator_log.add(f"Page {at.next} of {stage.operation} was passed over: {error}")
+        self.operator_notices.add(f"Page {at.next} of {stage.operation} was passed over: {error}")
         passed = at._replace(next=at.next + 1, unreadable_pages=at.unreadable_pages + 1, reason=unread_reason(error))
         self._save_progress(self._progress._replace(at=passed))
 
@@ -414,7 +431,7 @@ class FullSync:
         """
         before, self._previous_page = self._previous_page, error.rows
         if before is None:
-            self.operator_log.add(f"{stage.operation} is read by counting its pages: {error}")
+            self.operator_notices.add(f"{stage.operation} is read by counting its pages: {error}")
         digest = page_digest(error.rows)
         if error.rows and error.rows != before and digest not in self._seen_pages:
             self._seen_pages |= {digest} if digest is not None else set()
@@ -456,7 +473,7 @@ class FullSync:
             self._begin_stage(at.stage, at.pass_number + 1, repeated=found)
             return False
         if sure:
-            self.operator_log.add(
+            self.operator_notices.add(
                 f"{sure} rows of {stage.operation} have a {stage.key_field} that a later row has, too."
             )
             self._save_progress(self._progress._replace(at=at._replace(repeated=sure)))
@@ -474,7 +491,7 @@ class FullSync:
         if at.pass_number < MAX_PASSES:
             self._begin_stage(at.stage, at.pass_number + 1)
         else:
-            self.operator_log.add(f"{stage.operation} changes faster than it can be read; nothing was dropped.")
+            self.operator_notices.add(f"{stage.operation} changes faster than it can be read; nothing was dropped.")
             self._end_stage()
 
     async def _drop_unseen_orders(self, at: StagePosition) -> None:
@@ -487,7 +504,7 @@ class FullSync:
             except ClientError as error:
                 if not is_service_refusal(error):
                     await self.single_reads.check_service()  # if this fails, nothing can be read
-                self.operator_log.add(f"order {number} cannot be read, and stays: {error}")
+                self.operator_notices.add(f"order {number} cannot be read, and stays: {error}")
         with self._transaction():
             self._cache.mark_seen("order", at.generation, unseen)
             self._cache.delete_unseen("order", at.generation)

@@ -1,4 +1,4 @@
-"""Queue of single reads, and the confirmed operations that wait to be read back before they leave the overlay."""
+"""Queue of single reads, with their retries and batches, and lists that are missing at the service."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from math import inf
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
 from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.operator_log import OperatorLog
+from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import unread_reason
-from aisle.courier.pull.log_and_recount_reads import LOG_LIST as LOG_LIST
+from aisle.courier.pull.list_reads import LOG_LIST
+from aisle.courier.pull.read_backs import PendingReadBacks
 from aisle.courier.pull.single_reads import ReadOvertaken, SingleReads
 from aisle.courier.schedule import ListBackoffs, backoff_s
 from aisle.courier.topics_to_reread import (
@@ -24,63 +25,10 @@ from aisle.courier.topics_to_reread import (
     RECOUNT,
     SURROUNDING,
     Topic,
-    topics_of_operation,
 )
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.reason_messages import StoredMessage
-
-
-class PendingReadBacks:
-    """Confirmed operations that wait for reads.
-
-    An operation leaves the overlay when everything it touched was read, by reads begun after its confirmation.
-    """
-
-    def __init__(self, retire: Callable[[Sequence[str]], None]) -> None:
-        self._retire = retire
-        self._waiting: dict[str, set[Topic]] = {}
-        self._finished: list[str] = []
-        """Operations that can leave the overlay. They are collected, so that several leave in one transaction."""
-
-    def add(self, op: Operation) -> None:
-        """Add an operation that the service has just confirmed."""
-        topics = topics_of_operation(op)
-        if topics:
-            self._waiting[op.op_id] = set(topics)
-        else:
-            self._retire([op.op_id])
-
-    def unread_topics(self) -> list[Topic]:
-        """Return the topics that have to be read, or are being read now."""
-        return list(dict.fromkeys(topic for topics in self._waiting.values() for topic in sorted(topics)))
-
-    def discard(self, op_id: str) -> None:
-        """Remove an operation that is no longer confirmed; it stays in the overlay."""
-        self._waiting.pop(op_id, None)
-        self._finished = [other for other in self._finished if other != op_id]
-
-    def begin_read(self, topic: Topic) -> frozenset[str]:
-        """Return the operations that a read of this topic, begun now, will count for."""
-        return frozenset(op_id for op_id, topics in self._waiting.items() if topic in topics)
-
-    def end_read(self, topic: Topic, op_ids: Iterable[str]) -> None:
-        """Record that a read is in the cache, or that the service has no such row."""
-        for op_id in op_ids:
-            topics = self._waiting.get(op_id)
-            if topics is None:
-                continue
-            topics.discard(topic)
-            if not topics:
-                del self._waiting[op_id]
-                self._finished.append(op_id)
-
-    def retire_finished(self) -> None:
-        """Remove finished operations from the overlay. Raise StorageError; they are removed at the next call then."""
-        if self._finished:
-            self._retire(self._finished)
-            self._finished = []
-
 
 MAX_PARALLEL_READS = 4
 FAST_RESPONSE_S = 0.03
@@ -126,7 +74,7 @@ class ReadQueue:
 
     single_reads: SingleReads
     link: LinkState
-    operator_log: OperatorLog
+    operator_notices: OperatorNotices
     _: KW_ONLY
     retire: Callable[[Sequence[str]], None]
     on_order_read: Callable[[str, Sequence[Row], frozenset[str]], None]
@@ -316,7 +264,7 @@ class ReadQueue:
             return False
         if topic.name == SURROUNDING:
             self.single_reads.cache.write_surrounding(topic.key, (), self.single_reads.now(), str(error))
-        self.operator_log.add(f"{topic.name} {topic.key} cannot be read: {error}")
+        self.operator_notices.add(f"{topic.name} {topic.key} cannot be read: {error}")
         if topic.name in LIST_OF_TOPIC:
             self.set_missing(LIST_OF_TOPIC[topic.name], unread_reason(error))
         return True

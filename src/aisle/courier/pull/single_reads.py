@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
+from aisle.client.client import pages_by_count
 from aisle.client.errors import (
     ClientError,
     InvalidRequest,
@@ -26,10 +27,11 @@ from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.notify import notification_topics
-from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pages_by_number import CHECKED_LISTS, pages_by_count, read_extension, request_one_row
-from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify
-from aisle.courier.pull.log_and_recount_reads import AssignmentReader, LogReader, RecountReader, StoreReader
+from aisle.courier.one_row_requests import CHECKED_LISTS, request_one_row
+from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.pull.list_reads import AssignmentReader, LogReader, RecountReader, StoreReader
+from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify
+from aisle.courier.service_features import read_extension
 from aisle.courier.topics_to_reread import (
     ASSIGNMENT,
     CATALOGUE,
@@ -78,14 +80,14 @@ class SingleReads:
     cache_update: CacheUpdate
     store: str
     _: KW_ONLY
-    operator_log: OperatorLog
+    operator_notices: OperatorNotices
     notify: Notify
     clock: Callable[[], float]
 
     def __post_init__(self) -> None:
         self.cache = self.cache_update.cache
         parts = self.client, self.cache, self.store, self.cache_update.record_written
-        self.log_reader = LogReader(*parts, self.operator_log, self.now)
+        self.log_reader = LogReader(*parts, self.operator_notices, self.now)
         self.recount_reader = RecountReader(*parts)
         self.assignment_reader = AssignmentReader(*parts, self.now)
         self.store_reader = StoreReader(*parts, self.now)
@@ -333,7 +335,7 @@ class SingleReads:
             except (Unauthorized, NotSent, RateLimited):
                 raise
             except ClientError as error:
-                self.operator_log.add(f"Receipts of type {kind} cannot be read: {error}")
+                self.operator_notices.add(f"Receipts of type {kind} cannot be read: {error}")
                 failed.append(error)
         unlisted = NotFound | InvalidRequest if read else ()  # a service need not have receipts of every type
         blamed = next((each for each in failed if not isinstance(each, unlisted)), None)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client
+from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
-from aisle.courier.pages_by_number import pages_by_count
 from aisle.courier.push.decide_arrival import (
     BY_LOG,
     BY_NUMBER,
@@ -29,7 +29,7 @@ from aisle.courier.push.decide_arrival import (
     order_state,
     sent_order,
 )
-from aisle.courier.push.request import EntryReference, entries_of, entry_references
+from aisle.courier.push.entry_references import EntryReference, entries_of, entry_references
 from aisle.outbox.observed_behaviour import (
     BY_SOURCE_SUFFIX,
     CONTAINS,

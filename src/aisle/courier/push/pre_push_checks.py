@@ -18,7 +18,7 @@ from aisle.cache.order_overlay import is_line_complete, to_decimal
 from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
 from aisle.client.paging import Row
 from aisle.courier.link_state import LinkState
-from aisle.courier.operator_log import OperatorLog
+from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.push.reconciler import Reconciler
 from aisle.courier.service_features import Features
 from aisle.courier.topics_to_reread import ORDER, topics_of_operation
@@ -189,7 +189,7 @@ class PrePushChecks:
     reconciler: Reconciler
     observations: ObservedBehaviour
     link: LinkState
-    operator_log: OperatorLog
+    operator_notices: OperatorNotices
     cache: apsw.Connection
 
     async def evidence_before(self, op: Operation) -> Evidence | None:
@@ -245,7 +245,7 @@ class PrePushChecks:
                     if f"{ORDER}/{topic.key}" in op.lanes:  # what was confirmed of it came before this read
                         self.reconciler.check_read_back(topic.key, found)
                 except (InvalidResponse, NotFound, InvalidRequest) as error:
-                    self.operator_log.add(f"order {topic.key} cannot be read: {error}")
+                    self.operator_notices.add(f"order {topic.key} cannot be read: {error}")
                     if isinstance(error, InvalidResponse) and op.operation == UPDATE_ORDER and not features.idempotency:
                         raise
         return found

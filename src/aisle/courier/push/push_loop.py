@@ -17,17 +17,23 @@ from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.link_state import LinkState, bounded_pause
-from aisle.courier.outcome_messages import (
+from aisle.courier.outcome_messages import reason_of
+from aisle.courier.push.body_and_headers import (
+    PushSettings,
+    is_extension,
+    request_body,
+    request_headers,
+    send_extension,
+)
+from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
+from aisle.courier.push.judge_response import (
     RequestResult,
     is_about_key,
     is_empty_success,
     is_from_intermediary,
     lacks_service_mark,
-    reason_of,
 )
-from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
 from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation
-from aisle.courier.push.request import PushSettings, is_extension, request_body, request_headers, send_extension
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.schedule import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.courier.service_features import Features
@@ -40,6 +46,7 @@ from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_me
 
 if TYPE_CHECKING:
     from aisle.outbox.evidence import Evidence
+
 
 MAX_IN_FLIGHT = 4
 """Number of requests in flight, equal to the connections that the client keeps for writes."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.decide_arrival import (
     ABSENT,
     BY_LOG,
@@ -38,8 +39,8 @@ from aisle.courier.push.decide_arrival import (
     order_state,
     sent_order,
 )
+from aisle.courier.push.entry_references import entry_references
 from aisle.courier.push.lookup import Lookup, readback_observation
-from aisle.courier.push.request import PushSettings, entry_references
 from aisle.courier.schedule import LOOKUPS, ListBackoffs, Sleep, WakeEvent
 from aisle.courier.topics_to_reread import Topic, topics_of_operation
 from aisle.errors import ContractError

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from aisle.service.db.database import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.statements import access
+from aisle.service.db.statements import changes, people_and_tokens, stored_answers
 from aisle.service.errors import forbidden
 from aisle.service.operation_context import CHAIN, Principal
 
@@ -32,13 +32,13 @@ _INSERT = re.compile(r"INSERT INTO \w+ \(([^)]*)\)\s*VALUES \(([^)]*)\)", re.DOT
 # its changes, and read or store its answers to requests without a store.
 _CHAIN_STATEMENTS = frozenset(
     {
-        access.RESPONSE_ADD,
-        access.RESPONSE_OF_KEY,
-        access.CHANGES_SINCE,
-        access.COUNTER_VALUE,
-        access.WRITE_AT_CHANGE,
-        access.WRITE_HISTORY_FIRST,
-        access.KNOWN_KEYS,
+        stored_answers.RESPONSE_ADD,
+        stored_answers.RESPONSE_OF_KEY,
+        changes.CHANGES_SINCE,
+        changes.COUNTER_VALUE,
+        changes.WRITE_AT_CHANGE,
+        changes.WRITE_HISTORY_FIRST,
+        stored_answers.KNOWN_KEYS,
     }
 )
 
@@ -84,13 +84,13 @@ class StoreScopedTransaction:
         self._authorized_stores = set(authorized_stores)
 
     async def all(self, sql: str, *args: object) -> list[Row]:
-        if sql == access.STORES_OF_TOKEN:
+        if sql == people_and_tokens.STORES_OF_TOKEN:
             return await self._authorize(sql, *args)
         self._check(sql, args)
         return await self._tx.all(sql, *args)
 
     async def one(self, sql: str, *args: object) -> Row | None:
-        if sql == access.STORE_OF_TOKEN:
+        if sql == people_and_tokens.STORE_OF_TOKEN:
             rows = await self._authorize(sql, *args)
             return rows[0] if rows else None
         self._check(sql, args)

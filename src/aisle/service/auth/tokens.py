@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar, get_args
 
 from aisle.errors import UsageError
 from aisle.service.db.database import Database, Row, Statement, Transaction
-from aisle.service.db.statements import access, stores
+from aisle.service.db.statements import people_and_tokens, stores
 from aisle.service.domain.audit import AuditChange, record_command
 from aisle.service.errors import Refusal, forbidden
 from aisle.service.operation_context import Context, Principal, Role, Store
@@ -122,9 +122,17 @@ async def add_token(
     token_id = secrets.token_hex(6)
     owner = person or TokenPerson("", "", "")
     await tx.run(
-        access.TOKEN_ADD, token_id, hash_secret(secret), name, role, int(named is None), now, expires_on, *owner
+        people_and_tokens.TOKEN_ADD,
+        token_id,
+        hash_secret(secret),
+        name,
+        role,
+        int(named is None),
+        now,
+        expires_on,
+        *owner,
     )
-    await tx.run_many(access.TOKEN_STORE_ADD, [(token_id, number) for number in named or ()])
+    await tx.run_many(people_and_tokens.TOKEN_STORE_ADD, [(token_id, number) for number in named or ()])
     return NewToken(token_id, secret)
 
 
@@ -150,7 +158,7 @@ async def add_named_token(
 
 async def find_valid_token(tx: Transaction, name_or_id: str, now: str) -> TokenInfo | None:
     """Return the valid token with this id, otherwise the one with this name. Older tokens may share a name."""
-    valid = [each for each in await load_tokens(tx, access.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
+    valid = [each for each in await load_tokens(tx, people_and_tokens.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
     named = [each for each in valid if each.token_id == name_or_id] or [
         each for each in valid if each.name == name_or_id
     ]
@@ -165,15 +173,17 @@ def token_audit_fields(token: TokenInfo) -> dict[str, object]:
 async def _suggest_stores(tx: Transaction, unknown: Iterable[str]) -> str:
     """Return the stores with numbers similar to the unknown ones, as a question; empty if there are none."""
     similar = [
-        row[0] for number in unknown for row in await tx.all(access.SIMILAR_STORES, _normalize_store_number(number))
+        row[0]
+        for number in unknown
+        for row in await tx.all(people_and_tokens.SIMILAR_STORES, _normalize_store_number(number))
     ]
     return f" {' or '.join(similar)}?" if similar else ""
 
 
-async def load_tokens(tx: Transaction, statement: str = access.ALL_TOKENS) -> list[TokenInfo]:
+async def load_tokens(tx: Transaction, statement: str = people_and_tokens.ALL_TOKENS) -> list[TokenInfo]:
     """Return all tokens, including revoked ones, the oldest first. Another statement selects some of them."""
     named: dict[str, list[str]] = {}
-    for token_id, number in await tx.all(access.TOKEN_STORES):
+    for token_id, number in await tx.all(people_and_tokens.TOKEN_STORES):
         named.setdefault(token_id, []).append(number)
     return [
         TokenInfo(row[0], row[1], row[2], (ALL_STORES,) if row[3] else tuple(named.get(row[0], ())), *row[4:])
@@ -183,7 +193,7 @@ async def load_tokens(tx: Transaction, statement: str = access.ALL_TOKENS) -> li
 
 async def mark_revoked(tx: Transaction, token_id: str, now: str) -> bool:
     """Revoke a token. Return False if there is none or it was revoked before."""
-    return await tx.one(access.TOKEN_REVOKE, token_id, now) is not None
+    return await tx.one(people_and_tokens.TOKEN_REVOKE, token_id, now) is not None
 
 
 def create_token(
@@ -231,14 +241,14 @@ async def authenticate(tx: Transaction, secret: str, now: str) -> Principal:
     The token is read each time, so that a revocation by another process has effect at once.
     """
     digest = hash_secret(secret)
-    return _check_token(await tx.one(access.TOKEN_BY_HASH, digest), secret, digest, now)
+    return _check_token(await tx.one(people_and_tokens.TOKEN_BY_HASH, digest), secret, digest, now)
 
 
 def authorization_statement(
     digest: str, roles: Iterable[Role], *, needs_all_stores: bool, store_number: str | None
 ) -> Statement:
     """Return the query that `authorize` runs for a token's hash."""
-    return access.AUTHORIZATION, (digest, sorted(roles), int(needs_all_stores), store_number)
+    return people_and_tokens.AUTHORIZATION, (digest, sorted(roles), int(needs_all_stores), store_number)
 
 
 async def authorize(
@@ -270,7 +280,7 @@ def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Princip
 
 async def authorize_store(tx: Transaction, principal: Principal, store_number: str) -> Store:
     """Return the store if the token covers it. Raise Refusal (403), also for a store that does not exist."""
-    row = await tx.one(access.STORE_OF_TOKEN, store_number, principal.token_id)
+    row = await tx.one(people_and_tokens.STORE_OF_TOKEN, store_number, principal.token_id)
     if row is None:
         raise await store_refusal(tx, principal, store_number)
     return Store(*row)
@@ -296,9 +306,12 @@ async def store_refusal(tx: Transaction, principal: Principal, store_number: str
     """
     normalized = _normalize_store_number(store_number)
     if principal.all_stores:
-        subject, rows = "There is", await tx.all(access.SIMILAR_STORES, normalized)
+        subject, rows = "There is", await tx.all(people_and_tokens.SIMILAR_STORES, normalized)
     else:
-        subject, rows = "This token has", await tx.all(access.SIMILAR_STORES_OF_TOKEN, normalized, principal.token_id)
+        subject, rows = (
+            "This token has",
+            await tx.all(people_and_tokens.SIMILAR_STORES_OF_TOKEN, normalized, principal.token_id),
+        )
         if not rows:
             return forbidden()
     similar = [row[0] for row in rows]
@@ -315,7 +328,7 @@ def _normalize_store_number(store_number: str) -> str:
 async def authorize_stores(tx: Transaction, principal: Principal, store_numbers: Iterable[str]) -> None:
     """Authorize stores that a list selected by the token's id. Raise Refusal (403) if one is not the token's."""
     named = sorted(set(store_numbers))
-    if len(await tx.all(access.STORES_OF_TOKEN, named, principal.token_id)) != len(named):
+    if len(await tx.all(people_and_tokens.STORES_OF_TOKEN, named, principal.token_id)) != len(named):
         raise forbidden()
 
 

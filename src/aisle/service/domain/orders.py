@@ -1,4 +1,4 @@
-"""Order during an operation: its flags, derived state and audit, and the release or hand-over of its goods."""
+"""Order during an operation: its flags, derived state, audit, and the release or hand-over of goods."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aisle.contract.models.extension_bodies import ExtendedLineUpdate
-from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
-from aisle.service.db.statements import access
+from aisle.contract.models.orders_and_deliveries import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.service.db.statements import orders as sql
+from aisle.service.db.statements import people_and_tokens
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
@@ -252,7 +252,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     end_claim(order)
     if not is_claimed:
         return
-    row = await ctx.tx.one(access.PERSON_NAME, ctx.current_store.number, user)
+    row = await ctx.tx.one(people_and_tokens.PERSON_NAME, ctx.current_store.number, user)
     fields = {"claimed_by": user, "claimed_name": row[0] if row else "", "claimed_on": ctx.occurred_on}
     order.item |= {name: value for name, value in (fields | {"claimed_terminal": terminal}).items() if value}
     order.is_claimed = True

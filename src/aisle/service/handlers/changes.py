@@ -1,14 +1,11 @@
-"""Changes since a cursor, writes that a restore has lost, and the audit of a store and of the chain."""
+"""Changes since a cursor, and the writes that a restore of the service has lost."""
 
 from __future__ import annotations
 
 import logging
 from typing import Literal, TypedDict
 
-from aisle.service.db.statements import access
-from aisle.service.db.statements import logs as sql
-from aisle.service.domain.json_fragments import parse_json_object
-from aisle.service.domain.timestamps import parse_timestamp
+from aisle.service.db.statements import changes as sql
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.http.idempotency import unknown_keys
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall
@@ -85,7 +82,7 @@ async def _changes_since(
     for index, scope in enumerate((ctx.current_store.number, CHAIN)):
         remaining = limit - len(changes)
         rows = (
-            await ctx.tx.all(access.CHANGES_SINCE, scope, cursor[index], remaining + 1)
+            await ctx.tx.all(sql.CHANGES_SINCE, scope, cursor[index], remaining + 1)
             if newest[index] > cursor[index]
             else []
         )
@@ -102,7 +99,7 @@ async def _last_writes(ctx: Context, cursor: tuple[int, int]) -> tuple[str, str]
 
 async def _last_write(ctx: Context, store_number: str, number: int) -> str:
     """Return the write that made this change; empty for none, or if it was purged."""
-    row = await ctx.tx.one(access.WRITE_AT_CHANGE, store_number, number) if number else None
+    row = await ctx.tx.one(sql.WRITE_AT_CHANGE, store_number, number) if number else None
     return str(row[0]) if row else ""
 
 
@@ -111,7 +108,7 @@ async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple
     scopes = (ctx.current_store.number, CHAIN)
     for store_number, number, now, known in zip(scopes, cursor, writes, mark.split(_MARK_SEPARATOR), strict=False):
         if now and known and now != known:
-            first = await ctx.tx.one(access.WRITE_HISTORY_FIRST, store_number)
+            first = await ctx.tx.one(sql.WRITE_HISTORY_FIRST, store_number)
             if first is None or number >= first[0]:
                 return True
     return False
@@ -147,40 +144,3 @@ def _decode_cursor(cursor: int) -> tuple[int, int]:
         if cursor < _WIDE_CURSOR
         else divmod(cursor - _WIDE_CURSOR, 1 << _WIDE_CHAIN_BITS)
     )
-
-
-MAX_ENTRIES = 1000
-
-
-async def list_audit(ctx: Context, call: OperationCall) -> bytes:
-    """List the changes of the store, oldest first."""
-    return await _list_entries(ctx, call, ctx.current_store.number)
-
-
-async def list_chain_audit(ctx: Context, call: OperationCall) -> bytes:
-    """List the changes of the catalogue, the stores and the tokens, oldest first."""
-    return await _list_entries(ctx, call, CHAIN)
-
-
-async def _list_entries(ctx: Context, call: OperationCall, scope: str) -> bytes:
-    after, limit = call.query.get("after", 0), call.query.get("limit", 500)
-    if not 1 <= limit <= MAX_ENTRIES:
-        raise bad_request(f"limit is 1 to {MAX_ENTRIES}.", "limit")
-    modified_date = call.query.get("last_modified_date", "")
-    since = parse_timestamp(modified_date, "last_modified_date", ctx.time_zone()) if modified_date else ""
-    rows = await ctx.tx.all(sql.AUDIT_LIST, scope, after, since, call.query.get("subject", ""), limit + 1)
-    listed = [
-        {
-            "number": number,
-            "at": at,
-            "token": token_id,
-            "token_name": name,
-            "app_user_name": user,
-            "subject": subject,
-            "key": key,
-            "before": parse_json_object(before),
-            "after": parse_json_object(now),
-        }
-        for number, at, token_id, name, user, subject, key, before, now in rows[:limit]
-    ]
-    return to_json_bytes({"audit": listed, "more": len(rows) > limit})

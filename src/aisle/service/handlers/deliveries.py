@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from aisle.contract.models import ExactNumber
 from aisle.contract.models.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
-from aisle.contract.models.orders import MultiStoreDeliveryLineCreate
+from aisle.contract.models.orders_and_deliveries import MultiStoreDeliveryLineCreate
 from aisle.service.auth.tokens import authorize_named_stores, authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
@@ -44,16 +44,15 @@ from aisle.service.domain.timestamps import (
     parse_timestamp_or_day,
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.handlers.list_response import (
-    MultiStoreList,
+from aisle.service.handlers.list_page import (
     Page,
     count_and_read,
     list_envelope,
-    page_key_query,
     parse_page,
     parse_scroll_page,
     reduced_envelope,
 )
+from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_code
 from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id

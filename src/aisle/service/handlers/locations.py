@@ -26,7 +26,7 @@ from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import format_quantity, parse_whole_number
 from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, not_found
-from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
+from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
 from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, QueryValues, Store

@@ -43,14 +43,8 @@ from aisle.service.domain.store_catalogue import Location, Product, StoreCatalog
 from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
 from aisle.service.handlers import store_products
-from aisle.service.handlers.list_response import (
-    MultiStoreList,
-    Page,
-    count_and_read,
-    list_envelope,
-    page_key_query,
-    parse_scroll_page,
-)
+from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
+from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.http.request_parsing import clamp_occurred_on
 from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id, wire_id
 

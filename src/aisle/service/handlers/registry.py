@@ -17,6 +17,7 @@ from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
     deliveries,
+    goods_to_move,
     locations,
     logs,
     movements,
@@ -97,7 +98,7 @@ HANDLERS: dict[str, Handler] = {
     "create-customer-orders-several-stores": _integration_handler(order_create.create_orders_in_stores),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
-        movements.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+        goods_to_move.create_customer_order_clearance, frozenset({"supervisor", "admin"})
     ),
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),

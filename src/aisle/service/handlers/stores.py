@@ -14,7 +14,7 @@ from aisle.service.domain.json_fragments import drop_none, parse_json_object, re
 from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
+from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.http.validation import check_code
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 

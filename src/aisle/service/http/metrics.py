@@ -36,7 +36,7 @@ from aisle.caller_keys import is_loopback
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
 from aisle.service.db.database import Database, Transaction
-from aisle.service.db.statements import access
+from aisle.service.db.statements import people_and_tokens
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.json_logging import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
@@ -259,4 +259,4 @@ class TableSizes:
 
 
 async def _query_database(tx: Transaction) -> None:
-    await tx.one(access.HAS_DATA)
+    await tx.one(people_and_tokens.HAS_DATA)

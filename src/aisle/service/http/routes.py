@@ -15,7 +15,7 @@ from aisle.contract.operations import OPERATIONS
 from aisle.errors import StorageError
 from aisle.service.errors import Refusal
 from aisle.service.handlers.extensions import EXTENSIONS
-from aisle.service.handlers.list_response import SCROLL_PARAM
+from aisle.service.handlers.list_page import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS, OperationResult, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint, refusal_response, result_response
 from aisle.service.http.request_parsing import query_values

@@ -29,7 +29,6 @@ from aisle.server.http_server import HttpServer, listening, server_config, url_o
 from aisle.service.db import open_database, parse_database_url
 from aisle.service.db.database import Busy, Database, DatabaseUnreachable
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
-from aisle.service.factory import Service, open_service
 from aisle.service.http.json_logging import AccessLog, log_as_json
 from aisle.service.http.worker_processes import (
     CANNOT_START,
@@ -39,6 +38,7 @@ from aisle.service.http.worker_processes import (
     Commands,
     run_workers,
 )
+from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits, ServiceOptions
 
 if TYPE_CHECKING:

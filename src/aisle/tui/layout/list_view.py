@@ -9,7 +9,7 @@ from typing import NamedTuple
 from aisle.jobs.view import PAGE_HINTS, PANE_ROWS, Chip, DetailView, ListView, Msg, Row, msg, raw
 from aisle.safe_text import width, wrap
 from aisle.tui.layout import detail_view
-from aisle.tui.layout.commands import (
+from aisle.tui.layout.choices_and_hints import (
     UNLIMITED_ROWS,
     choice_flow,
     choice_items,
@@ -19,7 +19,7 @@ from aisle.tui.layout.commands import (
     progress_bar,
 )
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, line_width, pad_line, side_by_side
+from aisle.tui.layout.styled_lines import StyledLine, line_width, pad_line, side_by_side, tone_of
 from aisle.tui.layout.table import (
     NUMBER_PATTERN,
     column_widths,
@@ -28,7 +28,6 @@ from aisle.tui.layout.table import (
     table_line,
     with_distinct_names,
 )
-from aisle.tui.layout.tones import tone_of
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter, length_count
 
 MIN_SIDE_COMMAND_CELLS = 100

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.jobs.view import Line, Msg, Step, UpcomingStop, View, msg
 from aisle.safe_text import fit, shorten_distinctly, width, wrap
-from aisle.tui.layout.commands import (
+from aisle.tui.layout.choices_and_hints import (
     UNLIMITED_ROWS,
     choice_flow,
     choice_items,

@@ -1,10 +1,11 @@
-"""Lines of text with roles, and functions that combine them."""
+"""Lines of text with roles, functions that combine them, and tones: colours of what is late, ready or over."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from aisle.jobs.view import Msg
 from aisle.safe_text import fit_start, width
 
 StyledSpan = tuple[str, str]
@@ -95,3 +96,30 @@ def side_by_side(
 def plain_lines(screen: StyledScreen) -> list[str]:
     """Return the text of each line, without roles and trailing blanks."""
     return ["".join(text for text, _ in line).rstrip() for line in screen.lines]
+
+
+LATE, WARNING, READY, QUIET = "tone-late", "tone-warning", "tone-ready", "tone-quiet"
+"""Roles of texts with a tone."""
+
+
+TONE_BY_ID: Final = {
+    "exceptions.negative": LATE,
+    "moment.late": LATE,
+    "operation_state.confirmed": READY,
+    "operation_state.in_doubt": WARNING,
+    "operation_state.refused": LATE,
+    "operation_state.resolved": QUIET,
+    "orders.priority": WARNING,
+    "orders.short": WARNING,
+    "orders.status_finished": QUIET,
+    "orders.status_picked": READY,
+    "orders.status_rejected": QUIET,
+}
+"""Tone of each message that has one."""
+
+
+def tone_of(message: Msg) -> str:
+    """Return the tone of a message or of a message in it; empty if there is none."""
+    if tone := TONE_BY_ID.get(message.id):
+        return tone
+    return next((tone for _, value in message.args if isinstance(value, Msg) and (tone := tone_of(value))), "")

@@ -1,0 +1,76 @@
+"""Statements on counters, the changes that they number, and the history of writes."""
+
+from aisle.service.db.queries import upsert_statement
+
+COUNTER_NEXT = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
+    RETURNING value"""
+
+
+# Two counters in one round trip.
+COUNTERS_NEXT = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3), ($1, $4, $5)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
+    RETURNING name, value"""
+
+
+COUNTER_ADD = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value"""
+
+
+COUNTER_SET = upsert_statement("counter", "store_number, name", "value")
+
+
+COUNTER_VALUE = "SELECT value FROM counter WHERE store_number = $1 AND name = $2"
+
+
+CHANGE_SET = upsert_statement("change", "store_number, topic, change_key", "seq, changed_on")
+
+
+CHANGES_SINCE = """
+    SELECT seq, topic, change_key FROM change WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
+
+
+WRITE_HISTORY_ADD = "INSERT INTO write_history (store_number, seq, op_id, written_on) VALUES ($1, $2, $3, $4)"
+
+
+WRITE_AT_CHANGE = """
+    SELECT op_id FROM write_history WHERE store_number = $1 AND seq >= $2 ORDER BY seq LIMIT 1"""
+
+
+WRITE_HISTORY_FIRST = "SELECT seq FROM write_history WHERE store_number = $1 ORDER BY seq LIMIT 1"
+
+
+# The last write of each store stays, so that a host that was offline for long still finds its position.
+OLD_WRITE_HISTORY_STEP = """
+    SELECT written_on FROM write_history WHERE written_on < $1 AND seq < (
+        SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')
+    ORDER BY written_on LIMIT 1 OFFSET $2"""
+
+
+OLD_WRITE_HISTORY_DELETE = """
+    DELETE FROM write_history WHERE written_on <= $1 AND seq < (
+        SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')"""
+
+
+LATEST_WRITE_SET = """
+    INSERT INTO latest_write (store_number, subject, item_key, written_on) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (store_number, subject, item_key) DO UPDATE
+    SET written_on = CASE
+        WHEN excluded.written_on > latest_write.written_on THEN excluded.written_on ELSE latest_write.written_on END"""
+
+
+LATER_WRITES = """
+    SELECT item_key, written_on FROM latest_write
+    WHERE store_number = $1 AND subject = $2 AND item_key = ANY($3) AND written_on > $4"""
+
+
+# Time of the row after the first `$2` old ones.
+OLD_LATEST_WRITES_STEP = (
+    "SELECT written_on FROM latest_write WHERE written_on < $1 ORDER BY written_on LIMIT 1 OFFSET $2"
+)
+
+
+OLD_LATEST_WRITES_DELETE = "DELETE FROM latest_write WHERE written_on <= $1"

@@ -1,0 +1,105 @@
+"""Goods that have to be moved: put-backs of rejected orders, clearances and their assignments.
+
+Clearance assigns goods held for customer orders to be moved to the shop floor (interface: Create customer order
+clearance). An assignment is carried out by a movement from the order line to free stock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+
+from aisle.service.auth.tokens import authorize_store
+from aisle.service.db.database import Row
+from aisle.service.db.statements import stock as stock_sql
+from aisle.service.domain.quantities import to_json_number
+from aisle.service.errors import SUCCESS, bad_request, to_json_bytes
+from aisle.service.operation_context import Context, OperationCall, Store
+
+
+async def list_put_backs(ctx: Context, call: OperationCall) -> bytes:
+    """List goods of rejected orders that must be put back, with the locations they came from."""
+    rows = await ctx.tx.all(stock_sql.PUT_BACKS, ctx.current_store.number)
+    listed = [
+        {
+            "id": ctx.current_store.wire_id(seq),
+            "product_number": product,
+            "product_description": name,
+            "location_code": location,
+            "stock_pool": pool,
+            "quantity": to_json_number(quantity),
+            "customer_order_number": order,
+            "customer_order_line_number": line,
+            "created_on": created,
+        }
+        for seq, product, name, location, pool, quantity, order, line, created in rows
+    ]
+    return to_json_bytes({"put_backs": listed})
+
+
+async def create_customer_order_clearance(ctx: Context, call: OperationCall) -> bytes:
+    """Assign the goods held at locations with this tag, in every store of the token, of these categories or all.
+
+    Existing assignments are updated, so that a repeated request assigns nothing twice. If there is nothing to move, the
+    answer says why.
+    """
+    tag = call.query.get("location_code_tag", "")
+    if not tag:
+        raise bad_request("A tag is needed.", "location_code_tag")
+    categories = frozenset(call.body.get("category_codes") or ())
+    numbers = [row[0] for row in await ctx.tx.all(stock_sql.STORE_NUMBERS_OF_TOKEN, ctx.principal.token_id)]
+    count = 0
+    for number in numbers:
+        count += await _assign_in_store(ctx, await authorize_store(ctx.tx, ctx.principal, number), tag, categories)
+    return (
+        SUCCESS
+        if count
+        else to_json_bytes({"success": True, "message": await _explain_nothing(ctx, numbers, tag, categories)})
+    )
+
+
+async def _explain_nothing(ctx: Context, numbers: Iterable[str], tag: str, categories: Collection[str]) -> str:
+    """Return the reason why nothing is assigned, in particular if no location has the tag."""
+    for number in numbers:
+        if any(tag in json.loads(row[0]) for row in await ctx.tx.all(stock_sql.LOCATION_TAGS, number)):
+            what = "Nothing of these categories" if categories else "Nothing"
+            return f"{what} is held for customer orders at places with the tag {tag!r}."
+    return f"No place has the tag {tag!r}; nothing is to be moved."
+
+
+async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: frozenset[str]) -> int:
+    """Assign the held goods of a store. Return their number, including those assigned before."""
+    rows = await ctx.tx.all(stock_sql.HELD_AT_LOCATIONS, store.number)
+    held = [row for row in rows if tag in json.loads(row[6]) and (not categories or row[7] in categories)]
+    known = {tuple(row) for row in await ctx.tx.all(stock_sql.ASSIGNMENTS_OPEN, store.number)}
+    fresh = [row for row in held if tuple(row[:5]) not in known]
+    for row in held:
+        if tuple(row[:5]) in known:
+            await ctx.tx.run(stock_sql.ASSIGNMENT_QUANTITY_SET, store.number, *row[:6])
+    if fresh:
+        seq = await ctx.next_numbers(store.number, "assignment", len(fresh))
+        made = [(store.number, seq + n, *row[:6], tag, ctx.now) for n, row in enumerate(fresh)]
+        await ctx.tx.run_many(stock_sql.ASSIGNMENT_ADD, made)
+    return len(held)
+
+
+async def list_assignments(ctx: Context, call: OperationCall) -> bytes:
+    """List the assigned goods that are still held at their location, in walking order."""
+    rows = await ctx.tx.all(stock_sql.ASSIGNMENTS, ctx.current_store.number)
+    return to_json_bytes({"assignments": [_assignment_json(ctx.current_store, row) for row in rows]})
+
+
+def _assignment_json(store: Store, row: Row) -> dict[str, object]:
+    seq, product, name, location, pool, order, line, quantity, tag, created = row
+    return {
+        "id": store.wire_id(seq),
+        "product_number": product,
+        "product_description": name,
+        "location_code": location,
+        "stock_pool": pool,
+        "customer_order_number": order,
+        "customer_order_line_number": line,
+        "quantity": to_json_number(quantity),
+        "location_tag": tag,
+        "created_on": created,
+    }

@@ -1,0 +1,232 @@
+"""Page of a list: its number or scroll id, and its rows in the interface's envelope (interface: Paged list envelope).
+
+A page has a number, or the `scroll_id` of the page before it, which names the key of its last row. With the latter,
+rows that are added or removed meanwhile cause no repetition and no gap. Every page costs the same.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from aisle.contract.operations import Param
+from aisle.service.db.database import Transaction
+from aisle.service.db.queries import Query, count_query
+from aisle.service.domain.quantities import INT64_LIMIT
+from aisle.service.errors import Refusal, bad_request, to_json_bytes
+from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer
+from aisle.service.operation_context import Context, OperationCall, QueryValues
+
+DEFAULT_PAGE_SIZE = 100
+MAX_PAGE_SIZE = 1000
+MAX_PAGE_BYTES = 8 << 20
+"""Maximum number of bytes of the rows of a page, unless it is one row."""
+_MAX_SCROLL_ID = 2000
+SCROLL_PARAM = Param("scroll_id", "query", "string", max_length=_MAX_SCROLL_ID, assumed=True)
+"""Parameter of every list with the common envelope, beside those of the document."""
+
+MAX_COUNTED = MAX_PAGE_SIZE
+"""Rows up to which a list over several stores is counted. Pages of longer lists have no `total_count`."""
+
+RowKey = tuple[int | str, ...]
+"""Key of a row, by which its list is ordered."""
+
+_T = TypeVar("_T")
+_PAGING_PARAMETERS = frozenset({"page_size", "page_start", "page_number", "scroll_id"})
+# Parameters that change the form of the rows, and not their selection.
+_DISPLAY_PARAMETERS = frozenset({"show_lines", "include_locations", "accept_language", "app_username"})
+
+
+class Page(NamedTuple):
+    """Page of a list: its number from 1, its size, and the key of the row before it, if known."""
+
+    number: int
+    size: int
+    after_key: RowKey | None = None
+
+    @property
+    def offset(self) -> int:
+        """Number of rows to skip."""
+        return 0 if self.after_key else (self.number - 1) * self.size
+
+    @property
+    def limit(self) -> int:
+        """Number of rows to read: one more than the page has, which shows that there is a next page."""
+        return self.size + 1
+
+    def split_rows(self, rows: list[_T]) -> tuple[list[_T], bool]:
+        """Return the rows of the page, and True if more rows follow."""
+        return rows[: self.size], len(rows) > self.size
+
+    def add_to_filters(self, filters: Mapping[str, object]) -> dict[str, object]:
+        """Return the filters with the row after which the page begins."""
+        return {**filters, "after": self.after_key} if self.after_key else dict(filters)
+
+
+def parse_page(query: QueryValues, number_parameter: Literal["page_start", "page_number"] = "page_start") -> Page:
+    """Return the requested page: the first by default, of 100 rows, at most 1,000.
+
+    Raise Refusal (400) if it is invalid.
+    """
+    number = _positive(query.get(number_parameter, 1), number_parameter)
+    size = _positive(query.get("page_size", DEFAULT_PAGE_SIZE), "page_size")
+    return Page(number, min(size, MAX_PAGE_SIZE))
+
+
+def parse_scroll_page(call: OperationCall, key_types: Sequence[type]) -> Page:
+    """Return the requested page, perhaps by `scroll_id` with a key of these types.
+
+    Raise Refusal (400) if it is invalid.
+    """
+    page = parse_page(call.query)
+    if "scroll_id" not in call.query:
+        return page
+    try:
+        text = call.query["scroll_id"].encode("ascii")
+        print_, number, *key = json.loads(urlsafe_b64decode(text + b"=" * (-len(text) % 4)))
+        is_valid = (
+            [type(part) for part in key] == list(key_types) and type(number) is int and print_ == _list_checksum(call)
+        )
+        is_valid = is_valid and 0 < number <= MAX_PAGE_NUMBER and all(map(_is_possible_key, key))
+    except (ValueError, TypeError, RecursionError):
+        is_valid = False
+    if not is_valid:
+        raise bad_request("This belongs to another list, or to none.", "scroll_id")
+    return page._replace(number=number, after_key=tuple(key))
+
+
+def _is_possible_key(part: int | str) -> bool:
+    """Return True if a row can have this part of a key; clients may send invented keys.
+
+    Raise ValueError for invalid Unicode.
+    """
+    return -INT64_LIMIT <= part <= INT64_LIMIT if isinstance(part, int) else b"\0" not in part.encode()
+
+
+def _list_checksum(call: OperationCall) -> int:
+    """Return a checksum of the list and its filters, to which a `scroll_id` belongs."""
+    filters = sorted((name, str(value)) for name, value in call.query.items() if name not in _PAGING_PARAMETERS)
+    return zlib.crc32(json.dumps([sorted(call.path.items()), filters]).encode())
+
+
+def _positive(value: int | str, name: str) -> int:
+    number = parse_integer(value, name) if isinstance(value, str) else value
+    if number < 1:
+        raise bad_request("Pages and their sizes are counted from 1.", name)
+    return number
+
+
+async def count_and_read(
+    tx: Transaction,
+    all_rows: Query,
+    page: Page,
+    read: Callable[[], Awaitable[list[_T]]],
+    max_counted: int | None = None,
+) -> tuple[int | None, list[_T]]:
+    """Return the number of rows of a list over several stores (None above the limit), and the rows of a page.
+
+    `all_rows` selects all rows in any order; `read` reads the page. A page that ends the list gives the number without
+    a count. Queries without a stable plan, which often find nothing, are counted first. `max_counted` limits the count
+    where counting is expensive; then nothing is counted first.
+    """
+    total = None
+    if max_counted is None:
+        max_counted = MAX_COUNTED
+        total = (
+            None
+            if all_rows.has_stable_plan or page.offset
+            else await count_query(all_rows, max_counted + 1).fetch_count(tx)
+        )
+    if total == 0:
+        return 0, []
+    found = await read()
+    if total is None:
+        reached = page.offset + len(found)
+        known = _is_last_page(page, found) or (bool(found) and reached > max_counted)
+        if page.after_key or not known:
+            reached = await count_query(all_rows, max_counted + 1).fetch_count(tx)
+        total = reached
+    return (total if total <= max_counted else None), found
+
+
+def _is_last_page(page: Page, rows: Sequence[object]) -> bool:
+    """Return True if the list ends on this page."""
+    return len(rows) <= page.size and bool(rows or not page.offset)
+
+
+def joined_rows(head: bytes, rows: Iterable[str], page: Page, tail: bytes) -> bytes:
+    """Return the encoded rows of a page between `head` and `tail`.
+
+    Raise Refusal (413) as soon as they are too long for one answer. Few copies are made, since pages are long.
+    """
+    body = bytearray(head)
+    for number, row in enumerate(rows):
+        if number:
+            body += b","
+        body += row.encode()
+        if len(body) > MAX_PAGE_BYTES and page.size > 1:
+            raise page_too_long(page)
+    body += tail
+    return bytes(body)
+
+
+def page_too_long(page: Page) -> Refusal:
+    """Return the refusal of a page that is too long for one answer."""
+    return Refusal(413, f"This page is too long for one answer. Ask for less than {page.size} rows.", "page_size")
+
+
+def reduced_envelope(rows: Iterable[str], page: Page, total: int | None, *, has_more: bool) -> bytes:
+    """Return encoded rows in the reduced envelope of the receipt lists."""
+    return joined_rows(b'{"list":[', rows, page, b"]," + to_json_bytes(_page_members(page, total, has_more))[1:])
+
+
+def _page_members(page: Page, total: int | None, has_more: bool) -> dict[str, object]:
+    numbers: dict[str, object] = {
+        "next_page": page.number + 1 if has_more else None,
+        "previous_page": _previous_page(page, total),
+        "page_size": page.size,
+        "page_start": page.number,
+    }
+    return numbers if total is None else numbers | {"total_count": total}
+
+
+def _previous_page(page: Page, total: int | None) -> int | None:
+    """Return the nearest earlier page with rows; without a count, the page before this one."""
+    last = page.number - 1 if total is None else -(-total // page.size)
+    return min(page.number - 1, last) or None
+
+
+def list_envelope(
+    ctx: Context,
+    call: OperationCall,
+    rows: Iterable[str],
+    page: Page,
+    total: int | None,
+    *,
+    has_more: bool,
+    sort_column: str,
+    last_key: RowKey | None = None,
+) -> bytes:
+    """Return encoded rows in the common envelope. `last_key` is the key of the page's last row."""
+    filters = {
+        name: [_filter_text(value)]
+        for name, value in call.query.items()
+        if name not in _PAGING_PARAMETERS | _DISPLAY_PARAMETERS
+    }
+    tail = _page_members(page, total, has_more) | {"server_time": ctx.now}
+    if filters:
+        tail["list_filters"] = filters
+    if last_key and tail["next_page"]:
+        text = json.dumps([_list_checksum(call), page.number + 1, *last_key], ensure_ascii=False).encode()
+        scroll = urlsafe_b64encode(text).decode().rstrip("=")
+        # A longer id would be refused, so it is left out; the next page has a number, too.
+        tail |= {"scroll_id": scroll} if len(scroll) <= _MAX_SCROLL_ID else {}
+    tail |= {"sort_column": sort_column, "sort_order": "asc"}
+    return joined_rows(b'{"list":[', rows, page, b"]," + to_json_bytes(tail)[1:])
+
+
+def _filter_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,327 @@
+"""People of a store and their PINs, signing in, and tokens (README: People, Roles)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from datetime import datetime
+from typing import Final, Literal, NamedTuple, TypedDict
+
+from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest, TokenRequest
+from aisle.errors import UsageError
+from aisle.service.auth import pins
+from aisle.service.auth.tokens import (
+    ALL_STORES,
+    ROLES,
+    TokenPerson,
+    add_named_token,
+    add_token,
+    authorize_store,
+    find_valid_token,
+    load_tokens,
+    mark_revoked,
+    token_audit_fields,
+)
+from aisle.service.db.database import Row
+from aisle.service.db.statements import people_and_tokens
+from aisle.service.domain import audit
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.errors import SUCCESS, Refusal, not_found, to_json_bytes, unprocessable
+from aisle.service.operation_context import CHAIN, Context, OperationCall, ReadRunner, Role, Store
+
+TOKEN_SECONDS = 3600.0
+"""Seconds that a person's token is valid."""
+MAX_PINS = 200
+"""Maximum number of PINs in one request, since hashing each takes time."""
+
+SIGN_IN_CHANNEL_HEADER: Final = "Aisle-Door"
+"""Header with the channel of a sign-in."""
+WEB_CHANNEL = "web"
+"""Channel of the browser. Its failures do not lock the person at the store's terminals."""
+
+_ASSIGNABLE_ROLES: dict[Role, frozenset[Role]] = {
+    "supervisor": frozenset({"staff", "supervisor"}),
+    "integration": frozenset({"staff"}),
+    "admin": frozenset({"staff", "supervisor"}),
+}
+"""Roles of people that a token of a role may create or change: only those whose rights it has itself."""
+
+_PIN_HASH_FIELD: Final = "pin_hash"
+
+_CLOCK_TOLERANCE_S: Final = 60.0
+"""Seconds by which the clocks of several hosts of one database may differ."""
+
+
+class _HashedPerson(PersonWrite, total=False):
+    """Person of a request; `pin_hash` replaces the PIN. It is empty if the PIN is removed."""
+
+    pin_hash: str
+
+
+class _HashedSignIn(TypedDict):
+    """Sign-in whose PIN was hashed with the parameters of the stored one."""
+
+    store_number: str
+    by: Literal["badge", "user"]
+    who: str
+    tried: str
+
+
+class _Person(NamedTuple):
+    """Row of `person`; `pin` is its hash, if there is one."""
+
+    badge: str
+    user: str
+    name: str
+    role: Role
+    pin: str | None
+
+
+async def list_people(ctx: Context, call: OperationCall) -> bytes:
+    """List the people of the store. PINs are not returned, only whether there is one."""
+    rows = await ctx.tx.all(people_and_tokens.PEOPLE, ctx.current_store.number)
+    people = [
+        {"badge": badge, "user": user, "name": name, "role": role, "has_pin": bool(has_pin)}
+        for badge, user, name, role, has_pin in rows
+    ]
+    return to_json_bytes({"people": people})
+
+
+async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> OperationCall:
+    """Hash the PINs. Raise Refusal (422) for an invalid PIN, or if there are too many."""
+    received: list[_HashedPerson] = call.body["people"]
+    people = [person.copy() for person in received]
+    new_pins = [person["pin"] for person in people if person.get("pin")]
+    if len(new_pins) > MAX_PINS:
+        raise unprocessable(f"At most {MAX_PINS} PINs are set in one request.", "people")
+    for index, person in enumerate(people):
+        pin = person.pop("pin", None)
+        if pin and not pins.is_valid_pin(pin):
+            raise unprocessable(f"A PIN has {pins.MIN_DIGITS} to {pins.MAX_DIGITS} digits.", f"people[{index}].pin")
+        if pin is not None:
+            person[_PIN_HASH_FIELD] = await pins.hash_pin_later(pin) if pin else ""
+    return call._replace(body={"people": people})
+
+
+async def write_people(ctx: Context, call: OperationCall) -> bytes:
+    """Add people, change those with the same badge, or remove them.
+
+    A change of PIN, user name or role ends their tokens. Refuse with 422 if two people would have one user name or
+    badge, so that no badge changes its owner unintentionally. Refuse with 403 for a role that the token may not assign.
+    """
+    store = ctx.current_store.number
+    rows = await ctx.tx.all(people_and_tokens.PEOPLE, store)
+    badges = {user: badge for badge, user, *_ in rows}
+    pins_of = {row[0]: bool(row[4]) for row in rows}
+    changes: list[audit.AuditChange] = []
+    known = {badge: _Person(badge, user, name, role, None) for badge, user, name, role, _ in rows}
+    people: list[_HashedPerson] = call.body["people"]
+    for index, body in enumerate(people):
+        field = f"people[{index}]"
+        badge, user = body["badge"], body["user"]
+        if not badge or not user:
+            raise unprocessable("A person needs a badge and a user name.", field)
+        before = known.pop(badge, None)
+        if before and body.get("is_active", True) and before.user.casefold() != user.casefold():
+            owner = f"Badge {badge} is that of {before.name} ({before.user})"
+            raise unprocessable(f"{owner}; give {body['name']} another one, or remove {before.user}.", f"{field}.badge")
+        if before:
+            badges.pop(before.user, None)
+        if badges.get(user, badge) != badge:
+            advice = f"write that one, give {body['name']} another user name, or remove {user} first"
+            raise unprocessable(f"{user} has another badge in this store, {badges[user]}; {advice}.", f"{field}.user")
+        role: Role = body.get("role", ROLES[0])
+        _check_role(ctx, before, body, role, field)
+        if not body.get("is_active", True):
+            await ctx.tx.run(people_and_tokens.PERSON_DELETE, store, badge)
+        else:
+            badges[user] = badge
+            known[badge] = _Person(badge, user, body["name"], role, None)
+            await ctx.tx.run(people_and_tokens.PERSON_SET, store, badge, user, body["name"], role)
+        ctx.mark_changed(store, "person", badge)
+        changes.append(_audit_change(badge, before, known.get(badge), body, has_pin=pins_of.get(badge, False)))
+        if _PIN_HASH_FIELD in body:
+            await ctx.tx.run(people_and_tokens.PERSON_PIN_SET, store, badge, body[_PIN_HASH_FIELD] or None)
+            pins_of[badge] = bool(body[_PIN_HASH_FIELD])
+            for is_web in (False, True):
+                await ctx.tx.run(people_and_tokens.SIGN_IN_FAILURES_DELETE, store, _failure_key(badge, is_web=is_web))
+        if before and (badge not in known or _PIN_HASH_FIELD in body or (before.user, before.role) != (user, role)):
+            await ctx.tx.run(people_and_tokens.TOKENS_OF_PERSON_REVOKE, store, badge, ctx.now)
+    await audit.record_changes(ctx, store, changes)
+    for change in changes:
+        is_same = change.before == change.after
+        ctx.count_records(new=not change.before, changed=bool(change.before) and not is_same, same=is_same)
+    return SUCCESS
+
+
+def _check_role(ctx: Context, before: _Person | None, body: _HashedPerson, role: Role, field: str) -> None:
+    """Raise Refusal (403) if the token may not assign the role, or set a PIN of somebody with it."""
+    if not body.get("is_active", True) or role in _ASSIGNABLE_ROLES.get(ctx.principal.role, ()):
+        return
+    if before and (before.role, before.user) == (role, body["user"]) and _PIN_HASH_FIELD not in body:
+        return
+    raise Refusal(403, f"A token with the role {ctx.principal.role} makes no {role}.", f"{field}.role")
+
+
+def _audit_change(
+    badge: str, before: _Person | None, current: _Person | None, body: _HashedPerson, *, has_pin: bool
+) -> audit.AuditChange:
+    """Return the audit of a person. Of a PIN only the fact that it was set, changed or removed is recorded."""
+    after = _audit_fields(current)
+    if current and body.get(_PIN_HASH_FIELD):
+        after["pin"] = "changed" if has_pin else "set"
+    old = _audit_fields(before)
+    if has_pin and (current is None or body.get(_PIN_HASH_FIELD) == ""):
+        old["pin"] = "set"
+    return audit.AuditChange("person", badge, old, after)
+
+
+def _audit_fields(person: _Person | None) -> dict[str, str]:
+    return {} if person is None else {"user": person.user, "name": person.name, "role": person.role}
+
+
+async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> OperationCall:
+    """Hash the PIN with the parameters of the stored one; without one, take the same time."""
+    body: SignInRequest = call.body
+    by: Literal["badge", "user"] = "badge" if body.get("badge") else "user"
+    if bool(body.get("badge")) == bool(body.get("user")):
+        raise unprocessable("A person signs in by badge or by user name.", "badge")
+
+    async def work(ctx: Context) -> _Person | None:
+        store = await authorize_store(ctx.tx, ctx.principal, body["store_number"])
+        return await _find_person(ctx, store, by, body[by])
+
+    person = await run_read(work)
+    stored = (person.pin if person else None) or pins.DUMMY_HASH
+    pin = body["pin"] if pins.is_valid_pin(body["pin"]) else ""
+    pin_hash = await pins.rehash_later(pin, stored)
+    hashed: _HashedSignIn = {"store_number": body["store_number"], "by": by, "who": body[by], "tried": pin_hash}
+    return call._replace(body=hashed)
+
+
+async def sign_in(ctx: Context, call: OperationCall) -> bytes:
+    """Return a token of the person, for this store and one hour, if the PIN is right.
+
+    Refuse with 403 and one message for every reason; with 429 while the person is locked after too many wrong PINs on
+    this channel. Unknown people are treated alike.
+    """
+    body: _HashedSignIn = call.body
+    store = await authorize_store(ctx.tx, ctx.principal, body["store_number"])
+    person = await _find_person(ctx, store, body["by"], body["who"])
+    failure_key = person.badge if person else "?" + hashlib.sha256(body["who"].encode()).hexdigest()
+    failure_key = _failure_key(failure_key, is_web=call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL)
+    row = await ctx.tx.one(people_and_tokens.SIGN_IN_FAILURES, store.number, failure_key)
+    if row and ctx.now < row[1]:
+        raise await _refuse_locked(ctx, store, failure_key, row)
+    is_right = pins.are_equal(body["tried"], (person.pin if person else None) or pins.DUMMY_HASH)
+    if not (person and person.pin and is_right):
+        await _record_failure(ctx, store, failure_key, row[0] + 1 if row else 1)
+        refusal = Refusal(403, "Badge, name or PIN is wrong.")
+        refusal.keeps_writes = True
+        raise refusal
+    await ctx.tx.run(people_and_tokens.SIGN_IN_FAILURES_DELETE, store.number, failure_key)
+    return await _create_person_token(ctx, store, person)
+
+
+async def _find_person(ctx: Context, store: Store, by: str, name: str) -> _Person | None:
+    statement = people_and_tokens.PERSON_BY_BADGE if by == "badge" else people_and_tokens.PERSON_BY_USER
+    row = await ctx.tx.one(statement, store.number, name)
+    return _Person(*row) if row else None
+
+
+def _failure_key(person_key: str, *, is_web: bool) -> str:
+    """Return the key under which failures of a person are counted, by channel."""
+    return f"?{WEB_CHANNEL}?{person_key}" if is_web else person_key
+
+
+async def _record_failure(ctx: Context, store: Store, person_key: str, failures: int) -> None:
+    until = format_timestamp(ctx.now_seconds + pins.lock_seconds(failures))
+    await ctx.tx.run(people_and_tokens.SIGN_IN_FAILURES_SET, store.number, person_key, failures, ctx.now, until)
+
+
+async def _refuse_locked(ctx: Context, store: Store, person_key: str, row: Row) -> Refusal:
+    """Return the refusal of a locked person, which does not tell if the PIN was right.
+
+    A lock that would last longer than any of so many failures was set before the clock was put back: it begins anew.
+    """
+    wait = datetime.fromisoformat(row[1]).timestamp() - ctx.now_seconds
+    longest = pins.lock_seconds(row[0])
+    if is_clock_set_back := wait > longest + _CLOCK_TOLERANCE_S:
+        wait = longest
+        await _record_failure(ctx, store, person_key, row[0])
+    seconds = max(1, math.ceil(wait))
+    refusal = Refusal(429, "Too many wrong PINs; nobody signs in as this person now.", retry_after=seconds)
+    refusal.keeps_writes = is_clock_set_back
+    return refusal
+
+
+async def _create_person_token(ctx: Context, store: Store, person: _Person) -> bytes:
+    until = format_timestamp(ctx.now_seconds + TOKEN_SECONDS)
+    if ctx.principal.expires_on is not None:
+        until = min(until, ctx.principal.expires_on)
+    parent = ctx.principal.parent_token_id or ctx.principal.token_id
+    made = await add_token(
+        ctx.tx,
+        name=person.user,
+        role=person.role,
+        store_numbers=[store.number],
+        now=ctx.now,
+        expires_on=until,
+        person=TokenPerson(parent, store.number, person.badge),
+    )
+    fields = {"token": made.secret, "expires_on": until, "store_number": store.number}
+    return to_json_bytes(fields | {"user": person.user, "name": person.name, "role": person.role})
+
+
+_DAY = 86400.0
+
+
+MAX_TOKEN_DAYS = 36_500
+
+
+async def list_tokens(ctx: Context, call: OperationCall) -> bytes:
+    """List all tokens except those of people who signed in. Secrets are not returned."""
+    return to_json_bytes(
+        {"tokens": [token._asdict() for token in await load_tokens(ctx.tx, people_and_tokens.TOKENS_WITHOUT_PARENT)]}
+    )
+
+
+async def create_token(ctx: Context, call: OperationCall) -> bytes:
+    """Create a token. Its secret is returned only here.
+
+    Refuse with 422 if a name, role, store or duration is invalid.
+    """
+    body: TokenRequest = call.body
+    stores, days = body["stores"], body.get("days")
+    if days is not None and not (days == int(days) and 1 <= days <= MAX_TOKEN_DAYS):
+        raise unprocessable(f"A token lasts 1 to {MAX_TOKEN_DAYS} days.", "days")
+    if ALL_STORES in stores and len(stores) > 1:
+        raise unprocessable(f"{ALL_STORES} is all stores, and stands alone.", "stores")
+    expires = None if days is None else format_timestamp(ctx.now_seconds + int(days) * _DAY)
+    try:
+        made = await add_named_token(
+            ctx.tx,
+            name=body["name"],
+            role=body["role"],
+            store_numbers=None if stores == [ALL_STORES] else stores,
+            now=ctx.now,
+            expires_on=expires,
+        )
+    except UsageError as problem:
+        raise unprocessable(str(problem)) from problem
+    after = {"name": body["name"], "role": body["role"], "stores": stores, "expires_on": expires}
+    await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", made.token_id, {}, after)])
+    return to_json_bytes({"token_id": made.token_id, "token": made.secret, "expires_on": expires})
+
+
+async def revoke_token(ctx: Context, call: OperationCall) -> bytes:
+    """Revoke a token by its name or id, and the tokens of people who signed in through it.
+
+    Refuse with 404 if it is unknown.
+    """
+    found = await find_valid_token(ctx.tx, call.body["name"], ctx.now)
+    if found is None:
+        raise not_found("No token in force has this name or id.")
+    await mark_revoked(ctx.tx, found.token_id, ctx.now)
+    await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", found.token_id, token_audit_fields(found), {})])
+    return SUCCESS

@@ -1,0 +1,131 @@
+"""Person at the terminal: start of a session, signing in and out, and the jobs that the person left open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from aisle import __version__
+from aisle.errors import StorageError
+from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
+from aisle.jobs.view import INFO, Verdict, msg
+from aisle.scan.meaning import Ambiguous, Multiplier, Quantity, Scan, UnknownCode
+from aisle.session.current_page import Page
+from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch import InputBatch
+from aisle.session.job_context import SessionContext
+from aisle.session.pending_question import restore_question
+from aisle.session.pin_required import PinCheck
+from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal_settings import ProfileInForce
+from aisle.session.verdicts import Verdicts
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.stores import LanguageRow
+
+NOBODY = SignIn("", "")
+
+
+class SignInFlow:
+    """Puts the page of a person on the screen."""
+
+    def __init__(
+        self,
+        page: Page,
+        batch: InputBatch,
+        context: SessionContext,
+        profile: ProfileInForce,
+        store: StoreConnection,
+        verdicts: Verdicts,
+        pin_check: PinCheck,
+        event_runner: EventRunner,
+        fixed_person: SignIn | None = None,
+    ) -> None:
+        self._page = page
+        self._batch = batch
+        self._context = context
+        self._profile = profile
+        self._store = store
+        self._verdicts = verdicts
+        self._pin_check = pin_check
+        self._event_runner = event_runner
+        self._fixed_person = fixed_person
+
+    def start(self, user: SignIn | None = None) -> None:
+        """Begin a session of the journal and sign in `user`, or whom the terminal belongs to."""
+        user = user or self._fixed_person or self._remembered_user()
+        if not self._profile.has_personal_language:
+            self.use_language_of(user.user)
+        profile = self._profile.current
+        self._store.journal.begin_session(
+            self._store.session_id,
+            terminal=profile.terminal,
+            store=profile.store,
+            user=user.user,
+            version=__version__,
+            pid=os.getpid(),
+        )
+        self._store.notifications.start()
+        self._sign_in(user)
+        if user.user:
+            self._verdicts.greet(Verdict(INFO, msg("sign_in.done", name=user.name or user.user)))
+
+    def _remembered_user(self) -> SignIn:
+        """Return whom the terminal belongs to; nobody if another session uses it."""
+        journal, profile = self._store.journal, self._profile.current
+        is_shared = journal.is_terminal_in_use(profile.terminal)
+        stay = None if is_shared else journal.signed_in(profile.terminal, profile.terminal_since)
+        user = SignIn(stay.user, stay.name) if stay else NOBODY
+        if profile.user and profile.user != user.user:
+            return SignIn(profile.user, profile.user)
+        return user
+
+    def change(self, effect: SignIn | SignOut) -> None:
+        """Sign in another person or nobody, with their own language instead of the last person's choices."""
+        self._store.unit_of_work.set_sign_in(effect)
+        if not self._event_runner.commit():
+            return
+        user, last = effect if isinstance(effect, SignIn) else NOBODY, self._context.user
+        if last.user not in ("", user.user):
+            self._profile.reset_personal()
+        if user.user != last.user:
+            self.use_language_of(user.user)
+        self._sign_in(user)
+
+    def use_language_of(self, user: str) -> None:
+        """Use the language that a person chose on this host, if that can be read."""
+        rows: Sequence[LanguageRow] = ()
+        with suppress(StorageError):
+            rows = self._store.reader.query("language", {"user": user})[0] if user else ()
+        if rows:
+            self._profile.use_language(str(rows[0]["language"]))
+
+    def _sign_in(self, user: SignIn) -> None:
+        """Show the first page of a person, or of nobody, and reopen the jobs that were left open."""
+        self._context.sign_in(user)
+        self._pin_check.reset()
+        self._page.stack.jobs.clear()
+        self._page.stack.push("home" if user.user else "sign_in")
+        self._event_runner.feed(Opened({}))
+        if user.user:
+            self._resume_work(user.user)
+        if len(self._page.stack.jobs) > 1:
+            self._event_runner.feed(Resumed())
+
+    def _resume_work(self, user: str) -> None:
+        """Reopen jobs, and ask again what an interrupted session has asked."""
+        unit_of_work = self._store.unit_of_work
+        verdict = unit_of_work.resume(self._profile.current.store, user)
+        self._verdicts.current = verdict or self._verdicts.current
+        unanswered, jobs = unit_of_work.unanswered, self._page.stack.jobs
+        match unanswered and unanswered.meaning:
+            case Ambiguous() | Multiplier() | Scan() as meaning:
+                self._page.question, self._verdicts.current = restore_question(meaning, jobs)
+            case Quantity() | UnknownCode() as meaning if unanswered:
+                asked = self._batch.restore(meaning, unanswered.text, jobs)
+                self._verdicts.current = asked or self._verdicts.current
+        if unanswered and (shown := self._verdicts.current):
+            context = self._context.current()
+            unit_of_work.add_answer(unanswered.meaning, self._context.at, unanswered.text, context, shown)
