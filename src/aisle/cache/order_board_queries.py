@@ -421,7 +421,7 @@ class BoardList:
     def all_keys(self) -> list[SortKey]:
         """Return all keys in the order of the list."""
         source = _FROM_LIST_INDEX if self._filter.sort in _SORTS_OF_LIST_INDEX else "FROM orders o"
-        sql = f"SELECT {', '.join(self._columns)} {source} WHERE {self._where}"  # noqa: S608
+        sql = f"SELECT {', '.join(self._columns)} {source} WHERE {self._where}"
         return sorted([*(tuple(row) for row in fetch(self._cache, sql, *self._values)), *self._pending_keys])
 
     def key_of(self, number: str) -> SortKey | None:
