@@ -33,10 +33,10 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
+from aisle.jobs.list_navigation import scroll_window, with_typed_search
 from aisle.jobs.locations import LocationsJob, LocationsState
 from aisle.jobs.look_up import LookUpJob
-from aisle.jobs.pages import scroll_window, with_typed_search
-from aisle.jobs.product_page import UNKNOWN_AGE, due_message, parse_nearby, parse_product, seconds_since, store_day
+from aisle.jobs.product_details import UNKNOWN_AGE, due_message, parse_nearby, parse_product, seconds_since, store_day
 from aisle.jobs.view import ASK, INFO, WRONG, DetailView, Msg, Verdict, numbered_rows, raw
 from aisle.scan.meaning import (
     DELIVERY,

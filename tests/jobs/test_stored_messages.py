@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.cli.reason_texts import reason_text
-from aisle.jobs.stored_message import (
+from aisle.jobs.stored_messages import (
     DETAIL_ARGUMENT,
     NO_MESSAGE,
     is_stored_message,

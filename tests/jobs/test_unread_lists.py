@@ -19,7 +19,7 @@ from aisle.jobs.move.job import MoveJob
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.shell.home import HomeJob
-from aisle.jobs.stored_message import store_message as kept
+from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exceptions import EXCEPTION_KINDS, ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.log import LogJob

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from aisle.jobs.shell.home import HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
-from aisle.jobs.stored_message import store_message
+from aisle.jobs.stored_messages import store_message
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from tests.samples import look_up
 from tests.samples.clearance import CLEARANCE_SAMPLES

@@ -22,8 +22,8 @@ from aisle.courier.link_state import LinkState
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.pre_push_checks import StaleOperation
 from aisle.host.deleted_file_recovery import Recovery
-from aisle.jobs.stored_message import read_message
-from aisle.jobs.stored_message import store_message as kept
+from aisle.jobs.stored_messages import read_message
+from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.view import Msg, msg
 from aisle.messages.loader import load_messages, message_lengths, parse_message
 from aisle.outbox.excess_picks import excess_reason_of as told_left

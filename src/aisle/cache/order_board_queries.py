@@ -36,7 +36,7 @@ ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 """States of an order, in the words of our own service. interface: fulfillment_status."""
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import (
+    from aisle.jobs.row_types.orders_and_deliveries import (
         AbsentOrderRow,
         OrderBoardRow,
         OrderCountRow,

@@ -33,7 +33,7 @@ from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
-from aisle.jobs.pages import MAX_COUNTED
+from aisle.jobs.list_navigation import MAX_COUNTED
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
@@ -41,7 +41,7 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import (
+    from aisle.jobs.row_types.orders_and_deliveries import (
         LocationStockRow,
         OrderHeader,
         OrderLineRow,

@@ -22,7 +22,7 @@ from aisle.scan.meaning import PERSON
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores import LanguageRow, PeopleRow, PersonRow, UserTokenRow
+    from aisle.jobs.row_types.stores_and_people import LanguageRow, PeopleRow, PersonRow, UserTokenRow
 
 
 class PersonRights(NamedTuple):

@@ -42,7 +42,7 @@ from aisle.cache.stock_overlay import apply_to_stock
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json
-from aisle.jobs.pages import MAX_COUNTED
+from aisle.jobs.list_navigation import MAX_COUNTED
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
@@ -51,7 +51,7 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.search_text import normalise_text, search_variants
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import ReceivedLine
+    from aisle.jobs.row_types.orders_and_deliveries import ReceivedLine
     from aisle.jobs.row_types.products import (
         NearbyStoreRow,
         NextDeliveriesRow,

@@ -30,7 +30,7 @@ from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores
 from aisle.jobs.job import Args, Json
-from aisle.jobs.pages import MAX_COUNTED
+from aisle.jobs.list_navigation import MAX_COUNTED
 from aisle.jobs.view import MissingList, UnusableRows
 from aisle.json_codec import to_text
 from aisle.outbox.operation_queue import OperationQueue
@@ -38,7 +38,7 @@ from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores import StorePageRow, StoreRow, StoresRow, UnreadListsRow
+    from aisle.jobs.row_types.stores_and_people import StorePageRow, StoreRow, StoresRow, UnreadListsRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""

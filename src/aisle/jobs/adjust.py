@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, refused_operations, stored_message
+from aisle.jobs import quantities, refused_operations, stored_messages
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.adjust_view import (
     adjust_view,
@@ -475,7 +475,7 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
         return Turn(undone, (), refused_operations.refusal_verdict(refused))
     writes = count_state.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
     change = signed_message(-sent.quantity)
-    where = stored_message.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
+    where = stored_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     return Turn(undone, writes, undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
 
 

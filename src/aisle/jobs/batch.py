@@ -12,7 +12,7 @@ from aisle.jobs import quantities
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
-from aisle.jobs.pages import turn_page
+from aisle.jobs.list_navigation import turn_page
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
@@ -52,7 +52,7 @@ from aisle.scan.meaning import (
 from aisle.scan.qr_payloads import is_qr_payload
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
+    from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
 
 
 class BatchOrder(NamedTuple):

@@ -12,7 +12,7 @@ from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFER
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
-    from aisle.jobs.row_types.orders import OrderHeader
+    from aisle.jobs.row_types.orders_and_deliveries import OrderHeader
 
 MAX_DIGITS = 30
 """Most digits before or after the decimal point of a number that can be used in calculations and be written out."""

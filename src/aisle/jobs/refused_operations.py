@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query, Rows
-from aisle.jobs.stored_message import read_message
+from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import WRONG, Verdict, msg
 
 if TYPE_CHECKING:

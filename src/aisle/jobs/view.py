@@ -343,7 +343,7 @@ class MissingList(NamedTuple):
 
     name: str
     why: str
-    """Reason as stored by `aisle.jobs.stored_message`; empty if unknown."""
+    """Reason as stored by `aisle.jobs.stored_messages`; empty if unknown."""
 
 
 class UnusableRows(NamedTuple):

@@ -1,11 +1,11 @@
-"""Reasons stored for people, written by packages that do not know the jobs (see `aisle.jobs.stored_message`)."""
+"""Reasons stored for people, written by packages that do not know the jobs (see `aisle.jobs.stored_messages`)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.stored_message import (
+from aisle.jobs.stored_messages import (
     DETAIL_ARGUMENT,
     NO_MESSAGE,
     StoredMessage,

@@ -42,7 +42,7 @@ from aisle.jobs.job import (
     UndoLast,
     Write,
 )
-from aisle.jobs.pages import fill_page
+from aisle.jobs.list_navigation import fill_page
 from aisle.jobs.view import (
     ASK,
     GOOD,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
 from aisle.host.deleted_file_recovery import Recovery
-from aisle.jobs.stored_message import read_message
+from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

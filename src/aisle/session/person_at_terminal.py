@@ -23,7 +23,7 @@ from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores import LanguageRow
+    from aisle.jobs.row_types.stores_and_people import LanguageRow
 
 NOBODY = SignIn("", "")
 

@@ -20,7 +20,7 @@ from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
-    from aisle.jobs.row_types.orders import LocationStockRow
+    from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
     from aisle.jobs.row_types.products import ProductRow
     from aisle.operation_bodies import LogEntry
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import refused_operations, stored_message
+from aisle.jobs import refused_operations, stored_messages
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import (
     CountLine,
@@ -310,8 +310,8 @@ def _undo_message(sent: SentCount) -> Msg:
             if has_locations and each.location
             else (each.product, each.label or each.product)
         )
-        changes.append(stored_message.GoodsAmount(key, label, -each.quantity, is_change=True))
-    text = stored_message.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
+        changes.append(stored_messages.GoodsAmount(key, label, -each.quantity, is_change=True))
+    text = stored_messages.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
 
 

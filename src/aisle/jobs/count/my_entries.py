@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import stored_message
+from aisle.jobs import stored_messages
 from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.count import count_state
 from aisle.jobs.job import (
@@ -25,8 +25,8 @@ from aisle.jobs.job import (
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
-from aisle.jobs.row_types.supervisor import MyEntriesRow
-from aisle.jobs.stored_message import read_message
+from aisle.jobs.row_types.log_and_supervisor import MyEntriesRow
+from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import (
     ASK,
     INFO,
@@ -268,7 +268,7 @@ def _ask_undo(state: MyEntriesState, context: Context) -> Result:
 
 def _undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
-    change, where = signed_message(-_stock_change(entry)), stored_message.at_location(entry.location)
+    change, where = signed_message(-_stock_change(entry)), stored_messages.at_location(entry.location)
     done = undo_verdict(msg("my_entries.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
     log = count_state.stock_change_entry(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import stored_message
+from aisle.jobs import stored_messages
 from aisle.jobs.job import Context, Json, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
@@ -28,7 +28,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo
 from aisle.scan.meaning import Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import OrderRow
+    from aisle.jobs.row_types.orders_and_deliveries import OrderRow
 
 Result = Turn[MoveState]
 
@@ -261,13 +261,13 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
     was_taken = step.goods[0].quantity > 0
     parts = [part._replace(quantity=abs(part.quantity)) for part in step.goods]
     if was_taken:
-        text = stored_message.goods_message(
+        text = stored_messages.goods_message(
             "move.take_undone", "move.take_undone_many", _goods_amounts(parts), target=_sources_text(parts)
         )
         if len(parts) > 1 and in_hand:
             text = msg("move.take_undone_rest", told=text, goods=_name_goods(in_hand))
     else:
-        text = stored_message.goods_message("move.back_in_hand", "move.back_in_hand_many", _goods_amounts(parts))
+        text = stored_messages.goods_message("move.back_in_hand", "move.back_in_hand_many", _goods_amounts(parts))
     return Turn(state, (), undo_verdict(text))
 
 
@@ -354,29 +354,29 @@ def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
         state = _return_to_source(state, part)._replace(is_undone=True)
     if is_on_cart and state.phase == "put":
         state = state._replace(current_index=max(0, goods_in_hand.find_goods(state.in_hand, part)))
-    source = stored_message.list_locations(item.to_location or item.to_order for item in step.items)
+    source = stored_messages.list_locations(item.to_location or item.to_order for item in step.items)
     args = {"source": source, "target": _sources_text(step.goods)}
-    text = stored_message.goods_message("move.undone", "move.undone_many", _goods_amounts(step.goods), **args)
+    text = stored_messages.goods_message("move.undone", "move.undone_many", _goods_amounts(step.goods), **args)
     return Turn(state, (write,), undo_verdict(text))
 
 
-def _goods_amounts(goods: Iterable[Goods]) -> list[stored_message.GoodsAmount]:
+def _goods_amounts(goods: Iterable[Goods]) -> list[stored_messages.GoodsAmount]:
     return [
-        stored_message.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
+        stored_messages.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
         for part in goods
     ]
 
 
 def _name_goods(goods: Iterable[Goods]) -> Msg:
-    amounts = stored_message.merge_goods(_goods_amounts(goods))
+    amounts = stored_messages.merge_goods(_goods_amounts(goods))
     if len(amounts) > 1:
-        return stored_message.list_goods(amounts)
-    return msg("goods.one", quantity=stored_message.goods_quantity(amounts[0]), label=amounts[0].label)
+        return stored_messages.list_goods(amounts)
+    return msg("goods.one", quantity=stored_messages.goods_quantity(amounts[0]), label=amounts[0].label)
 
 
 def _sources_text(parts: Iterable[Goods]) -> Msg:
     """Return the sources of these goods: locations, or orders that had them in hand."""
-    return stored_message.list_locations(part.location or part.order for part in parts)
+    return stored_messages.list_locations(part.location or part.order for part in parts)
 
 
 def ask_after_undo(state: MoveState, location: str) -> Result:
@@ -387,7 +387,7 @@ def ask_after_undo(state: MoveState, location: str) -> Result:
         "put_all" if has_several else "put", location, Decimal(len(state.in_hand)) if has_several else quantity
     )
     state = state._replace(choices=(MoveChoice("put_down_there", location), put))
-    text = stored_message.goods_message(
+    text = stored_messages.goods_message(
         "move.after_undo", "move.after_undo_many", _goods_amounts(state.in_hand), place=location
     )
     return Turn(state, (), Verdict(ASK, text))

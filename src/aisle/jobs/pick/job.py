@@ -24,7 +24,16 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.pick import goods_in_hand, lines, offered_choices, order_updates, pick_state, put_down, take_over, view
+from aisle.jobs.pick import (
+    goods_in_hand,
+    line_actions,
+    offered_choices,
+    order_updates,
+    pick_state,
+    put_down,
+    take_over,
+    view,
+)
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.pools import LIVE_POOLS_QUERY, parse_pools
@@ -79,7 +88,7 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         )
     first = usable[0] if usable else matches[0]
     if first.kind == PRODUCT:
-        return lines.pick_product(state, first, context)
+        return line_actions.pick_product(state, first, context)
     if first.kind in (ORDER, REFERENCE):
         return _scan_order(state, first)
     if first.kind == PERSON:
@@ -117,7 +126,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     if state.phase == "done":
         return put_down.put_down_at(state, match, context)
     if choice := offered_choices.choice_for_location(state, match.key):
-        return lines.pick_at_location(state, choice, context)
+        return line_actions.pick_at_location(state, choice, context)
     if offered_choices.product_in_question(state):
         return offered_choices.query_other_location(state, match)
     code = match.key.casefold()
@@ -286,7 +295,7 @@ def _handle_without_orders(state: PickState, event: Event, context: Context) -> 
             for_others = take_over.goods_for_others(state)
             return reply(state, WRONG, "pick.answer_first" if for_others else "pick.put_back_first")
         case Command("u"):
-            return lines.undo_step(state, context)
+            return line_actions.undo_step(state, context)
         case Scan():
             return Turn(state, (Close(event_for_below=event),))
     return Turn(state, (), Verdict(INFO, take_over.returned_message(state)))
@@ -314,7 +323,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Rows(LIVE_POOLS_QUERY.id, rows):
             return Turn(state._replace(pools=parse_pools(rows)))
         case Rows(refused_operations.REFUSED_QUERY, rows, _):
-            return lines.undo_count(state, rows, context)
+            return line_actions.undo_count(state, rows, context)
         case Rows(take_over.REFUSED_QUERY, rows, _):
             return take_over.report_refused_put_down(state, rows, context)
         case Rows(order_updates.ASSIGNED_QUERY, rows, _):
@@ -363,7 +372,7 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
 def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     """Apply the result of the shortage job to the current stop. The orders are only refreshed, not queried at once: the
     cache would not have the new operations yet."""
-    turn = lines.apply_shortage(state, answer, context)
+    turn = line_actions.apply_shortage(state, answer, context)
     refreshes = (Refresh("order", tote.order) for tote in turn.state.totes)
     return turn._replace(effects=(*turn.effects, *refreshes))
 
@@ -372,7 +381,7 @@ def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> 
     if kind == offered_choices.FOREIGN_QUERY:
         return offered_choices.explain_foreign_product(state, row, context.now)
     if kind == offered_choices.STOCK_THERE_QUERY:
-        return lines.handle_location_answer(state, row, context)
+        return line_actions.handle_location_answer(state, row, context)
     if kind == put_down.PICKUPS_QUERY:
         return put_down.offer_pickup_locations(state, row)
     return put_down.put_down_if_unused(state, row, context)
@@ -385,7 +394,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     tote = pick_state.find_tote_by_code(state, code)
     state = state._replace(lookup=pick_state.StoreLookup())
     if tote:
-        return lines.ask_tote_or_quantity(state, value, tote)
+        return line_actions.ask_tote_or_quantity(state, value, tote)
     found = quantities.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
     if found and (
         quantities.is_likely_number(rows, value)
@@ -405,7 +414,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
         not found and value > quantities.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
     ):  # nobody means a quantity this large
         return reject_input(state, "pick.unknown", code=code)
-    return lines.check_quantity(state, value, found, context)
+    return line_actions.check_quantity(state, value, found, context)
 
 
 def _is_ordered_product(state: PickState, found: Match) -> bool:
@@ -419,21 +428,21 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Scan(matches):
             return handle_scan(state, matches, context)
         case Quantity(value, code):
-            return lines.enter_quantity(state, value, code, context)
+            return line_actions.enter_quantity(state, value, code, context)
         case Command("u") if state.is_pack_asked:
-            return lines.drop_pack(state)
+            return line_actions.drop_pack(state)
         case Command("u") if offered_choices.is_about_goods(state):
             return reply(state._replace(choices=()), INFO, "pick.dropped")
         case Command("n" | "s" | "w") if offered_choices.is_about_goods(state):
             return offered_choices.repeat_goods_question(state)
         case Command("n"):
-            return lines.skip_stop(state)
+            return line_actions.skip_stop(state)
         case Command("s"):
-            return lines.start_shortage(state)
+            return line_actions.start_shortage(state)
         case Command("i") if view.customer_notes(state):
             return Turn(state, (start_note(view.customer_notes(state)),))
         case Command("u"):
-            return lines.undo_step(state, context)
+            return line_actions.undo_step(state, context)
         case Command("w") if state.is_postponed:
             return offered_choices.ask_postponed(state)
         case UnknownCode(code) | Text(code):
@@ -460,7 +469,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
         return reply(state._replace(choices=(), is_pack_asked=is_pack_asked), INFO, id_)
     if state.is_pack_asked:
-        return lines.drop_pack(state)
+        return line_actions.drop_pack(state)
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
         return reply(state._replace(take_over_choices=(), only_order=""), INFO, "pick.dropped")
     if state.to_return:
@@ -498,25 +507,25 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             count_args = {"location_code": choice.key, "product_number": choice.product, "label": label, "empty": True}
             return Turn(state, (Start("count", count_args),))
         case "set":
-            return lines.set_quantity(state, choice.quantity, context)
+            return line_actions.set_quantity(state, choice.quantity, context)
         case "amount":
-            return lines.check_quantity(state, choice.quantity, (), context)
+            return line_actions.check_quantity(state, choice.quantity, (), context)
         case "put_here" | "put_others":
             return put_down.put_down(state, choice.key, context, includes_others=choice.kind == "put_others")
         case "take_rest":
-            return lines.pick_rest(state, choice.key, context)
+            return line_actions.pick_rest(state, choice.key, context)
         case offered_choices.PICKED_FROM:
-            return lines.pick_at_location(state, choice, context)
+            return line_actions.pick_at_location(state, choice, context)
         case "take_here":
-            return lines.change_location(state, choice.key, choice.pool)
+            return line_actions.change_location(state, choice.key, choice.pool)
         case "reopen":
-            return lines.reopen_lines(state, _match_of_choice(choice), context)
+            return line_actions.reopen_lines(state, _match_of_choice(choice), context)
         case "is_delivery" | "is_person":
             return reply(state, INFO, "pick.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
         case "this_one":
-            return lines.pick_product(state, _match_of_choice(choice), context)
+            return line_actions.pick_product(state, _match_of_choice(choice), context)
     return _follow_order_choice(state, choice, context)
 
 

@@ -17,11 +17,11 @@ from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Tu
 from aisle.jobs.pick import goods_in_hand, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
-from aisle.jobs.stored_message import read_message
+from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
+    from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
 
 ChangeTurn = Turn[PickState]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import stored_message
+from aisle.jobs import stored_messages
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, take_over
 from aisle.jobs.pick.offered_choices import reject_input
@@ -172,9 +172,9 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     if step.location:
         return take_over.undo_put_down_for_others(state, step, context)
     writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
-    amounts = [stored_message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
-    source = stored_message.list_locations(goods.location for goods in step.returned)
-    text = stored_message.goods_message("pick.put_back_undone", "pick.put_back_undone_many", amounts, place=source)
+    amounts = [stored_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
+    source = stored_messages.list_locations(goods.location for goods in step.returned)
+    text = stored_messages.goods_message("pick.put_back_undone", "pick.put_back_undone_many", amounts, place=source)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 

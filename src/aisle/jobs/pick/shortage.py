@@ -23,8 +23,8 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.list_navigation import turn_page
 from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
-from aisle.jobs.pages import turn_page
 from aisle.jobs.pick.shortage_choices import (
     OtherLocation,
     Reason,
@@ -34,7 +34,7 @@ from aisle.jobs.pick.shortage_choices import (
     parse_reasons,
     reasons_for_location,
 )
-from aisle.jobs.product_page import (
+from aisle.jobs.product_details import (
     ExpectedDelivery,
     NearbyStock,
     Product,

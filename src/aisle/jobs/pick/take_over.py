@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import stored_message
+from aisle.jobs import stored_messages
 from aisle.jobs.claims import Claim, is_later, parse_claim
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state
@@ -25,14 +25,14 @@ from aisle.jobs.pick.pick_state import (
     add_undo_step,
 )
 from aisle.jobs.pick.stops import sum_own_in_hand
-from aisle.jobs.product_page import store_day, time_message
+from aisle.jobs.product_details import store_day, time_message
 from aisle.jobs.quantities import order_progress, to_decimal
-from aisle.jobs.stored_message import read_message
+from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RefusedOperationsRow
-    from aisle.jobs.row_types.orders import OrderLineRow, OrderRow
+    from aisle.jobs.row_types.orders_and_deliveries import OrderLineRow, OrderRow
     from aisle.operation_bodies import LineExcess
 
 GoodsTurn = Turn[PickState]
@@ -72,8 +72,8 @@ def returned_message(state: PickState) -> Msg:
 def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> GoodsTurn:
     """Take back into hand what was put down for another picker."""
     writes = operations.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
-    amounts = [stored_message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
-    text = stored_message.goods_message(
+    amounts = [stored_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
+    text = stored_messages.goods_message(
         "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location
     )
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import quantities, stored_message
+from aisle.jobs import quantities, stored_messages
 from aisle.jobs.job import money_message
 from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
@@ -343,13 +343,13 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
     if not pick_state.put_down_locations(state):
         return msg("pick.note_is_put_down")
     if not state.is_batch:
-        return msg("pick.note_put_down_at", place=stored_message.list_locations(pick_state.put_down_locations(state)))
+        return msg("pick.note_put_down_at", place=stored_messages.list_locations(pick_state.put_down_locations(state)))
     return _tote_locations(state)
 
 
 def _tote_locations(state: PickState) -> Msg:
     parts = [
-        msg("pick.tote_put_down_at", tote=tote.letter, place=stored_message.list_locations(locations))
+        msg("pick.tote_put_down_at", tote=tote.letter, place=stored_messages.list_locations(locations))
         for tote in state.totes
         if (locations := pick_state.put_down_locations(state, tote.order))
     ]
@@ -397,7 +397,7 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     if (locations := pick_state.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(state):
         return Verdict(
             GOOD if was_changed else INFO,
-            msg("pick.left_waiting_at", order=state.order, place=stored_message.list_locations(locations)),
+            msg("pick.left_waiting_at", order=state.order, place=stored_messages.list_locations(locations)),
         )
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))

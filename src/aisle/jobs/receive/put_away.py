@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, stored_message
+from aisle.jobs import quantities, stored_messages
 from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn, reply
 from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state import (
@@ -30,7 +30,7 @@ from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationsOfProductsRow
-    from aisle.jobs.row_types.orders import DeliveriesExpectingRow
+    from aisle.jobs.row_types.orders_and_deliveries import DeliveriesExpectingRow
     from aisle.jobs.row_types.products import ProductRow
 
 LOG_OPERATION = "create-store-product-logs"
@@ -415,7 +415,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         taken = UndoStep(step.label, step.before._replace(quantity=ZERO))
         state = add_undo_step(state._replace(in_hand=step.before), taken)
     write = receipt_write(state, step.entries, context, sign=-1)
-    where = stored_message.at_location(step.entries[0].location)
+    where = stored_messages.at_location(step.entries[0].location)
     return Turn(state, (write,), undo_verdict(msg("receive.undone", label=step.label, quantity=quantity, where=where)))
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count import count_state
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
-from aisle.jobs.product_page import due_message, past_due_message
+from aisle.jobs.product_details import due_message, past_due_message
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.view import Msg
 from aisle.scan.meaning import Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import DeliveriesRow, DeliveryLineRow
+    from aisle.jobs.row_types.orders_and_deliveries import DeliveriesRow, DeliveryLineRow
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100

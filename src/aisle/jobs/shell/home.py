@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import pages, refused_operations
+from aisle.jobs import list_navigation, refused_operations
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import (
     Changed,
@@ -27,7 +27,7 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.product_page import due_message, store_day, time_message
+from aisle.jobs.product_details import due_message, store_day, time_message
 from aisle.jobs.quantities import order_progress, to_decimal
 from aisle.jobs.shell import sign_in
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
@@ -52,7 +52,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrdersRow
+    from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderRow, OrdersRow
 
 MENU_TEXTS = ("home.pick", "home.look_up", "home.locations", "home.count", "home.move", "home.batch", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""
@@ -198,7 +198,7 @@ def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
         *_delivery_hints(state),
         *doubts,
         *sign_out,
-        *pages.page_hints(state),
+        *list_navigation.page_hints(state),
         KeyHint("h", msg("hint.help")),
         *back,
     )
@@ -278,7 +278,7 @@ class HomeJob(Job[HomeState]):
                     state, context, moved=isinstance(event, Closed) and event.job in ("move", "clearance_tasks")
                 )
             case TypedText(text):
-                listed = pages.with_typed_search(state, text, "doqru", len(MENU_PAGES[state.menu_page]))
+                listed = list_navigation.with_typed_search(state, text, "doqru", len(MENU_PAGES[state.menu_page]))
                 return Turn(state) if listed is None else self._refresh_list(listed, context)
             case Text(text) | UnknownCode(text):
                 return self._refresh_list(
@@ -289,7 +289,7 @@ class HomeJob(Job[HomeState]):
             case CursorKey(key):
                 return self._move_cursor(state, key, context)
             case Command("n" | "p" as letter):
-                return self._refresh_list(pages.turn_list_page(state, letter, _page_size(context)), context)
+                return self._refresh_list(list_navigation.turn_list_page(state, letter, _page_size(context)), context)
             case Choice(number):
                 return self._handle_choice(state, number, context, is_confirmed)
             case Command("r") if state.partly_received:
@@ -362,8 +362,11 @@ class HomeJob(Job[HomeState]):
 
     def _handle_orders(self, state: HomeState, answer: Rows, context: Context) -> Result:
         total, listed = answer.total, tuple(parse_open_order(row, context) for row in answer.rows)
-        before, state = state, pages.with_rows(state._replace(may_have_more=answer.may_have_more), listed, total)
-        if pages.is_past_end(before, answer):
+        before, state = (
+            state,
+            list_navigation.with_rows(state._replace(may_have_more=answer.may_have_more), listed, total),
+        )
+        if list_navigation.is_past_end(before, answer):
             return self._refresh_list(state, context)
         if not state.open_single_hit:
             return Turn(state)
@@ -380,7 +383,9 @@ class HomeJob(Job[HomeState]):
 
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
         if not answer.total:
-            verdict = Verdict(WRONG, pages.not_found_message("home.not_found", state.search, answer.may_have_more))
+            verdict = Verdict(
+                WRONG, list_navigation.not_found_message("home.not_found", state.search, answer.may_have_more)
+            )
             # The list shows all open orders again; 1 picks the first one.
             return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)._replace(
                 verdict=verdict
@@ -389,10 +394,10 @@ class HomeJob(Job[HomeState]):
 
     def _move_cursor(self, state: HomeState, key: str, context: Context) -> Result:
         if key == "enter":
-            listed = pages.row_at_cursor(state)
+            listed = list_navigation.row_at_cursor(state)
             return _start_pick(state, listed) if listed else Turn(state)
         return (
-            self._refresh_list(pages.move_cursor(state, key, _page_size(context)), context)
+            self._refresh_list(list_navigation.move_cursor(state, key, _page_size(context)), context)
             if state.total
             else Turn(state)
         )
@@ -414,7 +419,7 @@ class HomeJob(Job[HomeState]):
         if not state.rows:
             return Turn(state, (Query("unread_lists", "unread_lists", {}, is_live=True),))
         free = [listed for listed in state.rows if not (listed.is_claimed or listed.not_put_down)]
-        return _start_pick(state, pages.row_at_cursor(state) or (free or state.rows)[0])
+        return _start_pick(state, list_navigation.row_at_cursor(state) or (free or state.rows)[0])
 
     def view(self, state: HomeState) -> ListView:
         return home_view(state)
@@ -483,7 +488,7 @@ def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed
 
 def _page_size(context: Context) -> int:
     return (
-        pages.page_size(context)
+        list_navigation.page_size(context)
         if context.window_rows > SMALL_LIST_ROWS
         else min(context.window_rows, context.visible_rows)
     )

@@ -27,7 +27,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.stored_message import read_message
+from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S
@@ -35,7 +35,7 @@ from aisle.scan.meaning import Accepts, Back, Choice
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RequestStateRow
-    from aisle.jobs.row_types.stores import UserTokenRow
+    from aisle.jobs.row_types.stores_and_people import UserTokenRow
 
 TIMEOUT_S = 30.0
 """Seconds that the service may take to answer."""

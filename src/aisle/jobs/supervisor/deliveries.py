@@ -17,7 +17,7 @@ from aisle.jobs.receive.view import (
     lines_progress,
     progress_text,
 )
-from aisle.jobs.row_types.orders import DeliveryRow, ReceiptsRow
+from aisle.jobs.row_types.orders_and_deliveries import DeliveryRow, ReceiptsRow
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Block, Line, ListView, Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode

@@ -23,11 +23,11 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.list_navigation import PAGE_LETTERS
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
-from aisle.jobs.pages import PAGE_LETTERS
 from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
-from aisle.jobs.stored_message import is_stored_message, read_message
+from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.store_product_fields import field_label, format_value
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Accepts, Match, Text

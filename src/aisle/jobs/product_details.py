@@ -17,7 +17,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders import LocationStockRow
+    from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
     from aisle.jobs.row_types.products import NextDeliveriesRow, ProductRow, SurroundingRow
 
 UNKNOWN_AGE = Decimal(-1)

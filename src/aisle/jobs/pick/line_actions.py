@@ -22,7 +22,7 @@ from aisle.jobs.pick.pick_state import (
     restore_sources,
 )
 from aisle.jobs.pick.stops import PickLine, move_line
-from aisle.jobs.stored_message import GoodsAmount, at_location, goods_message
+from aisle.jobs.stored_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 

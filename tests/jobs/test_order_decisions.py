@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.order_operations import (
+from aisle.jobs.supervisor.order_decisions import (
     CLAIM,
     CLOSE_LINE,
     HAND_OVER,
