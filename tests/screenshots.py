@@ -49,7 +49,7 @@ class Shot(NamedTuple):
 
 
 SHOTS = (
-    Shot("pick-20x16", 20, 16, "anna", ("4113",), ("0 of",)),
+    Shot("pick-20x16", 20, 16, "anna", ("4113",), ("0 taken",)),
     Shot("product-40x20", 40, 20, "anna", ("2", "110001"), ("110001",)),
     Shot("home-80x24", 80, 24, "anna", (), ("1 Pick next", "Scan anything")),
     Shot("commands-80x24", 80, 24, "anna", ("4113", "."), ("Commands", "Key here"), 'theme = "dark"\n'),

@@ -1,7 +1,7 @@
 """Overlay of pending operations on cached rows, and its application to orders.
 
 An operation leaves the overlay when the cache has a read that began after its confirmation. Picked quantities are
-absolute, or are added up (see `rebase`) until they may have arrived: applied twice they do no harm. Movements are
+absolute, or are added up (see `rebase_picks`) until they may have arrived: applied twice they do no harm. Movements are
 always added up, so they must be applied until then and not longer.
 """
 

@@ -240,6 +240,9 @@ class DetailView(NamedTuple):
     """Tiles and panels that a wide screen shows above the blocks."""
 
 
+MIN_DESK_COLUMNS, MIN_DESK_ROWS = 100, 30
+"""Size of a screen from which it is a desk, with tabs and a mouse."""
+
 PANE_ROWS = 14
 """Rows of the details of a row where they stand below its list."""
 

@@ -47,7 +47,7 @@ def merge_writes(earlier: Write, later: Write) -> Write:
     """Return one write with the effect and the lanes of both.
 
     Update customer order: fields of the order and of each line (by `line_number`) are merged, the later ones winning;
-    picked quantities are added up (see `rebase`). Any other body is replaced by the later one.
+    picked quantities are added up (see `rebase_picks`). Any other body is replaced by the later one.
     """
     body = later.body
     if later.operation == UPDATE_ORDER:

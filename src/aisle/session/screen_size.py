@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from aisle.jobs.view import PANE_ROWS, Frame, ListView, Msg
+from aisle.jobs.view import MIN_DESK_COLUMNS, MIN_DESK_ROWS, PANE_ROWS, Frame, ListView, Msg
 
 _ROWS_BESIDE_LIST = ((22, 14), (17, 13), (11, 11), (0, 6))
 """(minimum screen rows, rows that a list page needs for everything but its list)."""
@@ -15,9 +15,6 @@ _FOOTER_ROWS = 3
 
 _MIN_WIDE_COLUMNS, _MIN_WIDE_ROWS = 102, 20
 """Screen size from which the commands stand beside the list."""
-
-_MIN_DESK_COLUMNS, _MIN_DESK_ROWS = 100, 30
-"""Size of a screen from which it is a desk, not a handheld."""
 
 _MIN_PANE_COLUMNS, _MIN_PANE_ROWS = 140, 30
 """Screen size from which the details of a row stand beside its list."""
@@ -48,7 +45,7 @@ class ScreenSize(NamedTuple):
     @property
     def is_desk(self) -> bool:
         """Return whether the screen is that of a desk, not of a handheld."""
-        return self.columns >= _MIN_DESK_COLUMNS and self.rows >= _MIN_DESK_ROWS
+        return self.columns >= MIN_DESK_COLUMNS and self.rows >= MIN_DESK_ROWS
 
     @property
     def has_pane(self) -> bool:

@@ -7,14 +7,10 @@ from typing import Final
 from textual.errors import NoWidget
 from textual.screen import Screen
 
-from aisle.jobs.view import Frame, ListView
+from aisle.jobs.view import MIN_DESK_COLUMNS, MIN_DESK_ROWS, Frame, ListView
 from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
 from aisle.tui.frame_screen import LinesWidget
 from aisle.tui.mouse import DOUBLE_CLICK_S, ClickTarget, MouseInput
-
-MIN_DESK_COLUMNS: Final = 100
-MIN_DESK_ROWS: Final = 30
-"""Size of a screen from which the mouse is used."""
 
 MIN_SAME_CHARACTERS: Final = 4
 """Characters of a row's name that have to stand in the clicked line."""

@@ -115,7 +115,7 @@ def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], con
 
 Result = Turn[MoveState]
 
-MAX_LIKELY_QUANTITY = Decimal(999)
+MAX_LIKELY_MOVE = Decimal(999)
 """Quantity above which digits that match a record, and exceed the stock, are taken for its number."""
 
 PHASE_LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
@@ -343,7 +343,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
         return reply(state, WRONG, "move.answer_first", what=name_of(found))
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
     is_guess = any(row.get("is_guess") for row in rows) or quantities.are_several_guesses(rows)
-    if quantities.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_QUANTITY) and not is_guess):
+    if quantities.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
         return _handle_scan(state, (found,), context)
     records = [MoveChoice(f"is_{each.kind}", each.key) for each in matches[: quantities.MAX_RECORD_CHOICES]]
     choices = (MoveChoice("amount", part.product, value, part.line), *records)
