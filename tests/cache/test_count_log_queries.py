@@ -15,8 +15,8 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import view
-from aisle.jobs.count.count_state import log_write
 from aisle.jobs.job import Write
+from aisle.jobs.stock_change_writes import log_write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.outbox.operation_state import STATES

@@ -26,9 +26,9 @@ from aisle.contract.answers import answer_schemas
 from aisle.contract.models.stores import StoreCreate
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import ANYTHING
-from aisle.jobs.count.count_state import log_write
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
 from aisle.jobs.row_types import service
+from aisle.jobs.stock_change_writes import log_write
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import session_requests
 from aisle.outbox.local_notes import SAVED_VIEW, save_note

@@ -15,7 +15,7 @@ import pytest
 import aisle
 from aisle.cli import api as api_door
 from aisle.cli import main
-from aisle.cli.serve import _print_tokens
+from aisle.cli.token import _print_tokens
 from aisle.contract.operations import OPERATIONS
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import retention_and_archive

@@ -21,7 +21,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.cli.doctor import host, store_files
+from aisle.cli.doctor import courier_and_link, host
 from aisle.cli.doctor.report import NOTE, OK, WRONG
 from aisle.cli.doctor.service import ServiceCheck, _service_findings, check_clock, check_write_safety
 from aisle.client import Response
@@ -517,9 +517,9 @@ def test_a_courier_that_is_stopped_or_silent_is_no_live_link(
 
 
 def test_without_a_list_of_locks_the_holder_is_looked_for(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_files, "LOCKS_FILE", home.root / "none")
-    assert store_files.is_lock_held(home.lock, os.getpid())
-    assert not store_files.is_lock_held(home.lock, 2**22 + 1)
+    monkeypatch.setattr(courier_and_link, "LOCKS_FILE", home.root / "none")
+    assert courier_and_link.is_lock_held(home.lock, os.getpid())
+    assert not courier_and_link.is_lock_held(home.lock, 2**22 + 1)
 
 
 def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:

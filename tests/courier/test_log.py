@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from aisle.cli.reason_texts import reason_text
-from aisle.jobs.count.count_state import log_write
 from aisle.jobs.job import Write
+from aisle.jobs.stock_change_writes import log_write
 from aisle.jobs.supervisor.order_decisions import CLOSE_LINE, REOPEN_LINE, OrderAction, decide
 from aisle.outbox.session_requests import request_read
 from tests.courier.fake_service import OWN, Fake

@@ -36,7 +36,8 @@ from aisle.jobs.job import (
 from aisle.jobs.list_navigation import scroll_window, with_typed_search
 from aisle.jobs.locations import LocationsJob, LocationsState
 from aisle.jobs.look_up import LookUpJob
-from aisle.jobs.product_details import UNKNOWN_AGE, due_message, parse_nearby, parse_product, seconds_since, store_day
+from aisle.jobs.product_data import parse_nearby, parse_product
+from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
 from aisle.jobs.view import ASK, INFO, WRONG, DetailView, Msg, Verdict, numbered_rows, raw
 from aisle.scan.meaning import (
     DELIVERY,

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import store_time
-from aisle.jobs.product_details import due_message, parse_product, seconds_since, store_day
+from aisle.jobs.product_data import parse_product
+from aisle.jobs.store_time import due_message, seconds_since, store_day
 from aisle.jobs.supervisor.stores import _field_message
 from aisle.settings.time_zone import set_process_zone
 

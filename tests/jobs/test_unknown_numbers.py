@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from aisle.dates import is_date, is_utc_midnight
-from aisle.jobs.quantities import is_too_short_for_code
+from aisle.jobs.quantity_or_record import is_too_short_for_code
 
 CODES = {
     "1": True, "12": True, "123": True, "1234": False, "12345": False, "0": True, "0001": False, "00001": False,

@@ -8,7 +8,7 @@ from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.locations import LocationsJob, LocationsState
 from aisle.jobs.look_up import LookUpJob, LookUpState
 from aisle.jobs.pools import Pool
-from aisle.jobs.product_details import (
+from aisle.jobs.product_data import (
     ExpectedDelivery,
     LocationStock,
     NearbyStock,

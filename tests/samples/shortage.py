@@ -8,7 +8,7 @@ from decimal import Decimal
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.pick.shortage import OrderShortage, ShortageJob, ShortageState
 from aisle.jobs.pick.shortage_choices import OtherLocation, list_choices, parse_reasons
-from aisle.jobs.product_details import ExpectedDelivery, NearbyStock, NearbyStore, PoolStock, Product
+from aisle.jobs.product_data import ExpectedDelivery, NearbyStock, NearbyStore, PoolStock, Product
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.settings import SHORTAGE_REASONS
 

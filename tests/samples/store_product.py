@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.product_details import ExpectedDelivery
+from aisle.jobs.product_data import ExpectedDelivery
 from aisle.jobs.supervisor.store_product import CHART, CONFIRM, VALUE, StoreProductJob, StoreProductState
 from aisle.jobs.supervisor.store_product_fields import parse_store_product
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg

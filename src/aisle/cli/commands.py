@@ -19,7 +19,7 @@ from aisle.safe_text import clean
 
 COMMANDS = {
     "serve": "serve:serve",
-    "token": "serve:token",
+    "token": "token:token",
     "backup": "backup:backup",
     "restore": "backup:restore_backup",
     "load": "load:load_files",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, refused_operations, stored_messages
+from aisle.jobs import quantities, quantity_or_record, refused_operations, stock_change_writes, stored_messages
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.adjust_view import (
     adjust_view,
@@ -40,7 +40,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.pools import POOLS_QUERY, parse_pools
-from aisle.jobs.quantities import name_of
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed_message, undo_verdict
 from aisle.scan.meaning import (
     LOCATION,
@@ -140,7 +140,7 @@ class AdjustJob(Job[AdjustState]):
             case Scan(meanings):
                 return _handle_scan(_clear_question(state), meanings)
             case Quantity(value, code) if state.phase == "quantity":
-                query = quantities.query_by_number(value, code)
+                query = quantity_or_record.query_by_number(value, code)
                 return (
                     Turn(state._replace(looked_up_number=value), (query,))
                     if query
@@ -251,7 +251,7 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
         product = Query("product", "product", {"product_number": meaning.key})
         return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
     if meaning.key != item.product:
-        labels = quantities.distinct_labels(item.label, item.product, meaning)
+        labels = quantity_or_record.distinct_labels(item.label, item.product, meaning)
         return reply(state, WRONG, "adjust.one_at_a_time", **labels)
     if state.phase != "quantity":
         return reply(state, WRONG, "count.answer_first", what=name_of(meaning))
@@ -297,7 +297,7 @@ def _ask_quantity(state: AdjustState, kind: str) -> Result:
     found, value = state.number_match, state.asked_quantity or Decimal(0)
     if found is None:
         return reply(state, kind, "count.confirm_quantity", value=value, label=state.line.label if state.line else "")
-    return Turn(state, (), Verdict(kind, quantities.number_question(found, value, *state.other_matches)))
+    return Turn(state, (), Verdict(kind, quantity_or_record.number_question(found, value, *state.other_matches)))
 
 
 def _add_to_question(state: AdjustState, match: Match) -> Result | None:
@@ -355,10 +355,12 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow
     value, state = state.looked_up_number, state._replace(looked_up_number=None)
     if value is None or state.phase != "quantity":
         return Turn(state)
-    matches = quantities.matches_of_number(rows, value, (LOCATION, PRODUCT))[: quantities.MAX_RECORD_CHOICES]
+    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))[
+        : quantity_or_record.MAX_RECORD_CHOICES
+    ]
     if not matches:
         return _enter_quantity(state, value, context)
-    if quantities.is_likely_number(rows, value):
+    if quantity_or_record.is_likely_number(rows, value):
         if number_choices(state):
             return reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
         return _handle_scan(_clear_question(state), matches[:1])
@@ -447,7 +449,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Re
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
     entry = _log_entry(sent.line, sent.quantity, context)
     entry.update({"reason_code": reason.code, "loss_comment": reason.text})
-    writes = count_state.log_writes([entry], context)
+    writes = stock_change_writes.log_writes([entry], context)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
@@ -456,7 +458,9 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Re
 
 
 def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str = "") -> LogEntry:
-    return count_state.stock_change_entry(line.product, line.location, line.pool, quantity, context, undoes=undoes)
+    return stock_change_writes.stock_change_entry(
+        line.product, line.location, line.pool, quantity, context, undoes=undoes
+    )
 
 
 def _ask_undo(state: AdjustState) -> Result:
@@ -473,7 +477,7 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     undone = state._replace(sent=state.sent[:-1])
     if refused := refused_operations.refused_entry(rows, sent.line.product, sent.at):
         return Turn(undone, (), refused_operations.refusal_verdict(refused))
-    writes = count_state.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
+    writes = stock_change_writes.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
     change = signed_message(-sent.quantity)
     where = stored_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     return Turn(undone, writes, undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))

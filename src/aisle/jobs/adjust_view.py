@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.jobs import pools, quantities
+from aisle.jobs import pools, quantities, quantity_or_record
 from aisle.jobs.adjust_state import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
@@ -106,7 +106,7 @@ def number_matches(state: AdjustState) -> tuple[Match, ...]:
 
 def _number_choice(match: Match) -> Msg:
     if match.kind in UNCOUNTABLE_KINDS:
-        return quantities.other_choice_text(match)
+        return quantity_or_record.other_choice_text(match)
     label = match.label or match.key
     return msg("count.choice_location" if match.kind == LOCATION else "count.choice_product", label=label)
 

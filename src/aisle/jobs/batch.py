@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit
-from aisle.jobs import quantities
+from aisle.jobs import quantities, quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
@@ -16,7 +16,8 @@ from aisle.jobs.list_navigation import turn_page
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
-from aisle.jobs.quantities import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of, to_decimal
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -179,8 +180,8 @@ def _tote_row(letter: str, order: BatchOrder) -> tuple[Msg, ...]:
 
 
 def _choice_text(choice: OfferedChoice) -> Msg:
-    if choice.kind in quantities.RECORD_CHOICES:
-        return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
+    if choice.kind in quantity_or_record.RECORD_CHOICES:
+        return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     return msg(CHOICE_TEXTS[choice.kind], key=int(choice.key) if choice.kind == "many" else choice.key)
 
 

@@ -14,7 +14,7 @@ from aisle.jobs.list_navigation import page_size
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
-from aisle.jobs.quantities import name_of
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders_and_deliveries import OrderRow
 from aisle.jobs.view import (

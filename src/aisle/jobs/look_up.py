@@ -26,7 +26,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
-from aisle.jobs.product_details import (
+from aisle.jobs.product_data import (
     ExpectedDelivery,
     NearbyStock,
     Product,
@@ -35,7 +35,7 @@ from aisle.jobs.product_details import (
     parse_nearby,
     parse_product,
 )
-from aisle.jobs.quantities import name_of
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders_and_deliveries import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import (

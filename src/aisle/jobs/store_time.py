@@ -9,8 +9,11 @@ UTC in any other field is an ordinary time.
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
 
 from aisle.dates import is_date, is_utc_midnight
+from aisle.jobs.job import Json
+from aisle.jobs.view import Msg, msg
 
 _DATE_LENGTH = len("2026-11-27")
 
@@ -88,3 +91,42 @@ def _is_midnight_of_utc(text: str) -> bool:
         return is_utc_midnight(datetime.fromisoformat(text))
     except ValueError:
         return False
+
+
+UNKNOWN_AGE = Decimal(-1)
+
+
+def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
+    """Return a due date in store time, marked if it is past. A day is past when it is over. `is_moment`: the field
+    holds a time, not a day."""
+    moment, present = parse_time(at), parse_time(now)
+    if moment is None or present is None:
+        return msg("moment", at=at)
+    day = None if is_moment and not is_whole_day(at) else named_day(at)
+    is_late = moment < present if day is None else day < present.date()
+    shown = at if day is None else day.isoformat()
+    return msg("moment.late" if is_late else "moment", at=shown)
+
+
+def past_due_message(at: str, now: str) -> Msg:
+    """Return the due date of something done. It is never marked as late."""
+    return due_message(at, now)._replace(id="moment")
+
+
+def store_day(at: str) -> str:
+    """Return the day of a time in the zone of the store; for an invalid time its first ten characters."""
+    day = day_in_store(at)
+    return at[:10] if day is None else day.isoformat()
+
+
+def time_message(at: str, today: str) -> Msg:
+    """Return a past time as a message: only the time if it is `today` (ISO 8601)."""
+    return msg("log.at_time" if store_day(at) == today else "moment", at=at)
+
+
+def seconds_since(moment: Json, now: str) -> Decimal:
+    """Return the seconds between two times (ISO 8601), at least 0; UNKNOWN_AGE if one of them is invalid."""
+    then, present = parse_time(str(moment)), parse_time(now)
+    if then is None or present is None:
+        return UNKNOWN_AGE
+    return Decimal(max(0, int((present - then).total_seconds())))

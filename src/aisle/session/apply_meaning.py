@@ -8,7 +8,7 @@ from typing import Any
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, SignIn, Start, money_message
 from aisle.jobs.list_navigation import PAGE_LETTERS
-from aisle.jobs.quantities import MAX_LIKELY_QUANTITY
+from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.scan.grammar import is_multiplied, normalise_input
 from aisle.scan.gs1_separators import has_separator

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache.reader import CacheReader
-from aisle.jobs import COUNTS_SCANS, quantities
+from aisle.jobs import COUNTS_SCANS, quantities, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.meaning import (
@@ -62,11 +62,11 @@ def _product_of_number(reader: CacheReader, top: StackedJob, meaning: Meaning) -
     if isinstance(meaning, Choice):
         chosen = top.job.product_of_choice(top.state, meaning.number)
         return Scan((chosen,)) if chosen else None
-    query = quantities.query_by_number(meaning.value, meaning.code) if isinstance(meaning, Quantity) else None
+    query = quantity_or_record.query_by_number(meaning.value, meaning.code) if isinstance(meaning, Quantity) else None
     rows = reader.query(query.name, query.args)[0] if query else ()
-    if not isinstance(meaning, Quantity) or not rows or not quantities.is_likely_number(rows, meaning.value):
+    if not isinstance(meaning, Quantity) or not rows or not quantity_or_record.is_likely_number(rows, meaning.value):
         return None
-    found = quantities.best_match(rows, meaning.value, (LOCATION, DELIVERY, PRODUCT))
+    found = quantity_or_record.best_match(rows, meaning.value, (LOCATION, DELIVERY, PRODUCT))
     return Scan((found,)) if found and found.kind == PRODUCT else None
 
 
@@ -192,11 +192,11 @@ def _lacks_quantity(match: Match) -> bool:
 
 def find_number(reader: CacheReader, quantity: Quantity) -> Match | None:
     """Return what in the store has the number that was typed as a quantity, if anything."""
-    query = quantities.query_by_number(quantity.value, quantity.code)
+    query = quantity_or_record.query_by_number(quantity.value, quantity.code)
     if query is None:
         return None
     rows, _ = reader.query(query.name, query.args)
-    return quantities.best_match(rows, quantity.value, ())
+    return quantity_or_record.best_match(rows, quantity.value, ())
 
 
 def quantity_label(scan: Scan) -> str:

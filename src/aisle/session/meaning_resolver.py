@@ -8,7 +8,7 @@ from typing import NamedTuple
 from aisle.barcode_keys import has_valid_check_digit, lookup_keys
 from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS
-from aisle.jobs.quantities import with_distinct_names
+from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, Line

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.jobs import COUNTS_SCANS, quantities
+from aisle.jobs import COUNTS_SCANS, quantities, quantity_or_record
 from aisle.jobs.choice_letters import MAX_CHOICES, YES, assign_letters
-from aisle.jobs.quantities import letter_prompt, other_choice_text
+from aisle.jobs.quantities import letter_prompt
+from aisle.jobs.quantity_or_record import other_choice_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
 from aisle.scan.grammar import is_multiplied
 from aisle.scan.meaning import (
@@ -245,7 +246,7 @@ def without_guess(scan: Scan) -> Scan:
 def _label(scan: Scan) -> Msg | str:
     """Return a meaning in a few characters: goods with their quantity, anything else in words."""
     match = scan.matches[0]
-    return quantities.name_of(match) if match.kind != PRODUCT else ask_measured_quantity.quantity_label(scan)
+    return quantity_or_record.name_of(match) if match.kind != PRODUCT else ask_measured_quantity.quantity_label(scan)
 
 
 def _choice_text(scan: Scan) -> Msg:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from aisle.cli.doctor import host, service, settings, store_files
+from aisle.cli.doctor import courier_and_link, host, service, settings, store_files
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
@@ -62,8 +62,8 @@ def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
         ("settings", settings.check_settings),
         ("token", settings.check_token),
         ("service", service.check_service),
-        ("courier", store_files.check_courier),
-        ("link", store_files.check_link),
+        ("courier", courier_and_link.check_courier),
+        ("link", courier_and_link.check_link),
         ("cache", store_files.check_cache),
         ("outbox", store_files.check_outbox),
         ("journal", store_files.check_journal),

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import quantities
+from aisle.jobs import quantities, quantity_or_record
 from aisle.jobs.count import count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn, reply
-from aisle.jobs.quantities import DROP_QUANTITY, distinct_labels, name_of, to_decimal
+from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
+from aisle.jobs.quantity_or_record import distinct_labels, name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Match, Scan
@@ -217,7 +218,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
 
 def _repeated_question(state: CountState, value: Decimal) -> Msg:
     first, *others = map(_match_of_target, state.choices[1:])
-    return quantities.number_question(first, value, *others)
+    return quantity_or_record.number_question(first, value, *others)
 
 
 def is_plausibility_asked(state: CountState) -> bool:
@@ -377,7 +378,7 @@ def enter_quantity(state: CountState, value: Decimal, code: str, context: Contex
     """Set the quantity, unless the digits are a record's number."""
     if view.open_quantity_line(state) is None:
         return Turn(state)
-    query = quantities.query_by_number(value, code)
+    query = quantity_or_record.query_by_number(value, code)
     return Turn(state._replace(typed_number=value), (query,)) if query else _enter_if_plausible(state, value, context)
 
 
@@ -387,18 +388,20 @@ def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, 
     value, state = state.typed_number, state._replace(typed_number=None)
     if value is None:
         return Turn(state)
-    matches = quantities.matches_of_number(rows, value, (LOCATION, PRODUCT))[: quantities.MAX_RECORD_CHOICES]
+    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))[
+        : quantity_or_record.MAX_RECORD_CHOICES
+    ]
     if not matches:
         return _enter_if_plausible(state, value, context)
     found = matches[0]
-    if quantities.is_likely_number(rows, value):
+    if quantity_or_record.is_likely_number(rows, value):
         return (
             repeat_question(state, Scan((found,)), context)
             if is_quantity_asked(state)
             else handle_scan(state, (found,), context)
         )
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), *map(_target_of_number, matches)))
-    return Turn(state, (), Verdict(ASK, quantities.number_question(found, value, *matches[1:])))
+    return Turn(state, (), Verdict(ASK, quantity_or_record.number_question(found, value, *matches[1:])))
 
 
 def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:

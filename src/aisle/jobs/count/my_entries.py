@@ -5,9 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import stored_messages
+from aisle.jobs import stock_change_writes, stored_messages
 from aisle.jobs.adjust_state import parse_reasons
-from aisle.jobs.count import count_state
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -24,7 +23,8 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
-from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
+from aisle.jobs.quantities import to_decimal, to_decimal_or_none
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log_and_supervisor import MyEntriesRow
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import (
@@ -271,10 +271,10 @@ def _undo(state: MyEntriesState, context: Context) -> Result:
     change, where = signed_message(-_stock_change(entry)), stored_messages.at_location(entry.location)
     done = undo_verdict(msg("my_entries.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    log = count_state.stock_change_entry(
+    log = stock_change_writes.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id
     )
-    return Turn(state, (*count_state.log_writes([log], context), LIST.query(state, context)), done)
+    return Turn(state, (*stock_change_writes.log_writes([log], context), LIST.query(state, context)), done)
 
 
 def _stock_change(entry: Entry) -> Decimal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import quantities
+from aisle.jobs import quantities, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
@@ -125,7 +125,7 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
         return msg("count.choice_not_so_many")
     label = choice.label or choice.key
     if choice.kind in UNCOUNTABLE_KINDS:
-        return quantities.other_choice_text(Match(choice.kind, choice.key, label))
+        return quantity_or_record.other_choice_text(Match(choice.kind, choice.key, label))
     if not is_number:
         return msg("count.choice_next", label=label)
     return (

@@ -11,7 +11,8 @@ from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep
 from aisle.jobs.page_job import Page, PageJob, refuse
-from aisle.jobs.quantities import distinct_labels, to_decimal
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Command, CursorKey, Match
 

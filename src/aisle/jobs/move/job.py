@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, refused_operations
+from aisle.jobs import quantities, quantity_or_record, refused_operations
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -27,7 +27,8 @@ from aisle.jobs.job import (
 from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
 from aisle.jobs.pools import POOLS_QUERY, Pool, parse_pools
-from aisle.jobs.quantities import name_of, to_decimal
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import (
@@ -210,7 +211,7 @@ class MoveJob(Job[MoveState]):
                 return _enter_quantity(state, value, code)
             case Command(letter):
                 return _handle_command(state, letter, context)
-            case UnknownCode(code) if quantities.is_too_short_for_code(code) and state.phase in (
+            case UnknownCode(code) if quantity_or_record.is_too_short_for_code(code) and state.phase in (
                 "from",
                 "take",
                 "load",
@@ -322,7 +323,7 @@ def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
     part = source.open_quantity_goods(state)
     if part is None:
         return Turn(state)
-    query = quantities.query_by_number(value, code)
+    query = quantity_or_record.query_by_number(value, code)
     return Turn(state._replace(looked_up_number=value), (query,)) if query else _set_quantity(state, part, value)
 
 
@@ -334,7 +335,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     state = state._replace(looked_up_number=ZERO)
     if not value or part is None:
         return Turn(state)
-    matches = quantities.matches_of_number(rows, value, MoveJob().prefers(state))
+    matches = quantity_or_record.matches_of_number(rows, value, MoveJob().prefers(state))
     if not matches:
         return _set_quantity(state, part, value)
     found = matches[0]
@@ -342,10 +343,10 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     if source.is_order_asked(state):
         return reply(state, WRONG, "move.answer_first", what=name_of(found))
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
-    is_guess = any(row.get("is_guess") for row in rows) or quantities.are_several_guesses(rows)
-    if quantities.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
+    is_guess = any(row.get("is_guess") for row in rows) or quantity_or_record.are_several_guesses(rows)
+    if quantity_or_record.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
         return _handle_scan(state, (found,), context)
-    records = [MoveChoice(f"is_{each.kind}", each.key) for each in matches[: quantities.MAX_RECORD_CHOICES]]
+    records = [MoveChoice(f"is_{each.kind}", each.key) for each in matches[: quantity_or_record.MAX_RECORD_CHOICES]]
     choices = (MoveChoice("amount", part.product, value, part.line), *records)
     pending = state.pending_scan if keeps_scan else None
     return reply(state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=value)
@@ -442,7 +443,7 @@ def _choose_pool(state: MoveState, pool: Pool) -> Result:
 
 
 def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Result:
-    if choice.kind in quantities.RECORD_CHOICES and state.pending_scan:
+    if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
         return source.ask_again(state, state.pending_scan)
     before, state = state, state._replace(choices=())
     match choice.kind:

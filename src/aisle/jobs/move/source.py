@@ -22,7 +22,8 @@ from aisle.jobs.move.move_state import (
     parse_unlocated_stock,
 )
 from aisle.jobs.pools import pool_message
-from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
+from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
 

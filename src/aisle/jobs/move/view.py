@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import quantities
+from aisle.jobs import quantities, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.move import goods_in_hand, source
 from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
@@ -134,7 +134,7 @@ def choices(state: MoveState) -> tuple[Msg, ...]:
 
 def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
     if choice.kind in ("is_delivery", "is_person"):
-        return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
+        return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     if choice.kind == "over":
         part = source.goods_of_choice(state, choice)
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity, label=part.label if part else choice.key)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs.job import format_number
 from aisle.jobs.pick.pick_state import PickState, find_tote
 from aisle.jobs.pick.stops import PickLine, same_location, sum_in_hand, sum_pieces
 from aisle.jobs.pools import pool_name
 from aisle.jobs.view import Msg, msg
-
-if TYPE_CHECKING:
-    pass
 
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:

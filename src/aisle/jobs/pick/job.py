@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, refused_operations
+from aisle.jobs import quantity_or_record, refused_operations
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -27,17 +27,19 @@ from aisle.jobs.job import (
 from aisle.jobs.pick import (
     goods_in_hand,
     line_actions,
+    location_questions,
     offered_choices,
     order_updates,
     pick_state,
     put_down,
+    rejected_scans,
     take_over,
     view,
 )
-from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
+from aisle.jobs.pick.rejected_scans import reject_input
 from aisle.jobs.pools import LIVE_POOLS_QUERY, parse_pools
-from aisle.jobs.quantities import name_of, with_distinct_names
+from aisle.jobs.quantity_or_record import name_of, with_distinct_names
 from aisle.jobs.shell.note import start_note
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.scan.meaning import (
@@ -65,10 +67,10 @@ ScanTurn = Turn[PickState]
 
 def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) -> ScanTurn:
     """Handle the first match that these orders can use; if none can be used, explain why for the first match."""
-    if offered_choices.product_in_question(state):
-        matches = tuple(each for each in matches if not offered_choices.keeps_question(state, each))
+    if location_questions.product_in_question(state):
+        matches = tuple(each for each in matches if not location_questions.keeps_question(state, each))
         if not matches:
-            return offered_choices.repeat_location_question(state)
+            return location_questions.repeat_location_question(state)
     elif offered_choices.is_about_goods(state):
         in_question = offered_choices.products_of_goods_question(state)
         rejected = matches[0]
@@ -125,10 +127,10 @@ def _usable_products(state: PickState, matches: tuple[Match, ...]) -> list[Match
 def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn:
     if state.phase == "done":
         return put_down.put_down_at(state, match, context)
-    if choice := offered_choices.choice_for_location(state, match.key):
+    if choice := location_questions.choice_for_location(state, match.key):
         return line_actions.pick_at_location(state, choice, context)
-    if offered_choices.product_in_question(state):
-        return offered_choices.query_other_location(state, match)
+    if location_questions.product_in_question(state):
+        return location_questions.query_other_location(state, match)
     code = match.key.casefold()
     here = [index for index, take in enumerate(state.lines) if take.is_open and take.location.casefold() == code]
     if here:
@@ -142,7 +144,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
         return Turn(state)
     if not take.location:
         return reply(state._replace(choices=()), INFO, "pick.no_location", place=match.key, label=take.label)
-    return offered_choices.query_other_location(state, match)
+    return location_questions.query_other_location(state, match)
 
 
 def _scan_order(state: PickState, match: Match) -> ScanTurn:
@@ -153,7 +155,7 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
         return put_down.select_tote(state, tote)
     if state.phase == "done":
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key})),))
-    choices = offered_choices.other_order_choices(state, match.key)
+    choices = rejected_scans.other_order_choices(state, match.key)
     if state.is_batch:
         return reject_input(state, "pick.not_of_batch", *choices, other=match.key)
     return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
@@ -223,7 +225,7 @@ class PickJob(Job[PickState]):
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
         turn = _handle_event(offered_choices.note_untaken(state, event), event, context)
         turn = offered_choices.report_untaken(turn)
-        turn = turn._replace(state=offered_choices.keep_scanned_location(state, turn.state, event))
+        turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))
         turn = take_over.claim_on_first_change(turn, context)
         turn = order_updates.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
         turn = turn._replace(
@@ -337,7 +339,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         ):
             return Turn(state, order_updates.query_orders((key,), refresh=False))
         case Closed("shortage", answer) if answer and answer["kind"] == "found":
-            asked = offered_choices.offer_location(state, str(answer["location"]), int(answer.get("pool") or 0))
+            asked = location_questions.offer_location(state, str(answer["location"]), int(answer.get("pool") or 0))
             return _handle_update(asked, Closed("shortage"), context)
         case Closed("shortage", answer) if answer:
             return _apply_shortage(state, answer, context)
@@ -357,7 +359,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return order_updates.update_order(
                 state, id_.removeprefix(order_updates.ORDER_QUERY_PREFIX), rows[0] if rows else None, context
             )
-        case Rows(offered_choices.NUMBER_QUERY, rows, _) if state.lookup.kind == offered_choices.NUMBER_QUERY:
+        case Rows(rejected_scans.NUMBER_QUERY, rows, _) if state.lookup.kind == rejected_scans.NUMBER_QUERY:
             return _handle_records_by_number(state, rows, context)
         case Rows(kind, rows, _) if kind == state.lookup.kind:
             return _handle_answer(state, kind, rows[0] if rows else {}, context)
@@ -378,9 +380,9 @@ def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
 
 
 def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> Result:
-    if kind == offered_choices.FOREIGN_QUERY:
-        return offered_choices.explain_foreign_product(state, row, context.now)
-    if kind == offered_choices.STOCK_THERE_QUERY:
+    if kind == rejected_scans.FOREIGN_QUERY:
+        return rejected_scans.explain_foreign_product(state, row, context.now)
+    if kind == location_questions.STOCK_THERE_QUERY:
         return line_actions.handle_location_answer(state, row, context)
     if kind == put_down.PICKUPS_QUERY:
         return put_down.offer_pickup_locations(state, row)
@@ -395,13 +397,13 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     state = state._replace(lookup=pick_state.StoreLookup())
     if tote:
         return line_actions.ask_tote_or_quantity(state, value, tote)
-    found = quantities.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
+    found = quantity_or_record.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
     if found and (
-        quantities.is_likely_number(rows, value)
+        quantity_or_record.is_likely_number(rows, value)
         or (
-            value > quantities.MAX_LIKELY_QUANTITY
+            value > quantity_or_record.MAX_LIKELY_QUANTITY
             and _is_ordered_product(state, found[0])
-            and not quantities.are_several_guesses(rows)
+            and not quantity_or_record.are_several_guesses(rows)
         )
     ):
         turn = handle_scan(state._replace(choices=()), found, context)
@@ -411,7 +413,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
             turn = turn._replace(verdict=turn.verdict._replace(text=text))
         return turn
     if (
-        not found and value > quantities.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
+        not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
     ):  # nobody means a quantity this large
         return reject_input(state, "pick.unknown", code=code)
     return line_actions.check_quantity(state, value, found, context)
@@ -453,7 +455,11 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
                 return put_down.select_tote(state, tote)
             if put_down.may_be_location(state, code):
                 return put_down.query_pickup_locations(state, code)
-            id_ = offered_choices.no_quantity_id(state) if quantities.is_too_short_for_code(code) else "pick.unknown"
+            id_ = (
+                rejected_scans.no_quantity_id(state)
+                if quantity_or_record.is_too_short_for_code(code)
+                else "pick.unknown"
+            )
             kept = state if offered_choices.outlasts_unknown_code(state) else state._replace(choices=())
             return reply(kept, WRONG, id_, code=code)
     return Turn(state)
@@ -465,7 +471,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         if state.phase == "wait" and not state.is_batch:
             return Turn(state, (Close(view.leave_verdict(state)),))
         id_ = "pick.not_counted" if state.choices[0].kind == "count" else "pick.dropped"
-        is_asked_where = bool(offered_choices.product_in_question(state))
+        is_asked_where = bool(location_questions.product_in_question(state))
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
         return reply(state._replace(choices=(), is_pack_asked=is_pack_asked), INFO, id_)
     if state.is_pack_asked:
@@ -514,7 +520,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             return put_down.put_down(state, choice.key, context, includes_others=choice.kind == "put_others")
         case "take_rest":
             return line_actions.pick_rest(state, choice.key, context)
-        case offered_choices.PICKED_FROM:
+        case location_questions.PICKED_FROM:
             return line_actions.pick_at_location(state, choice, context)
         case "take_here":
             return line_actions.change_location(state, choice.key, choice.pool)
@@ -531,8 +537,8 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
 
 def _choices_kept(state: PickState, choice: PickChoice) -> tuple[PickChoice, ...]:
     """Return the choices that stay open after this one: a scanned location, unless the choice is about locations."""
-    is_location = choice.kind in (offered_choices.CHANGE_LOCATION, offered_choices.PICKED_FROM)
-    return () if is_location else offered_choices.scanned_locations(state)
+    is_location = choice.kind in (location_questions.CHANGE_LOCATION, location_questions.PICKED_FROM)
+    return () if is_location else location_questions.scanned_locations(state)
 
 
 def _match_of_choice(choice: PickChoice) -> Match:

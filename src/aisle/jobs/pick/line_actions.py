@@ -6,11 +6,17 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import quantities, refused_operations
+from aisle.jobs import quantity_or_record, refused_operations
 from aisle.jobs.count import finish_count
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
-from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, put_down
-from aisle.jobs.pick.offered_choices import reject_input
+from aisle.jobs.pick import (
+    goods_in_hand,
+    location_questions,
+    operations,
+    pick_state,
+    put_down,
+    rejected_scans,
+)
 from aisle.jobs.pick.order_updates import remove_order
 from aisle.jobs.pick.pick_state import (
     PickChoice,
@@ -21,6 +27,7 @@ from aisle.jobs.pick.pick_state import (
     restore_lines,
     restore_sources,
 )
+from aisle.jobs.pick.rejected_scans import reject_input
 from aisle.jobs.pick.stops import PickLine, move_line
 from aisle.jobs.stored_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
@@ -38,14 +45,14 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
     indexes = pick_state.lines_with_product(state, match.key)
     label = match.label or match.key
     if not indexes:
-        return offered_choices.query_foreign_product(state, match)
+        return rejected_scans.query_foreign_product(state, match)
     open_ = pick_state.fillable_lines(state, match.key)
     if not open_:
         return _report_full(state, indexes, match)
     first = state.lines[open_[0]]
     if match.quantity % 1 and not first.allows_decimals:
         return reject_input(state, "pick.whole_number_only", label=label, quantity=match.quantity)
-    if question := offered_choices.ask_location(state, match, open_):
+    if question := location_questions.ask_location(state, match, open_):
         return question
     if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
         return reject_input(
@@ -61,7 +68,7 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
             pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
             PickChoice("take_rest", match.key, quantity=match.quantity),
         )
-        return offered_choices.reject_more_than_rest(at_stop, match.quantity, open_, choice)
+        return rejected_scans.reject_more_than_rest(at_stop, match.quantity, open_, choice)
     return report_picked(state, pick_state.add_over_lines(state, open_, match.quantity), context)
 
 
@@ -69,7 +76,7 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     """Pick the scanned product from the location that was chosen for it."""
     explicit = bool(choice.quantity)
     match = Match(PRODUCT, choice.product, choice.label, choice.quantity or Decimal(1), explicit)
-    turn = pick_product(offered_choices.go_to_chosen_location(state, choice)._replace(choices=()), match, context)
+    turn = pick_product(location_questions.go_to_chosen_location(state, choice)._replace(choices=()), match, context)
     if turn.verdict is None or turn.verdict.kind != GOOD:
         return turn
     return turn._replace(
@@ -80,18 +87,18 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
 def handle_location_answer(state: PickState, row: StockAtLocationRow, context: Context) -> Result:
     """Handle the data of a scanned location that is not the stop's. It answers where goods were picked if their pools
     are allowed; otherwise it may change the stop's location."""
-    if not offered_choices.product_in_question(state):
-        return offered_choices.ask_change_location(state, row)
+    if not location_questions.product_in_question(state):
+        return location_questions.ask_change_location(state, row)
     location = state.lookup.key
-    pool, wrong_pool = offered_choices.allowed_pool(state, row)
+    pool, wrong_pool = location_questions.allowed_pool(state, row)
     state = state._replace(lookup=pick_state.StoreLookup())
     if wrong_pool:
         return Turn(state, (), Verdict(WRONG, wrong_pool))
-    choice = offered_choices.choice_with_location(state, location, pool)
+    choice = location_questions.choice_with_location(state, location, pool)
     return (
         pick_at_location(state._replace(choices=()), choice, context)
         if row.get("pools")
-        else offered_choices.ask_with_location(state, choice)
+        else location_questions.ask_with_location(state, choice)
     )
 
 
@@ -185,8 +192,8 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
     if state.current_line is None:
         return Turn(state)
     return (
-        offered_choices.set_total(state, value)
-        or offered_choices.query_number(state, value, code)
+        location_questions.set_total(state, value)
+        or rejected_scans.query_number(state, value, code)
         or check_quantity(state, value, (), context)
     )
 
@@ -194,11 +201,11 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
 def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], context: Context) -> Result:
     """Set the total, unless it exceeds the ordered quantity or the digits are the number of a record (`matches`)."""
     others = [PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches]
-    if too_many := offered_choices.reject_too_many(state, value, *others):
+    if too_many := rejected_scans.reject_too_many(state, value, *others):
         return too_many
     if matches:
         state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others))
-        return Turn(state_asked, (), Verdict(ASK, quantities.number_question(matches[0], value)))
+        return Turn(state_asked, (), Verdict(ASK, quantity_or_record.number_question(matches[0], value)))
     return _set_checked_quantity(state._replace(choices=()), value, context)
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import stored_messages
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
-from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, take_over
-from aisle.jobs.pick.offered_choices import reject_input
+from aisle.jobs.pick import goods_in_hand, operations, pick_state, rejected_scans, take_over
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
     PickChoice,
@@ -18,6 +17,7 @@ from aisle.jobs.pick.pick_state import (
     UndoStep,
     add_undo_step,
 )
+from aisle.jobs.pick.rejected_scans import reject_input
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import GOOD, INFO, Verdict, msg, undo_verdict
 from aisle.scan.meaning import Match
@@ -53,7 +53,7 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     )
     if location.casefold() in map(str.casefold, sources):
         return _ask_source_location(state, location)
-    return offered_choices.query_store(state, offered_choices.LOCATION_QUERY, match, location_code=location)
+    return rejected_scans.query_store(state, rejected_scans.LOCATION_QUERY, match, location_code=location)
 
 
 def may_be_location(state: PickState, code: str) -> bool:

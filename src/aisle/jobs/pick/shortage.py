@@ -34,7 +34,7 @@ from aisle.jobs.pick.shortage_choices import (
     parse_reasons,
     reasons_for_location,
 )
-from aisle.jobs.product_details import (
+from aisle.jobs.product_data import (
     ExpectedDelivery,
     NearbyStock,
     Product,
@@ -42,7 +42,8 @@ from aisle.jobs.product_details import (
     parse_nearby,
     parse_product,
 )
-from aisle.jobs.quantities import distinct_labels, to_decimal
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.view import (
     ASK,
     BACK,

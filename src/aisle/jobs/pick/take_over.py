@@ -25,8 +25,8 @@ from aisle.jobs.pick.pick_state import (
     add_undo_step,
 )
 from aisle.jobs.pick.stops import sum_own_in_hand
-from aisle.jobs.product_details import store_day, time_message
 from aisle.jobs.quantities import order_progress, to_decimal
+from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 

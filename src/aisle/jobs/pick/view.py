@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import quantities, stored_messages
+from aisle.jobs import quantities, quantity_or_record, stored_messages
 from aisle.jobs.job import money_message
-from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state, take_over
+from aisle.jobs.pick import goods_in_hand, location_questions, offered_choices, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
 from aisle.jobs.pools import pool_name
@@ -283,13 +283,13 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind in ("is_order", "is_reference"):
         return msg("move.choice_is_order", order=choice.key)
     if choice.kind in ("is_delivery", "is_person"):
-        return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
-    if choice.kind in quantities.RECORD_CHOICES:
+        return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
+    if choice.kind in quantity_or_record.RECORD_CHOICES:
         return msg(
             "count.choice_location" if choice.kind == "is_location" else "count.choice_product",
             label=choice.label or choice.key,
         )
-    if choice.kind == offered_choices.PICKED_FROM:
+    if choice.kind == location_questions.PICKED_FROM:
         return msg("pick.choice_picked_at", place=choice.key)
     if choice.kind == "set":
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity)

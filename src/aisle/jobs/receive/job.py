@@ -7,7 +7,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import list_navigation, quantities, refused_operations
+from aisle.jobs import list_navigation, quantities, quantity_or_record, refused_operations
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -28,7 +28,8 @@ from aisle.jobs.job import (
     Write,
     reply,
 )
-from aisle.jobs.quantities import name_of, to_decimal
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive import goods_in_hand, view
 from aisle.jobs.receive.goods_in_hand import LOG_OPERATION
 from aisle.jobs.receive.receive_state import (
@@ -492,10 +493,10 @@ def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: 
         return goods_in_hand.repeat_question(state, None, context)
     if goods_in_hand.is_number_asked(state):
         return reply(state, WRONG, "count.unknown", code=code)  # the question stays on the page
-    is_quantity = quantities.is_too_short_for_code(code) or quantities.has_decimal_point(code)
+    is_quantity = quantity_or_record.is_too_short_for_code(code) or quantity_or_record.has_decimal_point(code)
     if state.phase in ("lines", "check", "leave") and is_quantity:
         return reply(state, WRONG, "input.no_choice", text=code)
-    if state.delivery_number and state.phase == "goods" and quantities.is_too_short_for_code(code):
+    if state.delivery_number and state.phase == "goods" and quantity_or_record.is_too_short_for_code(code):
         return reply(state, WRONG, "pick.no_quantity", code=code)
     if state.delivery_number:
         choices = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
@@ -509,7 +510,7 @@ def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: 
 
 
 def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Context) -> Result:
-    query = quantities.query_by_number(value, code)
+    query = quantity_or_record.query_by_number(value, code)
     if query is None:
         return goods_in_hand.enter_quantity(state, value, context)
     return Turn(state._replace(looked_up_number=value), (query,))
@@ -518,14 +519,14 @@ def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Con
 def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number; without one they are a quantity, otherwise ask."""
     value, state = state.looked_up_number, state._replace(looked_up_number=ZERO)
-    matches = quantities.matches_of_number(rows, value, (LOCATION, DELIVERY, PRODUCT))
+    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, DELIVERY, PRODUCT))
     if not matches or goods_in_hand.open_quantity_goods(state) is None:
         return goods_in_hand.enter_quantity(state, value, context)
-    if quantities.is_likely_number(rows, value):
+    if quantity_or_record.is_likely_number(rows, value):
         return _handle_scan(state, matches[:1], context)
     records = [
         ReceiveChoice(f"is_{each.kind}", each.key, label=each.key if each.kind == ORDER else each.label or each.key)
-        for each in matches[: quantities.MAX_RECORD_CHOICES]
+        for each in matches[: quantity_or_record.MAX_RECORD_CHOICES]
     ]
     choices = (ReceiveChoice("amount", quantity=value), *records)
     state_asked = state._replace(choices=choices, phase="goods")
@@ -555,7 +556,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
     if choice.kind == "amount":
         return goods_in_hand.enter_quantity(state, choice.quantity, context)
     before, state = state, state._replace(choices=())
-    if choice.kind in quantities.RECORD_CHOICES and state.pending_scan:
+    if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
         return goods_in_hand.ask_again(state, context)
     match choice.kind:
         case "open" | "switch":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import list_navigation, quantities
+from aisle.jobs import list_navigation, quantities, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.receive import goods_in_hand
 from aisle.jobs.receive.receive_state import (
@@ -140,7 +140,7 @@ def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
 
 def _choice_text(choice: ReceiveChoice) -> Msg:
     if choice.kind in ("is_order", "is_reference", "is_person"):
-        return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
+        return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     return msg(
         CHOICE_TEXTS[choice.kind],
         delivery=choice.key,

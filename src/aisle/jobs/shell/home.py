@@ -27,9 +27,9 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.product_details import due_message, store_day, time_message
 from aisle.jobs.quantities import order_progress, to_decimal
 from aisle.jobs.shell import sign_in
+from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import (
     DELIVERY,

@@ -8,7 +8,8 @@ from unicodedata import category
 
 from aisle.barcode_keys import has_valid_check_digit, normalise_code
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn, reply
-from aisle.jobs.quantities import name_of, to_decimal
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
 from aisle.scan.qr_payloads import is_qr_payload

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_page import ListPage, next_of
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.quantities import name_of
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state import DeliveryLine, ListedDelivery, parse_delivery_line, parse_delivery_row
 from aisle.jobs.receive.view import (
     DELIVERY_HEADS,

@@ -10,7 +10,7 @@ from aisle.jobs import claims, stored_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_navigation import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.quantities import not_an_order
+from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES

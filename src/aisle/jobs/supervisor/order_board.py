@@ -12,7 +12,7 @@ from aisle.jobs import claims, list_navigation
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_page import Column, ListPage, next_of
 from aisle.jobs.page_job import Action, refuse
-from aisle.jobs.quantities import not_an_order
+from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.supervisor.order import OrderState, order_pane
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (

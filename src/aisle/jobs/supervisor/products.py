@@ -10,8 +10,9 @@ from aisle.jobs.list_navigation import not_found_message, product_prompt
 from aisle.jobs.list_page import Column, SearchPage, next_of
 from aisle.jobs.look_up import code_rows
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.product_details import Product, parse_product
-from aisle.jobs.quantities import name_of, to_decimal
+from aisle.jobs.product_data import Product, parse_product
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
 from aisle.jobs.supervisor.resource_fields import YES_NO, Cells, field_name, field_rows, format_field, free_field_rows
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw

@@ -15,8 +15,8 @@ from aisle.jobs import choice_letters
 from aisle.jobs.job import Args, Context, Effect, Event, Json, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.look_up import delivery_rows, estimate, with_age
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
-from aisle.jobs.product_details import ExpectedDelivery, parse_expected_deliveries
-from aisle.jobs.quantities import name_of
+from aisle.jobs.product_data import ExpectedDelivery, parse_expected_deliveries
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import PendingChangeRow
 from aisle.jobs.supervisor.store_product_fields import (
     CODES,

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, format_number, money_message
-from aisle.jobs.product_details import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
+from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.view import Msg, msg, raw
 

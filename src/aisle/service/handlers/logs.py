@@ -16,6 +16,7 @@ from aisle.service.db.queries import Query, filter_query, merge_queries, page_qu
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stores as store_sql
+from aisle.service.domain.closed_recounts import close_recounts, find_fulfilled_recounts
 from aisle.service.domain.counts_and_adjustments import (
     AdjustmentKind,
     CountDifference,
@@ -26,7 +27,7 @@ from aisle.service.domain.counts_and_adjustments import (
 )
 from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, pick_members, quoted
 from aisle.service.domain.ledger import Ledger
-from aisle.service.domain.log_entries import LogEntry, LogWriter, close_recounts, find_fulfilled_recounts
+from aisle.service.domain.log_entries import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool

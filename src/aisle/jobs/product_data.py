@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.barcode_keys import split_codes
 from aisle.jobs import quantities, store_time
-from aisle.jobs.job import Json, format_number
+from aisle.jobs.job import format_number
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.view import Msg, msg
+from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
+from aisle.jobs.view import Msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
     from aisle.jobs.row_types.products import NextDeliveriesRow, ProductRow, SurroundingRow
-
-UNKNOWN_AGE = Decimal(-1)
 
 
 class PoolStock(NamedTuple):
@@ -209,39 +208,3 @@ def parse_expected_deliveries(rows: Iterable[NextDeliveriesRow], now: str) -> tu
         )
         for row in rows
     )
-
-
-def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
-    """Return a due date in store time, marked if it is past. A day is past when it is over. `is_moment`: the field
-    holds a time, not a day."""
-    moment, present = store_time.parse_time(at), store_time.parse_time(now)
-    if moment is None or present is None:
-        return msg("moment", at=at)
-    day = None if is_moment and not store_time.is_whole_day(at) else store_time.named_day(at)
-    is_late = moment < present if day is None else day < present.date()
-    shown = at if day is None else day.isoformat()
-    return msg("moment.late" if is_late else "moment", at=shown)
-
-
-def past_due_message(at: str, now: str) -> Msg:
-    """Return the due date of something done. It is never marked as late."""
-    return due_message(at, now)._replace(id="moment")
-
-
-def store_day(at: str) -> str:
-    """Return the day of a time in the zone of the store; for an invalid time its first ten characters."""
-    day = store_time.day_in_store(at)
-    return at[:10] if day is None else day.isoformat()
-
-
-def time_message(at: str, today: str) -> Msg:
-    """Return a past time as a message: only the time if it is `today` (ISO 8601)."""
-    return msg("log.at_time" if store_day(at) == today else "moment", at=at)
-
-
-def seconds_since(moment: Json, now: str) -> Decimal:
-    """Return the seconds between two times (ISO 8601), at least 0; UNKNOWN_AGE if one of them is invalid."""
-    then, present = store_time.parse_time(str(moment)), store_time.parse_time(now)
-    if then is None or present is None:
-        return UNKNOWN_AGE
-    return Decimal(max(0, int((present - then).total_seconds())))

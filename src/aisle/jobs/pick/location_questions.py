@@ -1,0 +1,290 @@
+"""Questions about locations during a pick: where the goods were picked, and whether a stop is picked elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs.job import Event, Turn, reply
+from aisle.jobs.pick import pick_state
+from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup, moved_stop_step
+from aisle.jobs.pick.rejected_scans import Result, query_store, reject_input
+from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
+from aisle.jobs.pools import pool_name
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
+from aisle.scan.meaning import LOCATION, PRODUCT, Back, Match, Scan
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.locations import StockAtLocationRow
+
+PICKED_FROM = "taken_at"
+"""Kind of the choices that name the location where goods were picked."""
+
+CHANGE_LOCATION = "take_here"
+"""Kind of the choice to pick the stop from another location, which was scanned."""
+LocationPool = tuple[str, int]
+"""Location and the stock pool that goods come from there; 0 if the pool is unknown."""
+
+
+def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> Turn[PickState] | None:
+    """Ask where the goods were picked; return None if only one location is possible. `open_lines` are the indexes of
+    the lines that the goods fill."""
+    first = state.lines[open_lines[0]]
+    if not first.location or (state.verifies_locations and not _is_location_unknown(state, first)):
+        return None
+    locations = _possible_locations(state, first)
+    if len(locations) < 2:
+        return None
+    quantity = _scanned_quantity(state, match, first)
+    label = match.label or first.label
+    choices = tuple(
+        PickChoice(PICKED_FROM, location, label, pool, quantity, product=first.product) for location, pool in locations
+    )
+    text = (
+        msg("pick.which_location", label=label, quantity=quantity)
+        if quantity
+        else msg("pick.weigh_which_location", label=label)
+    )
+    return Turn(state._replace(choices=choices, is_pack_asked=not quantity), (), Verdict(ASK, text))
+
+
+def product_in_question(state: PickState) -> str:
+    """Return the product whose location is asked for; empty if none."""
+    return next((choice.product for choice in state.choices if choice.kind == PICKED_FROM), "")
+
+
+def scanned_locations(state: PickState) -> tuple[PickChoice, ...]:
+    """Return the choice to pick at another location that was scanned."""
+    return tuple(choice for choice in state.choices if choice.kind == CHANGE_LOCATION)
+
+
+def offer_location(state: PickState, location: str, pool: int) -> PickState:
+    """Offer another location that was scanned, so that it is asked where the next goods were picked."""
+    if state.current_line is None or not state.current_line.location:
+        return state
+    return state._replace(choices=(PickChoice(CHANGE_LOCATION, location, pool=pool),))
+
+
+def keep_scanned_location(before: PickState, state: PickState, event: Event) -> PickState:
+    """Keep the offer of a scanned location until goods come, the stop changes, or its own location is scanned."""
+    held, take, now = scanned_locations(before), before.current_line, state.current_line
+    if not held or take is None or now is None or isinstance(event, Back) or product_in_question(state):
+        return state
+    is_at_stop = isinstance(event, Scan) and any(
+        each.kind == LOCATION and same_location(each.key, take.location) for each in event.matches
+    )
+    is_picked = any(line.picked != old.picked for line, old in zip(state.lines, before.lines, strict=False))
+    if is_at_stop or is_picked or take.stop_key != now.stop_key or scanned_locations(state):
+        return state
+    return state._replace(choices=(*state.choices, *held))
+
+
+def keeps_question(state: PickState, match: Match) -> bool:
+    """Return True if a scan does not answer the location question: it is neither that product nor a location."""
+    product = product_in_question(state)
+    return bool(product) and match.kind != LOCATION and (match.kind, match.key) != (PRODUCT, product)
+
+
+def repeat_location_question(state: PickState) -> Turn[PickState]:
+    """Repeat the location question, because another input came."""
+    label = next(choice.label for choice in state.choices if choice.kind == PICKED_FROM)
+    return reply(state, WRONG, "pick.location_first", label=label)
+
+
+def choice_for_location(state: PickState, location: str) -> PickChoice | None:
+    """Return the choice that a scan of this location selects."""
+    return next(
+        (choice for choice in state.choices if choice.kind == PICKED_FROM and same_location(choice.key, location)), None
+    )
+
+
+def choice_with_location(state: PickState, location: str, pool: int) -> PickChoice:
+    """Return the choice of a location that was not among those offered."""
+    choice = next(choice for choice in state.choices if choice.kind == PICKED_FROM)
+    return choice._replace(key=location, pool=pool)
+
+
+def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
+    """Ask where the goods were picked, with this location added to the choices."""
+    text = msg("pick.which_location", label=choice.label, quantity=choice.quantity)
+    if not choice.quantity:
+        text = msg("pick.weigh_which_location", label=choice.label)
+    return Turn(state._replace(choices=(*state.choices, choice)), (), Verdict(ASK, text))
+
+
+def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
+    """Keep the typed total in the choices while the location is asked for; return None if it is not asked for."""
+    choices = _location_choices(state)
+    if not choices:
+        return None
+    if state.is_pack_asked:
+        kept = tuple(choice._replace(quantity=value) for choice in choices)
+        return reply(state._replace(choices=kept), ASK, "pick.which_location", label=choices[0].label, quantity=value)
+    quantities = [_quantity_there(state, choice, value) for choice in choices]
+    label = choices[0].label
+    if not all(quantities):
+        verdict = Verdict(WRONG, msg("pick.location_first_number", value=value, label=label))
+        return Turn(state, (), verdict)
+    kept = tuple(choice._replace(quantity=rest) for choice, rest in zip(choices, quantities, strict=True))
+    verdict = Verdict(ASK, msg("pick.total_which_location", total=value, label=label))
+    return Turn(state._replace(choices=kept), (), verdict)
+
+
+def _location_choices(state: PickState) -> list[PickChoice]:
+    """Return the choices that name a location. The offer to pick at a scanned location is also a choice between two:
+    the stop's location and the scanned one."""
+    choices = [choice for choice in state.choices if choice.kind == PICKED_FROM]
+    scanned = next((choice for choice in state.choices if choice.kind == CHANGE_LOCATION), None)
+    take = state.current_line
+    if choices or scanned is None or take is None:
+        return choices
+    choice = PickChoice(PICKED_FROM, take.location, take.label, take.pool, product=take.product)
+    return [choice, choice._replace(key=scanned.key, pool=scanned.pool)]
+
+
+def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Decimal:
+    """Return the quantity picked at the choice's location if the total is `value`; 0 if that is impossible."""
+    lines = [index for index in pick_state.lines_with_product(state, choice.product) if state.lines[index].is_open]
+    index = next(
+        (each for each in lines if same_location(state.lines[each].location, choice.key)), next(iter(lines), -1)
+    )
+    if index < 0:
+        return Decimal(0)
+    done, of, _ = pick_state.sum_lines(state.lines[each] for each in pick_state.lines_of_stop(state, index))
+    is_whole = state.lines[index].allows_decimals or not value % 1
+    return value - done if is_whole and done < value <= of else Decimal(0)
+
+
+def _is_location_unknown(state: PickState, line: PickLine) -> bool:
+    """Return True if two locations were scanned and the picker has not said which one the goods came from."""
+    if product_in_question(state) == line.product:
+        return True
+    is_asked = any(choice.kind == CHANGE_LOCATION for choice in state.choices)
+    return is_asked and same_location(state.location, line.location)
+
+
+def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
+    """Go to the stop of these goods at the chosen location, moving the stop there if necessary."""
+    state = state._replace(location=choice.key) if state.verifies_locations else state
+    lines = [index for index in pick_state.lines_with_product(state, choice.product) if state.lines[index].is_open]
+    if not lines:
+        return state
+    at_location = [index for index in lines if same_location(state.lines[index].location, choice.key)]
+    if at_location:
+        return pick_state.go_to_line(state, at_location[0])
+    index = lines[0]
+    stop = [each for each in pick_state.lines_of_stop(state, index) if state.lines[each].is_open]
+    line = state.lines[index].order, state.lines[index].line
+    takes = list(state.lines)
+    for each in stop:
+        takes[each] = takes[each]._replace(location=choice.key, pool=choice.pool or takes[each].pool, barred_pools=())
+    state = pick_state.add_undo_step(state._replace(choices=()), moved_stop_step(state.lines[each] for each in stop))
+    moved = pick_state.with_lines(state, takes)._replace(location=state.location)
+    return pick_state.go_to_line(
+        moved, next(at for at, take in enumerate(moved.lines) if (take.order, take.line) == line)
+    )
+
+
+def _scanned_quantity(state: PickState, match: Match, line: PickLine) -> Decimal:
+    if line.allows_decimals and not match.is_explicit:
+        return Decimal(0)
+    before = next(
+        (choice.quantity for choice in state.choices if choice.kind == PICKED_FROM and choice.product == line.product),
+        Decimal(0),
+    )
+    return before + match.quantity
+
+
+def _possible_locations(state: PickState, line: PickLine) -> list[LocationPool]:
+    """Return the locations that the goods may come from: that on the screen first, then those of the walk."""
+    takes = [take for take in state.lines if take.product == line.product]
+    stop = state.current_line
+    candidates: list[LocationPool] = []
+    scanned = [(choice.key, choice.pool) for choice in state.choices if choice.kind == CHANGE_LOCATION]
+    if stop and stop.product == line.product:
+        candidates = [(stop.location, stop.pool), *(scanned if stop.location else ())]
+    elif stop and stop.location and (scanned or not same_location(stop.location, line.location)):
+        candidates = [location for take in takes if take.is_open for location in _locations_of_line(state, take)]
+        scanned = [(location, _stocked_pool(line, location) or line.pool) for location, _ in scanned]
+        candidates = [*_current_location(state, stop, line), *candidates, *scanned]
+    offered = [
+        (choice.key, choice.pool)
+        for choice in state.choices
+        if choice.kind == PICKED_FROM and choice.product == line.product
+    ]
+    return _distinct_locations([*offered, *candidates])
+
+
+def _locations_of_line(state: PickState, line: PickLine) -> list[LocationPool]:
+    """Return the current location of a line, then the locations it had before it was moved."""
+    earlier = [
+        (source.location, source.pool)
+        for step in reversed(state.history)
+        for source in step.sources_before
+        if (source.order, source.line) == (line.order, line.line) and source.location
+    ]
+    return [(line.location, line.pool), *earlier]
+
+
+def _current_location(state: PickState, stop: PickLine, line: PickLine) -> list[LocationPool]:
+    """Return the location on the screen if it was scanned or has stock of the product; otherwise nothing."""
+    stocked_pool = _stocked_pool(line, stop.location)
+    if stocked_pool is None and not same_location(state.location, stop.location):
+        return []
+    return [(stop.location, stocked_pool or line.pool)]
+
+
+def _stocked_pool(line: PickLine, location: str) -> int | None:
+    """Return an allowed pool of the line's stock at a location, 0 if it is unknown; None without such stock."""
+    return next((pool for stocked, pool in line.stocked_locations if same_location(stocked, location)), None)
+
+
+def _distinct_locations(locations: Iterable[LocationPool]) -> list[LocationPool]:
+    by_code: dict[str, LocationPool] = {}
+    for location, pool in locations:
+        if location:
+            by_code.setdefault(location.casefold(), (location, pool))
+    return list(by_code.values())
+
+
+STOCK_THERE_QUERY = "stock_at_location"
+
+
+def query_other_location(state: PickState, match: Match) -> Result:
+    """Query the stock at a location that is not the stop's; its pools decide if the stop may be picked there."""
+    take = state.current_line
+    assert take is not None
+    product = product_in_question(state)
+    turn = query_store(state, STOCK_THERE_QUERY, match, product_number=product or take.product, location_code=match.key)
+    return turn._replace(state=turn.state._replace(choices=state.choices)) if product else turn
+
+
+def ask_change_location(state: PickState, row: StockAtLocationRow) -> Result:
+    """Ask if the stop shall be picked at the scanned location; refuse if its pools are not allowed."""
+    take, location = state.current_line, state.lookup.key
+    if take is None:
+        return Turn(state._replace(lookup=StoreLookup()))
+    pool, wrong_pool = allowed_pool(state, row)
+    state = state._replace(lookup=StoreLookup())
+    if wrong_pool:
+        return Turn(state._replace(choices=(PickChoice("look_up", take.product),)), (), Verdict(ASK, wrong_pool))
+    choice = PickChoice(CHANGE_LOCATION, location, pool=pool)
+    return reject_input(state, "pick.wrong_location", choice, scanned=location, wanted=take.location, label=take.label)
+
+
+def allowed_pool(state: PickState, row: StockAtLocationRow) -> tuple[int, Msg | None]:
+    """Return the pool of the goods at the queried location, or 0 and the reason why no pool is allowed."""
+    product = product_in_question(state)
+    take = next((each for each in state.lines if each.product == product and each.is_open), state.current_line)
+    assert take is not None
+    stock = row.get("pools") or {}
+    stocked = sorted(int(pool) for pool, quantity in stock.items() if to_decimal(quantity) > 0)
+    if not is_pool_allowed(take.pools, stock):
+        args = {
+            "pool": pool_name(state.pools, *stocked),
+            "allowed": pool_name(state.pools, *take.pools),
+        }
+        return 0, msg("pick.wrong_pool", place=state.lookup.key, label=take.label, **args)
+    return next((pool for pool in (take.pool, *take.pools) if pool in stocked), take.pool), None

@@ -1,0 +1,139 @@
+"""Judgement whether a typed number is a quantity or the number of a record, and the question about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs.job import Query
+from aisle.jobs.view import Msg, msg, raw
+from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.locations import RecordsByNumberRow
+
+MIN_RECORD_NUMBER = Decimal(10)
+"""Smallest number read as that of an order or badge. Most quantities have one digit, and these records are of hardly
+any use where one is open: of one digit only what is scanned there is asked about (products, locations, deliveries)."""
+
+MAX_LIKELY_QUANTITY = Decimal(9999)
+"""Largest likely quantity. A greater number that is known to the store names a record: labels have such codes."""
+MAX_RECORD_CHOICES = 8
+"""Most records with the typed digits that are offered beside the quantity."""
+
+RECORD_CHOICES = ("is_product", "is_location", "is_delivery", "is_order", "is_reference", "is_person")
+"""Kinds of choices that read digits as the number of a record."""
+MAX_QUANTITY_DIGITS = 3
+"""Most digits of an unknown number that is taken for a quantity. Orders have four digits."""
+
+
+def is_too_short_for_code(code: str) -> bool:
+    """Return True if digits, also with a decimal point, are too few for a code: a quantity was typed where none is
+    expected."""
+    whole, _, part = code.replace(",", ".").partition(".")
+    digits = whole + part
+    return digits.isdecimal() and digits.isascii() and len(digits) <= MAX_QUANTITY_DIGITS
+
+
+def has_decimal_point(code: str) -> bool:
+    """Return True if digits have a decimal point or comma among them, as a quantity has."""
+    digits = code.replace(",", ".").replace(".", "", 1)
+    return digits != code and digits.isdecimal() and digits.isascii()
+
+
+def query_by_number(value: Decimal, code: str) -> Query | None:
+    """Return the query for records with this number, or None if it can only be a quantity. `code` is the number as
+    typed (`007`, `2.5`) if the value does not say it; a product of numbers (`3*4`) is no code."""
+    if not value or not (has_decimal_point(code) or code.isdigit() if code else value == value.to_integral_value()):
+        return None
+    return Query("records_by_number", "records_by_number", {"code": code or f"{value.to_integral_value():f}"})
+
+
+def best_match(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[str, ...]) -> Match | None:
+    """Return the best record with this number, from rows of the query `records_by_number`; `kinds` are best first."""
+    return next(iter(matches_of_number(rows, value, kinds)), None)
+
+
+def is_likely_number(rows: Iterable[RecordsByNumberRow], value: Decimal) -> bool:
+    """Return True if known digits are certainly a number: too large for a quantity, and no match is a guess. `rows` are
+    those of the query `records_by_number`."""
+    listed = tuple(rows)
+    is_guess = any(row.get("is_guess") for row in listed) or are_several_guesses(listed)
+    return value > MAX_LIKELY_QUANTITY and not is_guess
+
+
+def are_several_guesses(rows: Iterable[RecordsByNumberRow]) -> bool:
+    """Return True if digits fit several records with other leading zeros, none of them exactly. Goods and locations
+    come before orders, as for a scan (`resolve`)."""
+    names = [(row["kind"], row["key"]) for row in rows if row.get("has_other_zeros")]
+    usable = [name for name in names if name[0] in (PRODUCT, LOCATION)] or names
+    return len(set(usable)) > 1
+
+
+def matches_of_number(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
+    """Return all records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
+    found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
+    found = [each for each in found if may_be_number_of(each.kind, value)]
+    orders = {each.key for each in found if each.kind == ORDER}
+    found = [each for each in found if each.kind != REFERENCE or each.key not in orders]
+    order = {kind: rank for rank, kind in enumerate(kinds)}
+    return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))
+
+
+def may_be_number_of(kind: str, value: Decimal) -> bool:
+    """Return True if digits of this value may mean a record of that kind."""
+    return value >= MIN_RECORD_NUMBER or kind in (LOCATION, DELIVERY, PRODUCT)
+
+
+def number_question(match: Match, value: Decimal, *others: Match) -> Msg:
+    """Return the question whether digits are a quantity or name this record, or one of several."""
+    if others:
+        return msg("move.number_of", quantity=value)
+    if match.kind == ORDER:
+        return msg("count.number_of_order", value=value, what=match.key)
+    if match.kind in (PRODUCT, LOCATION):
+        id_ = "count.number_of_product" if match.kind == PRODUCT else "count.number_of_location"
+        return msg(id_, value=value, what=match.label or match.key)
+    return msg("count.number_of_other", value=value, what=name_of(match))
+
+
+def other_choice_text(match: Match) -> Msg:
+    """Return the text of the choice that digits name a record this page cannot use. They then have no effect."""
+    if match.kind == ORDER:
+        return msg("count.choice_order", label=match.key)
+    return msg("count.choice_other", what=name_of(match))
+
+
+def name_of(match: Match) -> Msg:
+    """Return a record in words: `order 4101`, `the badge of Petra Oakes`; a product by its name alone."""
+    if match.kind in (ORDER, REFERENCE):
+        return msg("record_name.order", what=match.key)
+    if match.kind == LOCATION:
+        return msg("record_name.location", what=match.key)
+    if match.kind == DELIVERY:
+        return msg("record_name.delivery", what=match.key)
+    label = match.label or match.key
+    return msg("record_name.person", what=label) if match.kind == PERSON else raw(label)
+
+
+def not_an_order(match: Match) -> Msg:
+    """Return the refusal of a record where an order is scanned."""
+    if match.kind == PERSON:
+        return msg("orders.is_person", name=match.label or match.key)
+    return msg("batch.not_this", what=name_of(match))
+
+
+def distinct_labels(label: str, product: str, scanned: Match) -> dict[str, str]:
+    """Return the names of a product and of what was scanned (`label`, `what`); equal ones with their numbers."""
+    what = scanned.label or scanned.key
+    if label == what and product != scanned.key:
+        return {"label": f"{label} {product}", "what": f"{what} {scanned.key}"}
+    return {"label": label, "what": what}
+
+
+def with_distinct_names(products: Sequence[Match]) -> Sequence[Match]:
+    """Return the products with distinct labels. If two share a name, all get their number added."""
+    if len({each.label for each in products}) == len(products):
+        return products
+    return [each._replace(label=f"{each.label} {each.key}".strip()) for each in products]
