@@ -17,8 +17,8 @@ from aisle.cli.reason_texts import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
+from aisle.courier.push.adapt_or_refuse import adapt_to_lines, needs_adapting
 from aisle.courier.push.body_and_headers import request_body, request_headers
-from aisle.courier.push.pre_push_checks import adapt_to_lines, needs_adapting
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write

@@ -19,7 +19,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import open_outbox
-from aisle.session.notifications import REPLACE_COURIER_S, Notifications
+from aisle.session.courier_subscription import REPLACE_COURIER_S, Notifications
 from tests.clock import Clock
 from tests.host.child_process import Child, running
 

@@ -10,7 +10,7 @@ import pytest
 from aisle.contract.operations import OPERATIONS
 from aisle.service.auth.tokens import create_token, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.operation_context import Role
 from tests.service.world import World, store_body

@@ -7,7 +7,7 @@ import jsonschema
 from aisle.contract.answers import answer_schemas, shape_schema
 from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.operations import OPERATIONS
-from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.http.request_parsing import parse_body

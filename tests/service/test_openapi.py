@@ -15,7 +15,7 @@ from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.operations import OPERATIONS, Operation
 from aisle.contract.wire import build_path, encode_json, encode_query
 from aisle.service.errors import STATUS_TITLES
-from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM
 from aisle.service.http.docs_and_health import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document

@@ -24,7 +24,7 @@ from aisle.service.db.statements import changes, people_and_tokens, stored_answe
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.statements import stores as store_sql
 from aisle.service.errors import Refusal, to_json_bytes
-from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS, Handler
 from aisle.service.http import endpoint
 from aisle.service.operation_context import CHAIN, Context, OperationCall, Principal, Store

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from aisle.contract.operations import OPERATIONS
-from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document
 from aisle.service.options import ServiceOptions

@@ -20,7 +20,7 @@ import pytest
 import aisle
 from aisle.courier.link_state import LinkState
 from aisle.courier.outcome_messages import reason_of
-from aisle.courier.push.pre_push_checks import StaleOperation
+from aisle.courier.push.adapt_or_refuse import StaleOperation
 from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.stored_messages import store_message as kept
@@ -41,7 +41,7 @@ OPERATORS = {
     "courier/leader.py": "why a courier leaves, in its log",
     "courier/push/decide_arrival.py": "a table for whoever reads the code",
     "host/courier_monitor.py": "written into the courier's log",
-    "host/file_system.py": "what aisle doctor says, and a StorageError",
+    "host/database_folder.py": "what aisle doctor says, and a StorageError",
     "host/database.py": "what a StorageError says; sessions go by its trouble",
     "host/deleted_file_recovery.py": "what a StorageError says; sessions go by its trouble",
 }

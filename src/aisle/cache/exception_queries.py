@@ -18,7 +18,7 @@ from aisle.cache.difference_and_loss_writer import difference_of_count, entry_pr
 from aisle.cache.log_queries import undone_locally
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
-from aisle.cache.order_history_queries import last_events
+from aisle.cache.order_event_queries import last_events
 from aisle.cache.order_overlay import Row
 from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_queries import announces_features, person_name

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import apsw
 
 from aisle.cache.claim_queries import add_batch_pickers, add_claims, add_priority
-from aisle.cache.order_history_queries import last_events
+from aisle.cache.order_event_queries import last_events
 from aisle.cache.order_overlay import Row, is_line_complete
 from aisle.cache.order_queries import add_pieces
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines

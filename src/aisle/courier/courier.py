@@ -26,10 +26,10 @@ from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.push.adapt_or_refuse import PrePushChecks
 from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.lookup import Lookup
-from aisle.courier.push.pre_push_checks import PrePushChecks
 from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.user_tokens import TokenStore

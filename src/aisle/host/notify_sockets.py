@@ -24,7 +24,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from aisle.errors import StorageError
-from aisle.host.file_system import lock_folder, make_private_folder
+from aisle.host.database_folder import lock_folder, make_private_folder
 from aisle.host.store_folder import StoreFolder
 
 MAX_SOCKET_PATH = 107

@@ -30,9 +30,9 @@ from aisle.session.input_batch import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumbe
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names, meaning_of_key
 from aisle.session.pin_required import PinCheck
+from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
-from aisle.session.typed_line import TypedLine, typed_text_dropped
 from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.pin_required import PinCheck
+from aisle.session.question_or_multiplier import PendingQuestion, choice_question, without_guess
 from aisle.session.scanned_serials import as_repeated
 from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection

@@ -15,8 +15,8 @@ from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
-from aisle.session.pending_question import NO_QUESTION
 from aisle.session.pin_required import PinCheck
+from aisle.session.question_or_multiplier import NO_QUESTION
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.unit_of_work import UnsentSecrets

@@ -10,10 +10,10 @@ from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.screen_size import Terminal
+from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.typed_line import TypedLine
 from aisle.session.verdicts import Verdicts
 
 

@@ -38,9 +38,9 @@ from aisle.session.ask_measured_quantity import find_number, quantity_with_unit,
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob, receiving_job
+from aisle.session.stale_typed_text import has_changed_meaning
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.typed_line import has_changed_meaning
 
 MIN_CODE_DIGITS = 6
 """Digits of the shortest code of digits alone (UPC-E); fewer are a number."""

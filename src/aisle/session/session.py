@@ -54,6 +54,7 @@ from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_required import PinCheck
 from aisle.session.poll_changes import ChangePoller
 from aisle.session.screen_size import ScreenSize, Terminal
+from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import (
@@ -64,7 +65,6 @@ from aisle.session.terminal_settings import (
     StoreAccess,
     profile_from_settings,
 )
-from aisle.session.typed_line import TypedLine
 from aisle.session.verdicts import Verdicts, error_message
 from aisle.settings import LoadedSettings, Settings
 

@@ -13,8 +13,8 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue
+from aisle.session.courier_subscription import Notifications
 from aisle.session.job_stack import JobStack
-from aisle.session.notifications import Notifications
 from aisle.session.terminal_settings import ProfileInForce, StoreAccess
 from aisle.session.unit_of_work import UnitOfWork
 

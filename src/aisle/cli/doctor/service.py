@@ -16,7 +16,7 @@ from aisle.cli.reason_texts import list_name, reason_text
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client import Client, Response
 from aisle.client.errors import ClientError, TransportError, message_of
-from aisle.courier.one_row_requests import CHECKED_LISTS, ONE_ROW_REQUESTS, list_error
+from aisle.courier.list_probe import CHECKED_LISTS, ONE_ROW_REQUESTS, list_error
 from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError

@@ -13,7 +13,7 @@ from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import unread_reason
-from aisle.courier.pull.list_reads import LOG_LIST
+from aisle.courier.pull.log_and_small_lists import LOG_LIST
 from aisle.courier.pull.read_backs import PendingReadBacks
 from aisle.courier.pull.single_reads import ReadOvertaken, SingleReads
 from aisle.courier.schedule import ListBackoffs, backoff_s

@@ -26,10 +26,10 @@ from aisle.client.errors import (
 from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_segment
+from aisle.courier.list_probe import CHECKED_LISTS, request_one_row
 from aisle.courier.notify import notification_topics
-from aisle.courier.one_row_requests import CHECKED_LISTS, request_one_row
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.pull.list_reads import AssignmentReader, LogReader, RecountReader, StoreReader
+from aisle.courier.pull.log_and_small_lists import AssignmentReader, LogReader, RecountReader, StoreReader
 from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics_to_reread import (

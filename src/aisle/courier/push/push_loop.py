@@ -18,6 +18,7 @@ from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.link_state import LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
+from aisle.courier.push.adapt_or_refuse import AdaptedOperation, StaleOperation
 from aisle.courier.push.body_and_headers import (
     PushSettings,
     is_extension,
@@ -26,14 +27,13 @@ from aisle.courier.push.body_and_headers import (
     send_extension,
 )
 from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
-from aisle.courier.push.judge_response import (
+from aisle.courier.push.doubtful_responses import (
     RequestResult,
     is_about_key,
     is_empty_success,
     is_from_intermediary,
     lacks_service_mark,
 )
-from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.schedule import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.courier.service_features import Features

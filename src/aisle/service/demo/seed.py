@@ -13,7 +13,7 @@ from aisle.service.auth.tokens import add_token, authorize_store, mark_revoked
 from aisle.service.db.database import Transaction
 from aisle.service.db.statements import people_and_tokens
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.deliveries import create_store_deliveries
+from aisle.service.handlers.deliveries_and_receipts import create_store_deliveries
 from aisle.service.handlers.locations import write_locations
 from aisle.service.handlers.logs import create_store_product_logs, review_logs
 from aisle.service.handlers.movements import create_movement

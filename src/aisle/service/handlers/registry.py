@@ -1,7 +1,7 @@
 """Registry of the operations: handler, roles and limits of each, and the stores that it locks.
 
-A writer waits only for writers of the same stores. `HANDLERS` has the operations of the contract; those of `extensions`
-carry their own.
+A writer waits only for writers of the same stores. `HANDLERS` has the operations of the contract; those of
+`extension_table` carry their own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from aisle.contract.operations import Param
 from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
-    deliveries,
+    deliveries_and_receipts,
     goods_to_move,
     locations,
     logs,
@@ -105,11 +105,11 @@ HANDLERS: dict[str, Handler] = {
     "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
     "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES),
     "create-store-products": _integration_handler(store_products.create_store_products),
-    "list-deliveries": Handler(deliveries.list_deliveries),
-    "create-store-deliveries": _integration_handler(deliveries.create_store_deliveries),
-    "create-multi-store-deliveries": _integration_handler(deliveries.create_multi_store_deliveries),
-    "list-receipts": Handler(deliveries.list_receipts),
-    "list-store-receipts": Handler(deliveries.list_store_receipts),
+    "list-deliveries": Handler(deliveries_and_receipts.list_deliveries),
+    "create-store-deliveries": _integration_handler(deliveries_and_receipts.create_store_deliveries),
+    "create-multi-store-deliveries": _integration_handler(deliveries_and_receipts.create_multi_store_deliveries),
+    "list-receipts": Handler(deliveries_and_receipts.list_receipts),
+    "list-store-receipts": Handler(deliveries_and_receipts.list_store_receipts),
     "list-locations": Handler(locations.list_locations),
     "list-location-products": Handler(locations.list_location_products),
     "list-store-product-logs": Handler(logs.list_store_product_logs),

@@ -37,7 +37,7 @@ from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
 from aisle.service.db.database import Database, Transaction
 from aisle.service.db.statements import people_and_tokens
-from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.http.json_logging import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 

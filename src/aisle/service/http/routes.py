@@ -14,7 +14,7 @@ from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import StorageError
 from aisle.service.errors import Refusal
-from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS, OperationResult, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint, refusal_response, result_response

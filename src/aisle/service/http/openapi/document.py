@@ -26,7 +26,7 @@ from aisle.contract.operations import Operation as Row
 from aisle.contract.wire import pool_fields
 from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
-from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import MAX_COUNTED, SCROLL_PARAM
 from aisle.service.handlers.registry import ServedOperation
 from aisle.service.http.request_parsing import (

@@ -1,4 +1,4 @@
-"""Checks of files and file systems: where a database may lie, who owns its folder, who has it locked.
+"""Folder of a database: where it may lie, who owns it, its lock, and who has a file in it locked.
 
 SQLite's WAL needs shared memory of one host, and a guarded database needs a disk.
 """

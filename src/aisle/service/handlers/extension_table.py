@@ -1,4 +1,4 @@
-"""Extensions of the interface: locations, people, recounts, changes and more (README: Extensions).
+"""Table of the extensions of the interface: locations, people, recounts, changes and more (README: Extensions).
 
 They are declared like operations of the contract, so that routes, validation and the OpenAPI document have one source.
 """
@@ -24,8 +24,8 @@ from aisle.contract.models.extension_bodies import (
 from aisle.contract.operations import parse_param, path_params
 from aisle.service.handlers import people_and_tokens as people
 from aisle.service.handlers.audit import list_audit, list_chain_audit
-from aisle.service.handlers.changes import list_changes, list_unknown_keys
-from aisle.service.handlers.deliveries import mark_deliveries
+from aisle.service.handlers.changes_and_lost_writes import list_changes, list_unknown_keys
+from aisle.service.handlers.deliveries_and_receipts import mark_deliveries
 from aisle.service.handlers.goods_to_move import list_assignments, list_put_backs
 from aisle.service.handlers.locations import write_locations
 from aisle.service.handlers.logs import retrieve_log_entry, retrieve_store, review_logs
