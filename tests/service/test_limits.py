@@ -23,6 +23,7 @@ from aisle.errors import UsageError
 from aisle.service.errors import Refusal
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
+from aisle.service.http.rate_limiter import RateLimiter
 from aisle.service.http.request_parsing import MOST_BODY_BYTES
 from aisle.service.http.server import ServerOptions, run_server
 from aisle.service.http.validation import MAX_CODE_LENGTH, MAX_ITEMS
@@ -30,7 +31,6 @@ from aisle.service.options import (
     MAX_HEADER_BYTES,
     MAX_HEADERS,
     MAX_QUERY_BYTES,
-    RateLimiter,
     RateLimits,
     ServiceOptions,
 )

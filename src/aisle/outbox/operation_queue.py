@@ -129,6 +129,7 @@ _MOVE_DEPENDENCY = "UPDATE operation SET depends_on = ? WHERE depends_on = ? AND
 _READY = """
 SELECT n, op_id FROM ready WHERE not_before <= ? AND principal IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?
 """
+"""The view `ready` (`outbox_schema`) has the first operation of each lane."""
 _MAX_CHECKED = 50
 """Greatest number of sendable operations that are checked."""
 

@@ -97,7 +97,7 @@ class Try(NamedTuple):
 
 
 class FailedAttempts:
-    """Failed attempts by address, against guessing with many people. The service locks a single person.
+    """Failed attempts by address, against guessing with many people. The service locks a person (`auth.pins`).
 
     An attempt counts as failed from its start, so that simultaneous attempts have the same limit as sequential ones.
     """

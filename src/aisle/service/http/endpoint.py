@@ -45,8 +45,9 @@ from aisle.service.http import request_parsing
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
+from aisle.service.http.rate_limiter import RateLimiter
 from aisle.service.operation_context import Context, OperationCall, Principal
-from aisle.service.options import RateLimiter, ServiceOptions
+from aisle.service.options import ServiceOptions
 
 log = logging.getLogger("aisle.service")
 
