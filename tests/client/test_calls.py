@@ -15,7 +15,7 @@ from aisle.contract.models.orders_and_deliveries import (
     CustomerOrderLineCreate,
     CustomerOrdersRequest,
 )
-from aisle.contract.models.stock import MovementEnd, MovementItem
+from aisle.contract.models.products_and_stock import MovementEnd, MovementItem
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import ContractError
 from tests.client.recording_service import Service, reply

@@ -10,7 +10,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from aisle.contract.models import body_adapter
-from aisle.contract.models.stock import (
+from aisle.contract.models.products_and_stock import (
     MovementItem,
 )
 from aisle.contract.models.stores import StoreCreate

@@ -25,8 +25,7 @@ from aisle.client.load.records import BadRows, Record, open_tables, read_records
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport
 from aisle.client.load.sender import TARGETS
 from aisle.contract.models.orders_and_deliveries import CustomerOrderCreate, StoreDeliveryCreate
-from aisle.contract.models.products import ProductWrite
-from aisle.contract.models.stock import StoreProductLogCreate
+from aisle.contract.models.products_and_stock import ProductWrite, StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.contract.operations import OPERATIONS
 from tests.run_length import tries

@@ -21,8 +21,7 @@ from aisle.barcode_keys import (
     lookup_keys,
     shorten_upc_a,
 )
-from aisle.scan.gs1 import Gs1Data, may_be_gs1, parse_element_strings, parse_message
-from aisle.scan.gs1_separators import GROUP_SEPARATOR
+from aisle.scan.gs1 import GROUP_SEPARATOR, Gs1Data, may_be_gs1, parse_element_strings, parse_message
 from aisle.scan.in_store_codes import InStoreCode, compile_patterns, parse_in_store_code
 from aisle.scan.meaning import Measure
 

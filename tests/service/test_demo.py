@@ -17,8 +17,12 @@ from aisle.contract.models.orders_and_deliveries import (
     CustomerOrderUpdateRequest,
     StoreDeliveryCreate,
 )
-from aisle.contract.models.products import ProductWrite
-from aisle.contract.models.stock import MovementItem, StoreProductCreate, StoreProductLogCreate
+from aisle.contract.models.products_and_stock import (
+    MovementItem,
+    ProductWrite,
+    StoreProductCreate,
+    StoreProductLogCreate,
+)
 from aisle.contract.models.stores import StoreCreate
 from aisle.service.auth import pins
 from aisle.service.demo.seed import (

@@ -8,7 +8,7 @@ import apsw
 
 from aisle.cache.field_parsing import FLAG_BITS
 from aisle.cache.product_queries import MAX_HITS, query_product, search_products, search_within
-from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.row_values import (
     QueryResult,
     SortKey,

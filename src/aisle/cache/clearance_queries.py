@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from aisle.cache.location_queries import count_tags, locations_with_tag
-from aisle.cache.order_overlay import Overlay, Row, is_included
+from aisle.cache.order_overlay import Overlay, is_included
 from aisle.cache.people_queries import load_person_rights, person_name
-from aisle.cache.query_context import QueryContext, declare_query
-from aisle.cache.row_values import QueryResult, held_locations, parse_row, window_bounds
+from aisle.cache.query_registry import QueryContext, declare_query
+from aisle.cache.row_values import QueryResult, Row, held_locations, parse_row, window_bounds
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args

@@ -15,10 +15,10 @@ import apsw
 
 from aisle.cache import delivery_writer
 from aisle.cache.delivery_writer import NO_DATE, STATUS_RECEIVED, is_line_received
-from aisle.cache.order_overlay import Row, is_included
+from aisle.cache.order_overlay import is_included
 from aisle.cache.overlay_index import REFERENCE_FIELD, OverlayIndex
-from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.row_values import QueryResult, SortKey, parse_row, read_merged_window, read_window, window_bounds
+from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.row_values import QueryResult, Row, SortKey, parse_row, read_merged_window, read_window, window_bounds
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args

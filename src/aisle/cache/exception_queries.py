@@ -19,13 +19,13 @@ from aisle.cache.log_queries import undone_locally
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_overlay import Row
 from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_queries import announces_features, person_name
 from aisle.cache.price import prices_of
-from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import (
     QueryResult,
+    Row,
     SortKey,
     iso_time,
     parse_row,

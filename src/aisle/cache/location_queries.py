@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from aisle.cache.locations_in_walk_order import LocationStep
-from aisle.cache.order_overlay import Row, orders_of_operation
-from aisle.cache.query_context import QueryContext, declare_query, topics_of_list, topics_of_rows, whole_topics
+from aisle.cache.order_overlay import orders_of_operation
+from aisle.cache.query_registry import QueryContext, declare_query, topics_of_list, topics_of_rows, whole_topics
 from aisle.cache.row_values import (
     QueryResult,
+    Row,
     entry_quantity,
     load_walk_orders,
     parse_row,

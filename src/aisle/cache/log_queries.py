@@ -17,10 +17,9 @@ import apsw
 from aisle.cache.difference_and_loss_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
-from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import names_by_user
-from aisle.cache.query_context import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, WindowRows, parse_row, product_names, round_sum, window_bounds
+from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.row_values import QueryResult, Row, WindowRows, parse_row, product_names, round_sum, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time

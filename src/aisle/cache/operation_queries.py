@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.claim_queries import add_picker_names
-from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import person_name
-from aisle.cache.query_context import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, entry_quantity, product_names, window_bounds
+from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.row_values import QueryResult, Row, entry_quantity, product_names, window_bounds
 from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST

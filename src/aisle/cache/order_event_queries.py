@@ -12,7 +12,7 @@ import apsw
 from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_queries import names_by_user
-from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult, parse_row, product_names, window_bounds
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX

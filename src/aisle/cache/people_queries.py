@@ -9,7 +9,7 @@ import apsw
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache.code_queries import find_candidates
-from aisle.cache.query_context import QueryContext, declare_query, whole_topics
+from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX

@@ -15,12 +15,11 @@ import apsw
 
 from aisle.cache.location_queries import count_tags, lines_read_times, tagged_locations
 from aisle.cache.locations_in_walk_order import WalkOrder
-from aisle.cache.order_overlay import Row
 from aisle.cache.order_queries import orders_with_product
 from aisle.cache.people_queries import announced_features
 from aisle.cache.product_queries import query_product
-from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.row_values import QueryResult, location_entries, parse_row, pool_quantities
+from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.row_values import QueryResult, Row, location_entries, parse_row, pool_quantities
 from aisle.cache.stock_overlay import apply_to_held
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json

@@ -23,11 +23,11 @@ from aisle.cache.delivery_queries import (
 from aisle.cache.delivery_writer import DeliveryLine
 from aisle.cache.goods_in_hand_queries import product_in_hand
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import announces_features, load_person_rights, names_by_user
-from aisle.cache.query_context import QueryContext, declare_query, topic_of, topics_of_rows, whole_topics
+from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_rows, whole_topics
 from aisle.cache.row_values import (
     QueryResult,
+    Row,
     WindowRows,
     iso_time,
     load_walk_orders,

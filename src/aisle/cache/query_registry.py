@@ -1,16 +1,141 @@
-"""Queries by name: the module of each, which is loaded with the first of its queries.
+"""Registry of a session's queries: their declaration, the context that they read from, and the module of each.
 
+A query is a function (context, arguments) that returns rows of a type of aisle.jobs.row_types. `declare_query` gives it
+its name, its arguments (`first` and `size` are the window) and the topics whose change would change its answer.
 Queries that the session answers itself: aisle.session.answer_job_queries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
 
-from aisle.cache.query_context import DECLARED, DeclaredQuery
-from aisle.host.notify_sockets import ANYTHING
+import apsw
+
+from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache
+from aisle.cache.order_overlay import Overlay
+from aisle.cache.overlay_index import OverlayIndex
+from aisle.cache.pending_order_states import ListChange, PendingOrderStates
+from aisle.cache.stock_overlay import StockOverlay
+from aisle.host.database import fetch
+from aisle.host.notify_sockets import ANYTHING, format_topic
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Json
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class QueryContext:
+    """Connections that queries read from, and what they have computed before."""
+
+    def __init__(self, store_folder: StoreFolder, outbox: apsw.Connection) -> None:
+        self.store_folder = store_folder
+        self.outbox = outbox
+        self.pools: Mapping[int, str] = {}
+        """Names of the configured stock pools; empty for those that the store names."""
+        self.overlay = Overlay(outbox)
+        self.stock_overlay = StockOverlay(self.overlay)
+        self._kept: dict[type, Any] = {}
+
+    def use_cache(self, cache: apsw.Connection) -> None:
+        """Read from another cache from now on."""
+        self.cache = cache
+        self._list_change: tuple[tuple[int, ...], ListChange] | None = None
+        self._order_states, self._walk_orders = PendingOrderStates(), WalkOrderCache()
+
+    @property
+    def pending_orders(self) -> OverlayIndex:
+        """Index of pending operations by order, oldest first."""
+        return self.overlay.by_order()
+
+    @property
+    def pending_products(self) -> OverlayIndex:
+        """Index of pending operations by product, oldest first."""
+        return self.stock_overlay.by_product()
+
+    @property
+    def cache_version(self) -> int:
+        """Number that changes when another process has written to the cache."""
+        return int(fetch(self.cache, "PRAGMA data_version")[0][0])
+
+    def keep(self, kind: type[T]) -> T:
+        """Return the one object of this type that a query keeps between its calls."""
+        if kind not in self._kept:
+            self._kept[kind] = kind()
+        found: T = self._kept[kind]
+        return found
+
+    def closed_orders(self, orders: Iterable[str]) -> set[str]:
+        """Return those of these orders that were rejected or finished here."""
+        states = self._order_states.states_of(self.cache, self.pending_orders, orders)
+        return {number for number, state in states.items() if state.is_closed}
+
+    def list_change(self) -> ListChange:
+        """Return the change of the list of open orders by pending operations, computed only if something was written.
+
+        A search asks for the list at every key.
+        """
+        stamp = (*self.overlay.revision(), self.cache_version)
+        if self._list_change is None or self._list_change[0] != stamp:
+            self._list_change = stamp, self._order_states.list_change(self.cache, self.pending_orders, stamp[-1])
+        return self._list_change[1]
+
+    def walk_order(self) -> WalkOrder:
+        """Return the locations in walking order."""
+        return self._walk_orders.current(self.cache, self.cache_version)
+
+
+TopicsOf = Callable[[Args, Sequence[Json]], Iterable[str]]
+"""Function that returns the topics of an answer from its arguments and rows."""
+
+
+def whole_topics(*topics: str) -> TopicsOf:
+    """Return these topics. None: an answer to one input, or of data without a topic."""
+    return lambda _args, _rows: topics
+
+
+def topic_of(topic: str, field: str, *more: str) -> TopicsOf:
+    """Return the topic of the one object named by this argument, all objects of the topic without it; and `more`."""
+    return lambda args, _rows: (format_topic(topic, str(args.get(field) or "")), *more)
+
+
+def topics_of_list(topic: str, field: str) -> TopicsOf:
+    """Return the topics of the objects listed by this argument."""
+    return lambda args, _rows: [format_topic(topic, str(each)) for each in args.get(field) or ()]
+
+
+def topics_of_rows(topic: str, field: str) -> TopicsOf:
+    """Return the topics of the objects in the rows; the whole topic if there are no rows."""
+    return lambda _args, rows: [format_topic(topic, str(row.get(field) or "")) for row in rows] or [topic]
+
+
+class DeclaredQuery(NamedTuple):
+    """One query."""
+
+    arguments: str
+    """Names of its arguments."""
+    topics_of: TopicsOf
+    read: Callable[[QueryContext, Args], Any]
+
+
+DECLARED: dict[str, DeclaredQuery] = {}
+"""Queries of the modules loaded so far, by name."""
+
+
+_ANY_TOPIC = whole_topics(ANYTHING)
+
+
+def declare_query(name: str, arguments: str, topics_of: TopicsOf = _ANY_TOPIC) -> Callable[[F], F]:
+    """Declare the decorated function as the query of this name. By default any change may concern its answer."""
+
+    def declare(read: F) -> F:
+        DECLARED[name] = DeclaredQuery(arguments, topics_of, read)
+        return read
+
+    return declare
+
 
 _QUERIES_BY_MODULE = {
     "chain_catalogue_queries": ("catalogue", "catalogue_page", "facets"),

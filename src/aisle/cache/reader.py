@@ -15,8 +15,7 @@ import apsw
 from aisle.cache import price
 from aisle.cache.cache_file import empty_cache, open_cache
 from aisle.cache.code_queries import find_candidates
-from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import find_query
+from aisle.cache.query_registry import QueryContext, find_query
 from aisle.cache.row_values import QueryResult, WindowRows
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.store_queries import missing_lists, unread_lists

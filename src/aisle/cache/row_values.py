@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import apsw
 
-from aisle.cache.order_overlay import Row
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities import to_decimal
@@ -26,6 +25,9 @@ from aisle.search_text import natural_key
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders_and_deliveries import LocatedRow, LocationStockRow, PutDownRow
     from aisle.jobs.row_types.service import Number
+
+Row = dict[str, Json]
+"""Object of the service as stored. It may lack any field of the interface and have others."""
 
 L = TypeVar("L", bound="LocatedRow")
 R = TypeVar("R")

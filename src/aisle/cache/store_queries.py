@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
-from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import load_person_rights
-from aisle.cache.query_context import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.row_values import (
     QueryResult,
+    Row,
     WindowRows,
     iso_time,
     parse_row,

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 
 from aisle.cache.order_board_queries import OrderBoard
-from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import names_by_user, person_name
-from aisle.cache.query_context import QueryContext, declare_query
-from aisle.cache.row_values import QueryResult
+from aisle.cache.query_registry import QueryContext, declare_query
+from aisle.cache.row_values import QueryResult, Row
 from aisle.cache.store_queries import missing_lists, unread_lists
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time

@@ -19,7 +19,7 @@ from aisle.scan.escape_sequences import (
     is_key,
     possible_prefix_of,
 )
-from aisle.scan.gs1_separators import F8_SEQUENCE, GROUP_SEPARATOR, KEY_MARK, begins_gs1_message
+from aisle.scan.gs1 import F8_SEQUENCE, GROUP_SEPARATOR, KEY_MARK, begins_gs1_message
 from aisle.scan.inputs import (
     LONG_PAUSE_S,
     SAME_SCAN_S,

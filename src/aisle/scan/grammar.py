@@ -18,7 +18,7 @@ from aisle.barcode_keys import (
     zero_forms,
 )
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
-from aisle.scan.gs1_separators import KEY_MARK, begins_gs1_message
+from aisle.scan.gs1 import KEY_MARK, begins_gs1_message
 from aisle.scan.meaning import (
     CONTROL_INSIDE,
     EXTRA_SIGNS,

@@ -11,7 +11,7 @@ from aisle.jobs.list_navigation import PAGE_LETTERS
 from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.scan.grammar import is_multiplied, normalise_input
-from aisle.scan.gs1_separators import has_separator
+from aisle.scan.gs1 import has_separator
 from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.scan.meaning import (
     LOCATION,

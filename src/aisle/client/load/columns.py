@@ -21,14 +21,14 @@ from aisle.contract.models.orders_and_deliveries import (
     StoreDeliveryCreate,
     StoreDeliveryLineCreate,
 )
-from aisle.contract.models.products import (
+from aisle.contract.models.products_and_stock import (
     ProductAttributes,
     ProductDiscountPrice,
     ProductFreeFieldCreate,
     ProductPrice,
     ProductWrite,
+    StoreProductCreate,
 )
-from aisle.contract.models.stock import StoreProductCreate
 from aisle.contract.models.stores import StoreCreate
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)

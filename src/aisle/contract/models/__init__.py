@@ -29,10 +29,10 @@ __all__ = [
 _MODULES = {
     "Customer orders": "orders_and_deliveries",
     "Deliveries": "orders_and_deliveries",
-    "Movement": "stock",
-    "Products": "products",
-    "Store product logs": "stock",
-    "Store products": "stock",
+    "Movement": "products_and_stock",
+    "Products": "products_and_stock",
+    "Store product logs": "products_and_stock",
+    "Store products": "products_and_stock",
     "Stores": "stores",
 }
 """Modules with the bodies of each area of the interface."""

@@ -21,8 +21,7 @@ from aisle.contract.models.orders_and_deliveries import (
     MultiStoreDeliveryCreate,
     StoreDeliveryCreate,
 )
-from aisle.contract.models.products import ProductWrite
-from aisle.contract.models.stock import StoreProductLogCreate
+from aisle.contract.models.products_and_stock import ProductWrite, StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.contract.operations import Operation
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters
@@ -19,9 +18,6 @@ from aisle.jobs.pick.pick_state import PickChoice, PickState
 from aisle.jobs.pick.stops import PickLine
 from aisle.jobs.view import ASK, WRONG, msg
 from aisle.scan.meaning import Command, Match, Quantity, Scan, UnknownCode
-
-if TYPE_CHECKING:
-    pass
 
 ASSIGNED_CHOICES = ("take_in", "later")
 """Kinds of choices offered when a supervisor has assigned an order to this picker."""

@@ -26,8 +26,7 @@ from aisle.jobs.view import (
 from aisle.safe_text import to_ascii
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, parse_aim_prefix
-from aisle.scan.gs1 import gs1_fault, may_be_gs1, parse_message
-from aisle.scan.gs1_separators import GROUP_SEPARATOR
+from aisle.scan.gs1 import GROUP_SEPARATOR, gs1_fault, may_be_gs1, parse_message
 from aisle.scan.keyboard_layouts import is_garbled
 from aisle.scan.meaning import (
     LOCATION,
