@@ -162,7 +162,7 @@ def test_what_the_service_refused_is_there_again(store: Store) -> None:
 def test_who_is_at_it_on_this_host_is_named(store: Store) -> None:
     store.cache.write_assignments([assignment(1)])
     store.cache.write_people([service_rows.person("U2", "Ben")])
-    store.journal.begin_session("S1", terminal="dock", store=STORE, user="U2", version="1", pid=os.getpid())
+    store.journal.sessions.begin_session("S1", terminal="dock", store=STORE, user="U2", version="1", pid=os.getpid())
     author, held = Author(STORE, "U2", terminal="dock"), (("J1", (f"{ASSIGNMENT_PREFIX}1",)),)
     store.journal.commit(JournalBatch("S1", "dock", author, opened=(NewJob("J1", "move", 5),), orders_in_work=held))
     assert [(row["taken_user"], row["taken_by"]) for row in store.ask("assignments")] == [("U2", "Ben")]

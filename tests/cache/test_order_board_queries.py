@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from aisle.cache.order_board_queries import BoardFilter, BoardList
-from aisle.cache.order_overlay import load_order_header
+from aisle.cache.overlaid_order import load_order_header
 from aisle.cache.query_registry import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter

@@ -106,8 +106,8 @@ def test_nobody_looks_through_all_sessions_or_all_that_waits(
     reads.query("orders", {})
     reads.query("unconfirmed", {})
     journal = Journal(outbox_db)
-    journal.running_sessions()
-    journal.is_terminal_in_use("elsewhere")
+    journal.sessions.running_sessions()
+    journal.sessions.is_terminal_in_use("elsewhere")
     outbox_db.trace_v2(0, None)
     queries = [sql for sql in asked if re.search(r"FROM (session|operation)\b", sql)]
     assert len([sql for sql in queries if "FROM session" in sql]) >= 3

@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache import order_overlay, pending_order_states
+from aisle.cache import overlaid_order, pending_order_states
 from aisle.cache.order_overlay import Overlay, apply_to_order
 from aisle.cache.reader import CacheReader
 from aisle.cache.row_values import Row
@@ -336,7 +336,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(str(header["order_number"]))
         apply_to_order(header, lines, operations, began)
 
-    monkeypatch.setattr(order_overlay, "apply_to_order", noted)
+    monkeypatch.setattr(overlaid_order, "apply_to_order", noted)
     return found
 
 
@@ -392,7 +392,7 @@ def test_who_changes_a_row_changes_it_for_nobody_else(
 def test_authorization_cache_is_bounded(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(order_overlay, "MAX_KEPT_ORDERS", 3)
+    monkeypatch.setattr(overlaid_order, "MAX_KEPT_ORDERS", 3)
     put_orders(cache, *(service_rows.order(each, service_rows.line(1)) for each in ORDERS_OPEN))
     for number in ORDERS_OPEN:
         _pick(outbox_db, number, {1: 0})
@@ -400,4 +400,4 @@ def test_authorization_cache_is_bounded(
         rows, total = reads.query("orders", {"size": len(ORDERS_OPEN)})
         assert total == len(ORDERS_OPEN)
         assert [row["order_number"] for row in rows] == ORDERS_OPEN
-    assert len(reads.context.keep(order_overlay.OverlaidOrders)) <= 3
+    assert len(reads.context.keep(overlaid_order.OverlaidOrders)) <= 3

@@ -198,10 +198,10 @@ def test_the_terminals_of_this_host(store: Store) -> None:
     journal = Journal(store.outbox, clock=clock)
     import os
 
-    journal.begin_session("S1", terminal="dock", store=STORE, user="U1", version="1", pid=os.getpid())
-    journal.begin_session("S2", terminal="desk", store=STORE, user="U2", version="1", pid=os.getpid())
-    journal.begin_session("S3", terminal="gone", store=STORE, user="U2", version="1", pid=os.getpid())
-    journal.end_session("S3")
+    journal.sessions.begin_session("S1", terminal="dock", store=STORE, user="U1", version="1", pid=os.getpid())
+    journal.sessions.begin_session("S2", terminal="desk", store=STORE, user="U2", version="1", pid=os.getpid())
+    journal.sessions.begin_session("S3", terminal="gone", store=STORE, user="U2", version="1", pid=os.getpid())
+    journal.sessions.end_session("S3")
     clock.pass_(60)
     author = Author(STORE, "U1", terminal="dock")
     journal.commit(JournalBatch("S1", "dock", author, opened=(NewJob("J1", "pick", 1),)))

@@ -17,10 +17,10 @@ def note(host: Host, job: str, days_ago: float, events: int) -> None:
     """A job of some day, in the journal."""
     at = host.time.now - days_ago * DAYS
     journal = Journal(host.desk.db, clock=lambda: at)
-    journal.begin_session(job, terminal="t", store="0001", user="U1", version="1", pid=1)
+    journal.sessions.begin_session(job, terminal="t", store="0001", user="U1", version="1", pid=1)
     entries = tuple(EventEntry(job, at, "", f"{job} {n}", "Thing", "{}") for n in range(events))
     journal.commit(JournalBatch(job, "t", ANNA, opened=(NewJob(job, "pick", 1),), entries=entries, closed=(job,)))
-    journal.end_session(job)
+    journal.sessions.end_session(job)
 
 
 async def test_old_days_go_to_the_archive_and_old_operations_go(host: Host) -> None:

@@ -67,7 +67,7 @@ def test_deleted_file_is_restored_by_process_that_has_it_open(home: StoreFolder,
     assert sent(home) == {1: 1, 2: 1}
     with closing(open_outbox(home.folder)) as db:
         assert fetch(db, "PRAGMA integrity_check") == [("ok",)]
-        assert not Journal(db).running_sessions(), "the session has said goodbye in the file that is there"
+        assert not Journal(db).sessions.running_sessions(), "the session has said goodbye in the file that is there"
     assert home.outbox.stat().st_mode & 0o777 == 0o600
 
 

@@ -15,9 +15,10 @@ from aisle.host.database import fetch
 from aisle.host.processes import is_running, process_start_id
 from aisle.jobs.job import Refresh, SignIn, SignOut, Write
 from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
-from aisle.outbox.journal_rows import EventRow, JobRow, SessionRow, SignedIn
+from aisle.outbox.journal_rows import EventRow, JobRow
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.session_requests import request_read, take_read_requests
+from aisle.outbox.sessions import SessionRow, SignedIn
 from tests.clock import Clock, seeded
 from tests.writes import ANNA, BEN, STORE, picked, update
 
@@ -61,7 +62,7 @@ def test_everything_of_a_batch_is_kept_together(journal: Journal, outbox_db: aps
     assert picked(first.body) == {1: Decimal(2)}
     assert (first.job_id, first.event_seq, first.app_user) == ("J1", done.seqs[2], "U1")
     assert first.occurred_at == "2026-03-02T08:00:00.5Z"
-    assert journal.signed_in("console") == SignedIn("U1", "Anna Berg")
+    assert journal.sessions.signed_in("console") == SignedIn("U1", "Anna Berg")
     assert take_read_requests(outbox_db) == [("order", "A")]
     assert take_read_requests(outbox_db) == []
     (resumed,) = journal.jobs.open_jobs(STORE, "U1")
@@ -107,7 +108,9 @@ def test_jobs_come_back_in_the_order_of_the_stack_and_closed_ones_do_not(journal
 
 
 def begin(journal: Journal, session_id: str, pid: int) -> SessionRow:
-    return journal.begin_session(session_id, terminal="console", store=STORE, user="U1", version="0.1", pid=pid)
+    return journal.sessions.begin_session(
+        session_id, terminal="console", store=STORE, user="U1", version="0.1", pid=pid
+    )
 
 
 def test_a_job_belongs_to_one_running_session(journal: Journal) -> None:
@@ -119,15 +122,15 @@ def test_a_job_belongs_to_one_running_session(journal: Journal) -> None:
         assert [job.job.job_id for job in journal.jobs.open_jobs(STORE, "U1", "S1")] == ["J1"]
         assert journal.jobs.open_jobs(STORE, "U1", "S2") == []
         assert journal.jobs.take_over_jobs("S2", ["J1"]) == ()
-        assert [session.session_id for session in journal.running_sessions()] == ["S1", "S2"]
+        assert [session.session_id for session in journal.sessions.running_sessions()] == ["S1", "S2"]
     finally:
         other.kill()
         other.communicate()
-    assert [session.session_id for session in journal.running_sessions()] == ["S2"]
+    assert [session.session_id for session in journal.sessions.running_sessions()] == ["S2"]
     assert [job.job.job_id for job in journal.jobs.open_jobs(STORE, "U1", "S2")] == ["J1"]
     assert journal.jobs.take_over_jobs("S2", ["J1", "unknown"]) == ("J1",)
     assert journal.jobs.open_jobs(STORE, "U1", "S3") == []
-    journal.end_session("S2")
+    journal.sessions.end_session("S2")
     assert [job.job.session_id for job in journal.jobs.open_jobs(STORE, "U1", "S3")] == ["S2"]
 
 
@@ -142,12 +145,12 @@ def test_a_process_is_known_by_more_than_its_id() -> None:
 
 
 def test_a_terminal_is_free_after_the_sign_out(journal: Journal) -> None:
-    assert journal.signed_in("console") is None
+    assert journal.sessions.signed_in("console") is None
     journal.commit(batch(sign_in=SignIn("U1", "Anna")))
     journal.commit(JournalBatch("S1", "ssh-10.0.0.7", BEN, sign_in=SignIn("U2", "Ben")))
     journal.commit(batch(sign_in=SignOut()))
-    assert journal.signed_in("console") is None
-    assert journal.signed_in("ssh-10.0.0.7") == SignedIn("U2", "Ben")
+    assert journal.sessions.signed_in("console") is None
+    assert journal.sessions.signed_in("ssh-10.0.0.7") == SignedIn("U2", "Ben")
 
 
 def test_the_journal_can_be_looked_at(journal: Journal) -> None:

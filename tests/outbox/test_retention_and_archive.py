@@ -35,13 +35,13 @@ class Desk:
         """So many scans in a job of some day, by a session of its own."""
         at = NOW - days_ago * DAY_S
         self.clock.now = at
-        self.journal.begin_session(job, terminal="t", store="1", user="U1", version="1", pid=1)
+        self.journal.sessions.begin_session(job, terminal="t", store="1", user="U1", version="1", pid=1)
         entries = tuple(EventEntry(job, at + n, "", f"scan {n}", "Thing", "{}") for n in range(events))
         closed = (job,) if close else ()
         self.journal.commit(
             JournalBatch(job, "t", Author("1", "U1"), opened=(NewJob(job, "pick", 1),), entries=entries, closed=closed)
         )
-        self.journal.end_session(job)
+        self.journal.sessions.end_session(job)
         self.clock.now = NOW
 
     def here(self) -> set[tuple[str, str]]:

@@ -40,9 +40,7 @@ def open_page(session: Session, job: str) -> None:
 
 @pytest.mark.parametrize("job", list(INPUTS))
 def test_a_serial_number_counts_once(home: StoreFolder, job: str) -> None:
-    rows = [{"line_number": 1, "product_number": "P1", "quantity": 4, "received_quantity": 0, "barcode": CODES["P1"]}]
-    delivery = {"order_number": "7001", "supplier_name": "Fresh & Co", "status": "open", "order_lines": rows}
-    CacheWriter(open_cache(home.folder, writer=True), "0001").write_deliveries([delivery], 1.0)
+    announce(home)
     with at(home) as session:
         open_page(session, job)
         first = say(session, label("P1", "S1"))
@@ -68,6 +66,79 @@ def test_what_was_undone_counts_again_at_once(home: StoreFolder) -> None:
         assert told(say(session, "u"))[0] == GOOD
         assert told(say(session, label("P1", "S1")))[0] == GOOD
     assert sent(home)["4102", 1] == 1
+
+
+def announce(home: StoreFolder) -> None:
+    """A delivery that announces four of P1."""
+    rows = [{"line_number": 1, "product_number": "P1", "quantity": 4, "received_quantity": 0, "barcode": CODES["P1"]}]
+    delivery = {"order_number": "7001", "supplier_name": "Fresh & Co", "status": "open", "order_lines": rows}
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_deliveries([delivery], 1.0)
+
+
+UNDONE = [*((job, ()) for job in INPUTS), ("move", ("A-2",)), ("receive", ("A-2",))]
+"""Job, and inputs between the scans and the undos."""
+
+
+@pytest.mark.parametrize(("job", "inputs"), UNDONE)
+def test_all_that_was_undone_counts_again(home: StoreFolder, job: str, inputs: tuple[str, ...]) -> None:
+    announce(home)
+    with at(home) as session:
+        open_page(session, job)
+        say(session, label("P1", "S1"), label("P1", "S2"), *inputs)
+        stacked = session.stack.top
+        assert stacked.job.quantity_taken(stacked.state, "P1") == 2
+        for _ in range(4):
+            if stacked.job.quantity_taken(session.stack.top.state, "P1"):
+                assert told(say(session, "u"))[0] == GOOD
+        for serial in ("S1", "S2"):
+            taken = say(session, label("P1", serial))
+            assert told(taken)[0] == GOOD, said(taken)
+        assert told(say(session, label("P1", "S1"))) == (ASK, "session.serial_again")
+
+
+def test_what_was_not_undone_is_known(home: StoreFolder) -> None:
+    with at(home) as session:
+        open_page(session, "count")
+        say(session, label("P1", "S1"), CODES["P1"], label("P1", "S2"), "u", "u")
+        assert told(say(session, label("P1", "S1"))) == (ASK, "session.serial_again")
+        say(session, "b")
+        assert told(say(session, label("P1", "S2")))[0] == GOOD
+
+
+ASKED = {
+    "not announced": ("receive", "P3", ("7001",)),
+    "too many": ("receive", "P1", (f"4*{CODES['P1']}",)),
+    "not there": ("move", "P9", ()),
+}
+"""Job, product and inputs before a scan that the job asks about."""
+
+
+@pytest.mark.parametrize(("job", "product", "before"), ASKED.values(), ids=list(ASKED))
+def test_a_serial_number_counts_once_at_an_open_question(
+    home: StoreFolder, job: str, product: str, before: tuple[str, ...]
+) -> None:
+    announce(home)
+    with at(home) as session:
+        open_page(session, job)
+        first = say(session, *before, label(product, "S1"))
+        assert told(first)[0] == ASK, said(first)
+        asked = session.stack.top.state
+        assert told(say(session, label(product, "S1"))) == (ASK, "session.serial_again")
+        assert session.stack.top.state == asked
+        say(session, "b")
+        assert told(say(session, label(product, "S2")))[0] == ASK
+        assert session.stack.top.state != asked
+
+
+@pytest.mark.parametrize("texts", [(f"12*{label('P1', 'S1', aim='')}",), ("12*", label("P1", "S1"))])
+def test_a_multiplied_serial_number_is_asked_about(home: StoreFolder, texts: tuple[str, ...]) -> None:
+    with at(home) as session:
+        open_page(session, "count")
+        before = session.stack.top.state
+        assert told(say(session, *texts)) == (ASK, "session.serial_times")
+        assert session.stack.top.state == before
+        assert told(say(session, "y"))[0] == GOOD
+        assert session.stack.top.job.quantity_taken(session.stack.top.state, "P1") == 12
 
 
 def test_what_was_refused_counts_when_it_is_right(home: StoreFolder) -> None:

@@ -73,7 +73,7 @@ def test_a_session_that_was_killed_holds_no_terminal(home: StoreFolder, monkeypa
     with at(home) as session:
         say(session, "BADGE-U1", "4101", BARCODES[0])
         before = session.frames.build().view
-        monkeypatch.setattr("aisle.outbox.journal_rows.is_running", lambda _pid, _birth: False)
+        monkeypatch.setattr("aisle.outbox.sessions.is_running", lambda _pid, _birth: False)
         with at(home) as resumed:
             assert (resumed.frames.build().view, resumed.frames.build().user) == (before, "Anna Kovac")
 
@@ -116,7 +116,7 @@ def test_a_poll_bears_a_locked_outbox_and_a_host_without_processes(
     now[0] += SESSION_HEARTBEAT_S
     other.execute("ROLLBACK")
     session.poll()
-    (running,) = session.store.journal.running_sessions()
+    (running,) = session.store.journal.sessions.running_sessions()
     assert running.last_seen > running.started
     session.close()
 
@@ -221,7 +221,7 @@ def test_saying_goodbye_hides_nothing(home: StoreFolder, monkeypatch: pytest.Mon
     def fails(_session: str) -> None:
         raise StorageError("the disk is full")
 
-    monkeypatch.setattr(session.store.journal, "end_session", fails)
+    monkeypatch.setattr(session.store.journal.sessions, "end_session", fails)
     session.close()
     assert not list(home.sockets.glob("s-*.sock"))
 

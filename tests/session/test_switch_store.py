@@ -31,7 +31,9 @@ from aisle.host.store_folder import (
 from aisle.jobs.job import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
 from aisle.outbox.journal import Journal
+from aisle.outbox.open_jobs import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.sessions import Sessions
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import LoadedSettings, load_settings
@@ -47,7 +49,7 @@ CHAIN = (
     {"storeNo": "0900", "storeName": "Depot", "areaId": "S", "isWarhouse": True},
 )
 
-STEPS = ("begin_session", "open_jobs", "commit")
+STEPS = {"begin_session": Sessions, "open_jobs": OpenJobs, "commit": Journal}
 """What is kept or read of a store when somebody begins there."""
 
 Row = dict[str, Any]
@@ -128,8 +130,8 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     assert len(written(one)) == 1
     assert len(written(two)) == 1
     with closing(open_outbox(one.folder)) as left, closing(open_outbox(two.folder)) as there:
-        assert Journal(left).signed_in("dock") is None
-        assert Journal(there).signed_in("dock") == ("U1", "U1")
+        assert Journal(left).sessions.signed_in("dock") is None
+        assert Journal(there).sessions.signed_in("dock") == ("U1", "U1")
     assert load_terminal_store(settled.data_folder, "dock", "0001") == TerminalStore("0001", "0002", "U1")
     assert current_store_settings(settled).settings.store == "0002"
     assert {home.store for home in visited_stores(settled.data_folder, "embedded")} == {"0001", "0002"}
@@ -187,9 +189,9 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
     """Whatever cannot be kept on the way, the person stands at the same step of the same store, signed in there."""
     one, two = (StoreFolder(settled.data_folder, "embedded", store) for store in ("0001", "0002"))
     enter(session, "0001-1")
-    whole = getattr(Journal, step)
+    whole = getattr(STEPS[step], step)
 
-    def fails(journal: Journal, *args: Any, **named: Any) -> Any:
+    def fails(journal: Any, *args: Any, **named: Any) -> Any:
         meant = where == "0002" or isinstance(args[0].sign_in, SignOut)
         if meant and Path(journal._db.filename).parent.samefile(
             StoreFolder(settled.data_folder, "embedded", where).folder
@@ -201,16 +203,16 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
     enter(session, "0002")
     rooms = session.store.access
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, step, fails)
+        patch.setattr(STEPS[step], step, fails)
         frame = enter(session, "1")
     assert frame.verdict is not None
     told = "session.store_not_switched" if where == "0002" else "session.not_saved"
     assert (frame.store, frame.user, frame.verdict.kind, frame.verdict.text.id) == ("0001", "U1", WRONG, told)
     assert session.store.access is rooms
     with closing(open_outbox(one.folder)) as here, closing(open_outbox(two.folder)) as there:
-        assert [row.store for row in Journal(here).running_sessions()] == ["0001"]
-        assert Journal(there).signed_in("dock") is None
-        assert not Journal(there).running_sessions()
+        assert [row.store for row in Journal(here).sessions.running_sessions()] == ["0001"]
+        assert Journal(there).sessions.signed_in("dock") is None
+        assert not Journal(there).sessions.running_sessions()
     assert load_terminal_store(settled.data_folder, "dock") is None
     enter(session, "b", "b", "b", "b")
     assert enter(session, "0001-1").view.name == "pick.product"

@@ -19,7 +19,6 @@ from aisle.host.database import fetch, fetch_one
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args
 from aisle.json_codec import to_text
-from aisle.outbox.journal_rows import session_from_row
 from aisle.outbox.local_notes import (
     ASSIGNED,
     NOT_PUT_DOWN,
@@ -30,6 +29,7 @@ from aisle.outbox.local_notes import (
     notes_of_keys,
     notes_of_topic,
 )
+from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RefusedOperationsRow

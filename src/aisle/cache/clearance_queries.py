@@ -17,8 +17,8 @@ from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
 from aisle.jobs.quantities import to_decimal
-from aisle.outbox.journal_rows import session_from_row
 from aisle.outbox.operation_record import CREATE_MOVEMENT
+from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log_and_supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.claim_queries import add_claims, add_workers
-from aisle.cache.order_overlay import orders_of_operation, overlaid_order
+from aisle.cache.order_overlay import orders_of_operation
 from aisle.cache.order_queries import load_order
+from aisle.cache.overlaid_order import overlaid_order
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult, Row
 from aisle.host.database import fetch

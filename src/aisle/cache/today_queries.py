@@ -21,7 +21,7 @@ from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
 from aisle.jobs.job import Args
 from aisle.jobs.walk_order import natural_key
-from aisle.outbox.journal_rows import SessionRow, running_sessions
+from aisle.outbox.sessions import SessionRow, running_sessions
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log_and_supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow

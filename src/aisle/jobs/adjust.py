@@ -100,6 +100,10 @@ class AdjustJob(Job[AdjustState]):
     def quantity_product(self, state: AdjustState) -> tuple[str, str]:
         return (state.line.product, state.line.label) if state.line and state.phase == "quantity" else ("", "")
 
+    def quantity_taken(self, state: AdjustState, product: str) -> Decimal:
+        sent = sum((abs(each.quantity) for each in state.sent if each.line.product == product), Decimal(0))
+        return sent + (abs(state.quantity) if state.line and state.line.product == product else 0)
+
     def product_of_choice(self, state: AdjustState, number: int) -> Match | None:
         matches = number_matches(state) if number_choices(state) else ()
         match = matches[number - 2] if 2 <= number < len(matches) + 2 else None

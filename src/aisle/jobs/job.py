@@ -412,6 +412,10 @@ class Job(ABC, Generic[S]):
         """Return the name of a scanned product for the question about its quantity."""
         return match.label or match.key
 
+    def quantity_taken(self, state: S, product: str) -> Decimal:
+        """Return the quantity of a product that the job has taken, which an undo reduces; 0 if it takes nothing."""
+        return Decimal(0)
+
     def product_of_choice(self, state: S, number: int) -> Match | None:
         """Return the product that this choice reads a typed number as; None for any other choice."""
         return None

@@ -1,4 +1,4 @@
-"""The journal of outbox.db: sessions, sign-ins and events, and the commit of a batch with its operations.
+"""The journal of outbox.db: jobs and events, and the commit of a batch with its operations.
 
 `Journal.commit` is the one transaction that commits a batch of inputs.
 """
@@ -22,22 +22,11 @@ from aisle.host.database import (
     is_replaced,
     schema_version,
     transaction,
-    try_write,
 )
-from aisle.host.processes import process_start_id
 from aisle.jobs.job import LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.json_codec import to_text
 from aisle.outbox import session_requests
-from aisle.outbox.journal_rows import (
-    EventRow,
-    JobRow,
-    SessionRow,
-    SignedIn,
-    event_from_row,
-    insert_sql,
-    running_sessions,
-    session_from_row,
-)
+from aisle.outbox.journal_rows import EventRow, JobRow, event_from_row, insert_sql
 from aisle.outbox.local_notes import save_note
 from aisle.outbox.open_jobs import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue
@@ -45,6 +34,7 @@ from aisle.outbox.operation_record import Author, Intent, RandomBytes
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.service_restore import Restore, list_restores
 from aisle.outbox.session_requests import insert_read_request
+from aisle.outbox.sessions import Sessions
 
 if TYPE_CHECKING:
     from aisle.host.deleted_file_recovery import Recovery
@@ -123,7 +113,7 @@ class Committed(NamedTuple):
 
 
 class Journal:
-    """Sessions, sign-ins, jobs and events of outbox.db."""
+    """Jobs and events of outbox.db, committed with the operations that follow from them."""
 
     def __init__(
         self, connection: apsw.Connection, *, clock: Callable[[], float] = time.time, random: RandomBytes = os.urandom
@@ -132,18 +122,7 @@ class Journal:
         self._clock = clock
         self._outbox = OperationQueue(connection, clock=clock, random=random)
         self.jobs = OpenJobs(connection, clock=clock)
-
-    # Sessions
-
-    def begin_session(
-        self, session_id: str, *, terminal: str, store: str, user: str, version: str, pid: int
-    ) -> SessionRow:
-        """Record that a session runs; `version` is that of the program."""
-        now = self._clock()
-        session = SessionRow(session_id, terminal, store, user, version, pid, process_start_id(pid), now, now)
-        with transaction(self._db):
-            self._db.execute(insert_sql("session", SessionRow._fields), session)
-        return session
+        self.sessions = Sessions(connection, clock=clock)
 
     @property
     def is_replaced(self) -> bool:
@@ -167,43 +146,6 @@ class Journal:
             found = schema_version(self._db)
         if found > len(OUTBOX_MIGRATIONS):
             check_not_newer(self._db, len(OUTBOX_MIGRATIONS))
-
-    def record_heartbeat(self, session_id: str) -> None:
-        """Record that the session is in use. Once a minute or so suffices to keep the courier running."""
-        with transaction(self._db):
-            self._db.execute("UPDATE session SET last_seen = ? WHERE session_id = ?", (self._clock(), session_id))
-
-    def can_write(self, session_id: str) -> bool:
-        """Return True if a write succeeds now; it records a heartbeat of the session. Never waits for a lock."""
-        sql = "UPDATE session SET last_seen = ? WHERE session_id = ?"
-        return try_write(self._db, sql, self._clock(), session_id)
-
-    def end_session(self, session_id: str) -> None:
-        """Record the end of the session; its open jobs can be resumed by any session."""
-        now = self._clock()
-        with transaction(self._db):
-            self._db.execute("UPDATE session SET ended = ?, last_seen = ? WHERE session_id = ?", (now, now, session_id))
-
-    def running_sessions(self) -> list[SessionRow]:
-        """Return the sessions that have not ended and whose process runs."""
-        return running_sessions(self._db)
-
-    def is_terminal_in_use(self, terminal: str, except_session: str = "") -> bool:
-        """Return True if a running session other than `except_session` uses a terminal of this name."""
-        rows = fetch(
-            self._db,
-            "SELECT * FROM session WHERE ended IS NULL AND terminal = ? AND session_id <> ?",
-            terminal,
-            except_session,
-        )
-        return any(session_from_row(row).is_running for row in rows)
-
-    def signed_in(self, terminal: str, since: float = 0.0) -> SignedIn | None:
-        """Return the person signed in on this terminal since that time; None if nobody is."""
-        row = fetch_one(self._db, "SELECT user, name FROM sign_in WHERE terminal = ? AND since >= ?", terminal, since)
-        return None if row is None else SignedIn(*row)
-
-    # Work
 
     def commit(self, batch: JournalBatch) -> Committed:
         """Commit a whole batch in one transaction. Raise StorageError if that fails; then nothing of it is stored."""
@@ -259,7 +201,7 @@ class Journal:
     def _apply_effects(self, batch: JournalBatch) -> None:
         now = self._clock()
         self._db.executemany("UPDATE job SET closed = ? WHERE job_id = ?", [(now, job_id) for job_id in batch.closed])
-        if isinstance(batch.sign_in, SignIn) and not self.is_terminal_in_use(batch.terminal, batch.session_id):
+        if isinstance(batch.sign_in, SignIn) and not self.sessions.is_terminal_in_use(batch.terminal, batch.session_id):
             self._db.execute(
                 "INSERT OR REPLACE INTO sign_in (terminal, user, name, since) VALUES (?, ?, ?, ?)",
                 (batch.terminal, batch.sign_in.user, batch.sign_in.name, now),
@@ -303,11 +245,6 @@ class Journal:
     def is_request_pending(self, request_id: str) -> bool:
         """Return True if the request was not started yet."""
         return session_requests.request_state(self._db, request_id) == session_requests.REQUESTED
-
-    def terminal_of(self, session_id: str) -> str:
-        """Return the terminal of a session; empty if it is unknown."""
-        row = fetch_one(self._db, "SELECT terminal FROM session WHERE session_id = ?", session_id)
-        return "" if row is None else str(row[0])
 
     def last_event(self, session_id: str) -> EventRow | None:
         """Return the youngest event of a session."""

@@ -1,4 +1,4 @@
-"""Rows of the journal: sessions, sign-ins, jobs and events."""
+"""Rows of the journal: jobs and events."""
 
 from __future__ import annotations
 
@@ -6,49 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-import apsw
-
-from aisle.host.database import fetch, known_columns
-from aisle.host.processes import is_running
-
-
-class SessionRow(NamedTuple):
-    """One run of the program on one terminal. Times are seconds since 1970."""
-
-    session_id: str
-    terminal: str
-    store: str
-    user: str
-    version: str
-    pid: int
-    birth: str
-    """Start of the process (see aisle.host.processes), which tells it from a later one with the same pid."""
-    started: float
-    last_seen: float
-    ended: float | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """True while its process runs and the session has not ended."""
-        return self.ended is None and is_running(self.pid, self.birth)
-
-
-class SignedIn(NamedTuple):
-    """Person who is signed in on a terminal."""
-
-    user: str
-    name: str
-
-
-def session_from_row(row: Sequence[Any]) -> SessionRow:
-    """Return the session in a row of the table."""
-    return SessionRow(*known_columns(row, SessionRow._fields))
-
-
-def running_sessions(outbox: apsw.Connection) -> list[SessionRow]:
-    """Return the sessions that have not ended and whose process runs, oldest first."""
-    rows = fetch(outbox, "SELECT * FROM session WHERE ended IS NULL ORDER BY started")
-    return [session for session in map(session_from_row, rows) if session.is_running]
+from aisle.host.database import known_columns
 
 
 class JobRow(NamedTuple):

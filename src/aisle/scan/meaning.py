@@ -92,6 +92,8 @@ class Match(NamedTuple):
     """Serial number on its label (AI 21): no other piece has it."""
     is_repeated: bool = False
     """True if this serial number was scanned before in the job, so that the scan is asked about."""
+    is_multiplied_serial: bool = False
+    """True if its serial number came with a typed multiplier, so that the scan is asked about: it is one piece."""
 
 
 class Accepts(NamedTuple):

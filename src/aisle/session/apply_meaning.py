@@ -39,7 +39,7 @@ from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
 from aisle.session.pin_required import PinCheck
 from aisle.session.question_or_multiplier import PendingQuestion, choice_question, without_guess
-from aisle.session.scanned_serials import as_repeated
+from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
@@ -229,6 +229,8 @@ class MeaningHandler:
                 answer(Verdict(INFO, msg("sign_in.already", name=name)), meaning, raw)
             case Scan() if self._repeats_serial(meaning):
                 self._ask_which((as_repeated(meaning),), meaning, raw)
+            case Scan() if self._multiplies_serial(question, meaning, raw):
+                self._ask_which((as_multiplied(meaning),), meaning, raw)
             case Scan() if self._needs_quantity(meaning):
                 meaning = self._with_label_of_job(meaning)
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
@@ -256,6 +258,13 @@ class MeaningHandler:
         first = scan.matches[0]
         is_asked = first.is_repeated or (first.needs_quantity and first.may_hide_count)
         return not is_asked and self._is_counted(scan) and receiving_job(self._page.stack.jobs, scan).serials.has(scan)
+
+    def _multiplies_serial(self, question: PendingQuestion, scan: Scan, raw: str) -> bool:
+        """Return whether a multiplier counts the one piece of a serial number several times, and nobody was asked."""
+        first = scan.matches[0]
+        is_asked = first.is_repeated or first.is_multiplied_serial
+        is_multiple = bool(question.multiplier or is_multiplied(raw)) and first.quantity != 1
+        return is_multiple and not is_asked and serial_of(scan) is not None and self._is_counted(scan)
 
     def _ask_which(self, scans: tuple[Scan, ...], meaning: Meaning, raw: str) -> None:
         """Ask which of these meanings is meant, or whether the only one is."""

@@ -125,7 +125,7 @@ class Notifications:
         if abs(now - self._heartbeat_at) >= SESSION_HEARTBEAT_S:
             self._heartbeat_at = now
             with suppress(StorageError):
-                self._journal.record_heartbeat(self._session_id)
+                self._journal.sessions.record_heartbeat(self._session_id)
 
     def keep_courier(self) -> None:
         """Start a courier if none is there, or if the one there is of an older version or has a refused token.

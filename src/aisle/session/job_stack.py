@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from aisle import json_codec
@@ -117,6 +118,15 @@ def open_question(earlier: Verdict | None, job: Job[Any], before: Any, turn: Tur
     return earlier if is_same and not is_answered else None
 
 
+def _serials_after(
+    serials: ScannedSerials, job: Job[Any], before: Any, event: Event, turn: Turn[Any]
+) -> ScannedSerials:
+    """Return the serial numbers that a job has taken after a turn."""
+    return serials.after_event(
+        event, turn.verdict, partial(job.quantity_taken, before), partial(job.quantity_taken, turn.state)
+    )
+
+
 class JobResult(NamedTuple):
     """Effects of one input on the jobs."""
 
@@ -175,7 +185,7 @@ class JobStack:
             for event in row.events:
                 resolved = json_codec.from_text(Event, event.event)
                 before, turn = state, job.handle(state, resolved, json_codec.from_text(Context, event.facts))
-                serials = serials.after(resolved, turn.verdict)
+                serials = _serials_after(serials, job, before, resolved, turn)
                 state, question = turn.state, open_question(question, job, before, turn)
             job.view(state)
         except Exception:  # whatever it is, it must not keep anybody from starting the program
@@ -300,7 +310,8 @@ class _EventRun:
             return
         stacked = self.stack.jobs[index]
         turn = stacked.job.handle(stacked.state, event, self.context)
-        self.stack.jobs[index] = stacked._replace(state=turn.state, serials=stacked.serials.after(event, turn.verdict))
+        serials = _serials_after(stacked.serials, stacked.job, stacked.state, event, turn)
+        self.stack.jobs[index] = stacked._replace(state=turn.state, serials=serials)
         self.verdict = turn.verdict or self.verdict
         writes = tuple(effect for effect in turn.effects if isinstance(effect, Write))
         resolutions = tuple(effect for effect in turn.effects if isinstance(effect, Resolve))

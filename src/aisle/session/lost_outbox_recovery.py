@@ -45,7 +45,7 @@ def recover_files(store: StoreConnection, sign_in: SignInFlow) -> Recovery:
     if recovery.is_complete:
         store.continue_session(access)
     else:
-        access.journal.end_session(store.session_id)  # an older copy of the file may know it
+        access.journal.sessions.end_session(store.session_id)  # an older copy of the file may know it
         store.begin_session(access)
         sign_in.start()
     return recovery

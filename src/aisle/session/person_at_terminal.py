@@ -59,7 +59,7 @@ class SignInFlow:
         if not self._profile.has_personal_language:
             self.use_language_of(user.user)
         profile = self._profile.current
-        self._store.journal.begin_session(
+        self._store.journal.sessions.begin_session(
             self._store.session_id,
             terminal=profile.terminal,
             store=profile.store,
@@ -75,8 +75,8 @@ class SignInFlow:
     def _remembered_user(self) -> SignIn:
         """Return whom the terminal belongs to; nobody if another session uses it."""
         journal, profile = self._store.journal, self._profile.current
-        is_shared = journal.is_terminal_in_use(profile.terminal)
-        stay = None if is_shared else journal.signed_in(profile.terminal, profile.terminal_since)
+        is_shared = journal.sessions.is_terminal_in_use(profile.terminal)
+        stay = None if is_shared else journal.sessions.signed_in(profile.terminal, profile.terminal_since)
         user = SignIn(stay.user, stay.name) if stay else NOBODY
         if profile.user and profile.user != user.user:
             return SignIn(profile.user, profile.user)

@@ -97,7 +97,8 @@ class PendingQuestion(NamedTuple):
 
     def _keys(self, accepts: Accepts) -> str:
         """Return a letter for each of them where numbers are quantities, else none; `y` for a serial number."""
-        if self.scans[0].matches[0].is_repeated:
+        first = self.scans[0].matches[0]
+        if first.is_repeated or first.is_multiplied_serial:
             return YES
         if not (accepts.quantity or accepts.choice_letters):
             return ""
@@ -261,6 +262,8 @@ def choice_question(scans: Sequence[Scan]) -> Msg:
         return msg("session.ambiguous_of", count=len(scans)) if is_of_products else msg("session.choose")
     if scans[0].matches[0].is_repeated:
         return msg("session.serial_again", serial=scans[0].matches[0].serial, label=_label(scans[0]))
+    if scans[0].matches[0].is_multiplied_serial:
+        return msg("session.serial_times", serial=scans[0].matches[0].serial, label=_label(scans[0]))
     if len(scans) == 1:
         return msg("session.confirm_guess", code=scans[0].matches[0].code, label=_label(scans[0]))
     labels = {f"way{number}": _label(scan) for number, scan in enumerate(scans, 1)}

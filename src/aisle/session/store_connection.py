@@ -81,7 +81,7 @@ class StoreConnection:
 
     def end_session(self) -> None:
         """Note in the journal that the session has ended. Raises StorageError."""
-        self.journal.end_session(self.session_id)
+        self.journal.sessions.end_session(self.session_id)
 
     def snapshot(self) -> _Snapshot:
         """Return the state to go back to with `restore`."""

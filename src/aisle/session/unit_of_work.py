@@ -280,7 +280,7 @@ class UnitOfWork:
 
     def retry(self) -> bool:
         """Return whether the journal can be written again."""
-        if self._journal.can_write(self._session_id):
+        if self._journal.sessions.can_write(self._session_id):
             self.has_failed = False
         return not self.has_failed
 
@@ -324,7 +324,7 @@ class UnitOfWork:
                 self._events_since_snapshot[row.job.job_id] = len(row.events)
                 session_id = row.job.session_id
                 question = self._stack.question
-                verdict = self._resumed_verdict(question, self._journal.terminal_of(row.job.session_id))
+                verdict = self._resumed_verdict(question, self._journal.sessions.terminal_of(row.job.session_id))
                 self._track_question(row.job.job_id, question or verdict)
             else:
                 self._draft.closed.append(row.job.job_id)
@@ -335,7 +335,7 @@ class UnitOfWork:
 
     def _resumed_verdict(self, question: Verdict | None, terminal: str) -> Verdict:
         """Return the verdict on a resumed job; it names the terminal where the job was left if that is another one."""
-        if not terminal or terminal == self._journal.terminal_of(self._session_id):
+        if not terminal or terminal == self._journal.sessions.terminal_of(self._session_id):
             return question or Verdict(INFO, msg("session.resumed"))
         text = msg("session.resumed_from", terminal=terminal)
         return question._replace(detail=question.detail or text) if question else Verdict(INFO, text)

@@ -219,8 +219,8 @@ def check_sessions(loaded: LoadedSettings) -> Iterable[Finding]:
     if not store_folder.outbox.exists():
         return
     with _open_outbox(store_folder) as found:
-        running = Journal(found).running_sessions()
-        signed_in = {row.terminal: Journal(found).signed_in(row.terminal) for row in running}
+        running = Journal(found).sessions.running_sessions()
+        signed_in = {row.terminal: Journal(found).sessions.signed_in(row.terminal) for row in running}
     now = time.time()
     if not running:
         yield ok("sessions", "none")

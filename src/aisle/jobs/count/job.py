@@ -120,6 +120,10 @@ class CountJob(Job[CountState]):
         """Return the name of a scanned product, with the stock pool that it is counted in if it lies in several."""
         return count_input.label_of_scan(state, match) or super().label_of_scan(state, match)
 
+    def quantity_taken(self, state: CountState, product: str) -> Decimal:
+        counted = (line.counted for line in state.lines if line.product == product)
+        return sum(filter(None, counted), Decimal(0))
+
     def product_of_choice(self, state: CountState, number: int) -> Match | None:
         return count_input.product_of_choice(state, number)
 

@@ -164,6 +164,10 @@ class MoveJob(Job[MoveState]):
         part = source.open_quantity_goods(state)
         return (part.product, part.label) if part else ("", "")
 
+    def quantity_taken(self, state: MoveState, product: str) -> Decimal:
+        moved = (item.quantity for step in state.history for item in step.items if item.product == product)
+        return sum((part.quantity for part in state.in_hand if part.product == product), sum(moved, ZERO))
+
     def product_of_choice(self, state: MoveState, number: int) -> Match | None:
         chosen = state.choices[number - 1] if number <= len(state.choices) and not state.pending_scan else None
         return Match(PRODUCT, chosen.key, code=chosen.key) if chosen and chosen.kind == "is_product" else None

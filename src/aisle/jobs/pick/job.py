@@ -208,6 +208,9 @@ class PickJob(Job[PickState]):
     def uses_product(self, state: PickState, product: str) -> bool:
         return any(take.product == product for take in state.lines)
 
+    def quantity_taken(self, state: PickState, product: str) -> Decimal:
+        return sum((line.picked for line in state.lines if line.product == product), Decimal(0))
+
     def step_name(self, state: PickState) -> str:
         return state.step_name
 

@@ -200,7 +200,7 @@ def enter_quantity(state: ReceiveState, value: Decimal, context: Context) -> Res
     ):
         match = pending._replace(quantity=value, is_explicit=True)
         return Turn(state._replace(pending_scan=match), (query_expecting(match),))
-    if not value and state.choices and not _quantity_in_hand(state, item.product):
+    if not value and state.choices and not quantity_in_hand(state, item.product):
         return set_aside(state._replace(choices=()), item.product, item.label, context)
     return set_quantity(state._replace(choices=(), pending_scan=None), item, value, context)
 
@@ -219,7 +219,7 @@ def set_aside(state: ReceiveState, product_number: str, label: str, context: Con
         state.pending_scan.quantity if state.pending_scan and state.pending_scan.key == product_number else ZERO
     )
     state = state._replace(pending_scan=None)
-    quantity = _quantity_in_hand(state, product_number)
+    quantity = quantity_in_hand(state, product_number)
     surplus = asked_quantity - quantity
     if quantities.is_implausible(
         asked_quantity, max(*announced_and_received(state, product_number), quantity), context.policy.large_quantity
@@ -254,7 +254,7 @@ def _ask_if_plausible(
 ) -> Result | None:
     """Return the question about an implausible quantity without a known announcement; None if it is plausible."""
     announced, received = announced_and_received(state, goods.product)
-    before, limit = max(received, _quantity_in_hand(state, goods.product)), context.policy.large_quantity
+    before, limit = max(received, quantity_in_hand(state, goods.product)), context.policy.large_quantity
     if not quantities.is_implausible(quantity, announced, limit, before, added):
         return None
     state = _with_question(state, goods, quantity)
@@ -278,13 +278,14 @@ def _with_question(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, *
     return state._replace(choices=choices, pending_scan=pending, phase="goods")
 
 
-def _quantity_in_hand(state: ReceiveState, product_number: str) -> Decimal:
+def quantity_in_hand(state: ReceiveState, product_number: str) -> Decimal:
+    """Return the quantity of a product in hand."""
     return state.in_hand.quantity if state.in_hand and state.in_hand.product == product_number else ZERO
 
 
 def _ask_exceeding(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, missing: Decimal) -> Result:
     announced, received = announced_and_received(state, goods.product)
-    in_hand = _quantity_in_hand(state, goods.product)
+    in_hand = quantity_in_hand(state, goods.product)
     fit = (ReceiveChoice("fit", goods.product, missing),) if missing > 0 and missing != in_hand else ()
     state = _with_question(state, goods, quantity, *fit)
     if missing <= 0:
@@ -424,6 +425,6 @@ def _drop_unused_consent(state: ReceiveState, goods: GoodsInHand | None) -> Rece
     if goods is None:
         return state
     announced, received = announced_and_received(state, goods.product)
-    if received + _quantity_in_hand(state, goods.product) > announced:
+    if received + quantity_in_hand(state, goods.product) > announced:
         return state
     return state._replace(accepted_extra=tuple(each for each in state.accepted_extra if each != goods.product))

@@ -37,6 +37,7 @@ from aisle.jobs.receive.receive_state import (
     ReceiveChoice,
     ReceiveState,
     Result,
+    announced_and_received,
     differences,
     is_announced,
     parse_delivery_line,
@@ -262,6 +263,9 @@ class ReceiveJob(Job[ReceiveState]):
     def quantity_product(self, state: ReceiveState) -> tuple[str, str]:
         item = goods_in_hand.open_quantity_goods(state)
         return (item.product, item.label) if item else ("", "")
+
+    def quantity_taken(self, state: ReceiveState, product: str) -> Decimal:
+        return announced_and_received(state, product)[1] + goods_in_hand.quantity_in_hand(state, product)
 
     def product_of_choice(self, state: ReceiveState, number: int) -> Match | None:
         chosen = state.choices[number - 1] if number <= len(state.choices) and not state.pending_scan else None
