@@ -242,7 +242,7 @@ async def test_of_many_screens_that_wait_for_one_person_only_the_last_one_starts
         screens = [await screen(client) for _ in range(tries(20, 200))]
         assert set(await asyncio.gather(*(end(one) for one in screens[:-1]))) == {ELSEWHERE}
         await read(screens[-1])
-        assert len(started) < 6
+        assert len(started) < len(screens) / 2
 
 
 async def test_an_open_screen_counts_for_its_address() -> None:

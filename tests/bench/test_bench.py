@@ -61,7 +61,7 @@ LIGHT = ("search", "lists", "path")
 MIDDLE = ("goods", "orders", "change", "radio", "safety")
 HEAVY = (
     *("products", "sent", "waiting", "pages", "stores", "syncs", "busy", "service", "sync", "courier", "sessions"),
-    *("handhelds", "chain", "start", "memory", "scan", "burst"),
+    *("handhelds", "chain", "start", "memory", "scan", "burst", "desk"),
 )
 
 

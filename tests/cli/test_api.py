@@ -77,6 +77,15 @@ def _total_of_all_stores(capsys: pytest.CaptureFixture[str], name: str) -> int:
     return sum(json.loads(answer)["total_count"] for answer in one)
 
 
+def test_list_of_stores_keeps_to_the_store_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    stores = [store["storeNo"] for store in json.loads(run(capsys, "list-stores")[1])["list"]]
+    status, out, _ = run(capsys, "list-stores", "--all", "--store", stores[-1])
+    assert (status, [json.loads(line)["storeNo"] for line in out.splitlines()]) == (0, stores[-1:])
+    assert len(stores) > 1
+    status, out, err = run(capsys, "list-stores", "--all", "--store", "nowhere")
+    assert (status, out, "no rows with store_number nowhere" in err) == (0, "", True)
+
+
 @pytest.mark.parametrize("name", [row.name for row in OPERATIONS.values() if row.paging])
 def test_every_list_is_followed_to_its_end(capsys: pytest.CaptureFixture[str], name: str) -> None:
     row = OPERATIONS[name]

@@ -147,7 +147,11 @@ async def _ended_at_each_statement(shop: World) -> None:
 
 
 SCENES = (
-    (mutants.key_in_a_second_transaction, _ended_at_each_statement, "was refused and carried out|booked|carried out"),
+    (
+        mutants.key_in_a_second_transaction,
+        _ended_at_each_statement,
+        "was refused and carried out|booked|carried out|in_doubt",
+    ),
     (mutants.sending_written_late, _cut_short, "was carried out too"),
     (mutants.cursor_ahead_of_rows, _told_and_not_read, r"\('O-9', 1\)"),
     (mutants.confirmed_is_enough, _not_read_back, "what was confirmed is not shown"),

@@ -83,6 +83,7 @@ def test_common_column_names_suggest_the_right_one(file: str, name: str, column:
         ("stock (1).csv", "no file of a load has this name; rename it to stock.csv, if it is that."),
         ("Products - Kopie.csv", "no file of a load has this name; rename it to products.csv, if it is that."),
         ("store products.csv", "no file of a load has this name; rename it to store_products.csv, if it is that."),
+        ("~$prices.csv", "~$prices.csv: not read, because a spreadsheet keeps it while it has the file open."),
         ("artikel.csv", "artikel.csv: not read, because no file of a load has this name."),
     ],
 )

@@ -81,3 +81,25 @@ async def test_a_key_cannot_be_taken_away(world: World) -> None:
     await loaded(world, HEADER, FIRST)
     _, bad, _ = await loaded(world, "product_number,color", "(empty),red")
     assert bad == ["product_number is (empty), but every row needs it"]
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("product_number,sort_order,key,value", "P,1,bio,"),
+        ("product_number,sort_order,key,value", "P,1,bio,NULL"),
+        ("product_number,sort_order,key", "P,1,bio"),
+    ],
+)
+async def test_an_empty_or_absent_value_of_a_free_field_stays(header: str, row: str, world: World) -> None:
+    world.write("products.csv", "product_number,product_name", "P,Een")
+    world.write("free_fields.csv", "product_number,sort_order,key,value", "P,1,bio,yes", "P,2,origin,Spain")
+    assert await world.load()
+    after, bad, _ = await loaded(world, "product_number,product_name", "P,Een")
+    assert bad == []
+    world.write("free_fields.csv", header, row)
+    await world.load()
+    async with world.client() as client:
+        answer = await client.request("list-products", query={"product_number": "P"})
+    assert answer.json()["records"][0]["free_fields"] == after["free_fields"]
+    assert [field["value"] for field in after["free_fields"]] == ["yes", "Spain"]

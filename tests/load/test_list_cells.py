@@ -207,3 +207,13 @@ def test_what_is_no_country_is_warned_of(column: str, cell: str, write: Write, t
     what = f"products.csv:2: warning: {column} names what is no code of a country: {cell!r}."
     assert what in product(write, tmp_path, **{column: cell}).notes
     assert not any("country" in note for note in product(write, tmp_path, **{column: "NL|be|DEU"}).notes)
+
+
+@pytest.mark.parametrize("cell", ["5||7", "|5|7", "5|NULL|7", "5|-|7", "5;;7", "5| |7"])
+@pytest.mark.parametrize("column", ["average_array", "forecast_array", "history_array", "history_keys"])
+def test_a_gap_in_a_list_is_refused(column: str, cell: str, write: Write, tmp_path: Path) -> None:
+    write("store_products.csv", f"store_number,product_number,{column}", f"1,P,{cell}", "1,Q,5|7|")
+    found = Found(tmp_path)
+    if column != "history_keys" or not any(word in cell for word in ("NULL", "-")):
+        assert "has an empty part, and what follows would move to its place" in found.bad[2]
+    assert [str(value) for value in found.bodies[-1][column]] == ["5", "7"]

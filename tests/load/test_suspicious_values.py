@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.client.load.report import BadRow, format_bad_rows
-from tests.load.test_repeated_loads import a_world, stocked
+from tests.load.test_repeated_loads import World, a_world, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write
 
 __all__ = ["write"]
@@ -27,12 +27,17 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
             "container_barcode is on two deliveries: 095200010000000012 of E is also of D (row 2)",
         ),
         ("deliveries.csv", [DELIVERY, "1,D,1,1,P,1,095200010000000013"], "container_barcode has a wrong check digit"),
-        ("orders.csv", [ORDER, "1,O,1,P,1,28-11-2026 17:30"], "pickup_date is a day, and the service does not keep"),
+        ("orders.csv", [ORDER, "1,O,1,P,1,28-11-2026 17:30"], "pickup_date is a day, and the order does not show"),
         ("products.csv", ["product_number,price,special_price", "P,20,30"], "special_price is above the price: 30 and"),
         ("orders.csv", [ORDER, "1,O,1,P,10001,"], "quantity is over 10000: 10001 of P"),
         ("orders.csv", [ORDER, "1,O,1,P,1,1999-12-31"], "pickup_date is before the year 2000: 1999-12-31"),
         ("orders.csv", [ORDER, "1,O,1,P,1,2062-01-01"], "pickup_date is more than 5 years away: 2062-01-01"),
         ("prices.csv", ["product_number,price", "P,0"], "price is 0, and becomes the price of the product: P"),
+        (
+            "store_products.csv",
+            ["store_number,product_number,price", "1,P,0"],
+            "price is 0, and becomes the price of the product in this store: P",
+        ),
         ("products.csv", ["product_number", "2026-01-03"], "looks like a date that a spreadsheet has made of a code"),
         ("products.csv", ["product_number", "01-02-2026"], "looks like a date that a spreadsheet has made of a code"),
         ("products.csv", ["product_number", "01/02/2026"], "looks like a date that a spreadsheet has made of a code"),
@@ -325,3 +330,17 @@ def test_signs_of_thousands_in_any_code_are_warned_of(
         write(file, header, row.format(number))
         what = f"{column} has signs as of thousands, which a spreadsheet may have put into it: {number}."
         assert (f"{file}:2: warning: {what}" in Found(tmp_path).notes) == is_warned
+
+
+async def test_a_discount_is_compared_with_the_price_of_its_store(world: World) -> None:
+    stocked(world)
+    world.write("products.csv", "product_number,price", "P,10", "Q,2")
+    world.write("prices.csv", "product_number,store_number,price", "P,1,3", "Q,1,8")
+    await world.load()
+    rows = ("P,1,4", "Q,1,5", "P,,4", "Q,,5")
+    world.write("discount_prices.csv", "product_number,store_number,discount_price", *rows)
+    report = await world.load()
+    assert report is not None
+    said = [line for line in report.lines() if "discount_price is above the price" in line]
+    assert ["above the price: 4 and 3" in " ".join(said), "5 and 2" in " ".join(said)] == [True, True]
+    assert not any("5 and 8" in line or "4 and 10" in line for line in said)

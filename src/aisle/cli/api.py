@@ -165,6 +165,8 @@ async def _print_all_rows(op: Operation, call: ApiCall, loaded: LoadedSettings) 
     """Print every row of a list as one JSON object per line, page by page."""
     # Only these lists have row ids with the name that from_id expects; page_start requests pages.
     by_id = op.name in _PAGED_BY_ID and "page_start" not in call.query
+    # The list of stores has no parameter for the store of the command line.
+    store = loaded.settings.store if op.name == "list-stores" and loaded.command_line_values.get("store") else ""
     is_empty = True
     async with service_client(loaded) as client:
         pages = client.pages(
@@ -176,12 +178,14 @@ async def _print_all_rows(op: Operation, call: ApiCall, loaded: LoadedSettings) 
             scroll=op.paging == "envelope",
         )
         async for rows, _ in pages:
+            rows = [row for row in rows if not store or row.get("storeNo") == store]
             for row in rows:
                 sys.stdout.write(_format_row(row) + "\n")
             sys.stdout.flush()
             is_empty = is_empty and not rows
     if is_empty:
-        print(f"aisle: {op.name} has no rows{_describe_filters(call)}.", file=sys.stderr)
+        shown = call._replace(query=call.query | {"store_number": store}) if store else call
+        print(f"aisle: {op.name} has no rows{_describe_filters(shown)}.", file=sys.stderr)
     return 0
 
 

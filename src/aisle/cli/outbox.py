@@ -127,9 +127,8 @@ def _replay(store_folder: StoreFolder, since_text: str | None, zone: str) -> int
         at = datetime.fromtimestamp(since).astimezone().isoformat(timespec="minutes")
         where = clean(zone) or "the zone of this host"
         print(f"Since {at}, by the time of store {clean(store_folder.store)} ({where}).", file=sys.stderr)
-    print(
-        f"{result.resent} operations are sent again under their keys; what the service has of them is not done twice."
-    )
+    resent = "1 operation is" if result.resent == 1 else f"{result.resent} operations are"
+    print(f"{resent} sent again under the same keys; what the service has already is not done twice.")
     if result.looked_up:
         print(f"{result.looked_up} had none, and are looked for first; what cannot be found is for a person.")
     if result.too_old:

@@ -93,7 +93,8 @@ class KeyedRestoreRecovery:
         self._note_resent(self.outbox.replay(lost, DETECTED))
 
     def _note_resent(self, count: int) -> None:
-        self.operator_notices.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
+        resent = "1 operation is" if count == 1 else f"{count or 'no'} operations are"
+        self.operator_notices.add(f"The service was put back from an earlier copy: {resent} sent again.")
 
     async def _lost_keys(self) -> list[str]:
         """Return the keys of confirmed operations that the service does not know."""

@@ -544,15 +544,23 @@ def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
     if is_one_or_two(bare):
         first, second = bare.split(",")
         raise ValueError(f"{bare!r} can be one number or two; write {first}|{second} for two, {bare}| for one")
-    parts = split_numbers(bare)
+    parts = [trim_blanks(part) for part in _NUMBER_SEPARATORS.split(bare)]
     changes = (
         _join_changes(changes, "other signs between its parts made bars")
         if len(parts) > bare.count("|") + 1
         else changes
     )
     found = [_clean_number(part, notation) for part in parts]
+    _refuse_gap(bare, [one.value for one in found], "write 0 there, if that is meant")
     said = dict.fromkeys(filter(None, (changes, *(one.changes for one in found))))
     return CleanedCell("|".join(one.value for one in found if one.value), ", ".join(said))
+
+
+def _refuse_gap(bare: str, parts: list[str], advice: str) -> None:
+    """Raise ValueError for an empty part before another, which would move to its place."""
+    filled = [at for at, part in enumerate(parts) if part]
+    if filled and len(filled) <= filled[-1]:
+        raise ValueError(f"{bare!r} has an empty part, and what follows would move to its place; {advice}")
 
 
 def split_numbers(cell: str) -> list[str]:
@@ -566,7 +574,7 @@ def is_one_or_two(cell: str) -> bool:
 
 
 _ONE_OR_TWO = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-_NUMBER_SEPARATORS = re.compile(r"[|;/\r\n]+|,\s+")
+_NUMBER_SEPARATORS = re.compile(r"\r\n|[|;/\r\n]|,\s+")
 
 
 def _clean_pool(cell: str, _: Notation) -> CleanedCell:
@@ -611,6 +619,8 @@ def _clean_list(cell: str, _: Notation) -> CleanedCell:
         if mark and mark != "|":
             changes = _join_changes(changes, f"{_LIST_SEPARATORS.get(mark, 'blanks')} between its parts made bars")
     stripped = [_clean_part(part) for part in parts]
+    if "\n" not in bare and "\r" not in bare:
+        _refuse_gap(bare, stripped, "write what is missing, or take the empty part out")
     if stripped != parts and "\n" not in bare:
         changes = _join_changes(changes, "blanks or quotes around parts taken off")
     return CleanedCell("|".join(filter(None, stripped)), changes)

@@ -5,7 +5,8 @@ Products and locations are loaded before people, orders and deliveries, so that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify
@@ -14,8 +15,9 @@ from aisle.client.load.cell_cleaning import fold_code
 from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, LOCATIONS, ORDERS, PEOPLE
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.row_checks import BARCODE_COLUMNS, bare_code, code_keys, codes_in_cell, price_of
-from aisle.client.load.service_reads import location_codes, store_rows
+from aisle.client.load.service_reads import MAX_SINGLE_READS, location_codes, store_rows
 from aisle.client.paging import Row
+from aisle.contract.wire import QueryValue
 
 _LOCATION_COLUMN = "preferred_location_code"
 _BADGE_ADVICE = "is also another code of the store, and at home a scan of it has to ask which is meant"
@@ -152,15 +154,32 @@ async def _warn_of_barcodes(table: CsvTable, client: Client) -> None:
 
 
 async def _warn_of_discounts(table: CsvTable, client: Client) -> None:
-    """Add warnings for discount prices above the price in the catalogue."""
-    discounts: dict[str, list[tuple[int, str]]] = {}
-    for line, (product, discount) in table.select_cells(("product_number", "discount_price")):
-        discounts.setdefault(product, []).append((line, discount))
-    async for row in client.rows("list-products"):
-        for line, discount in discounts.get(str(row.get("product_number") or ""), ()):
-            price, mine = price_of(row.get("price")), price_of(discount)
-            if price is not None and mine is not None and mine > price:
-                table.notes.add_warning("discount_price is above the price", f"{mine} and {price}", line)
+    """Add warnings for discount prices above the price that is in force: that of the row's store, or the chain's."""
+    discounts: dict[str, dict[str, list[tuple[int, Decimal]]]] = {}
+    for line, (store, product, cell) in table.select_cells(("store_number", "product_number", "discount_price")):
+        if (discount := price_of(cell)) is not None:
+            discounts.setdefault(store, {}).setdefault(product, []).append((line, discount))
+    if not discounts:
+        return
+    chain = {str(row.get("product_number")): price_of(row.get("price")) async for row in client.rows("list-products")}
+    for store, products in discounts.items():
+        prices = {**chain, **(await _store_prices(client, store, products) if store else {})}
+        for product, lines in products.items():
+            price = prices.get(product)
+            for line, discount in lines:
+                if price is not None and discount > price:
+                    table.notes.add_warning("discount_price is above the price", f"{discount} and {price}", line)
+
+
+async def _store_prices(client: Client, store: str, products: Collection[str]) -> dict[str, Decimal | None]:
+    """Return the prices in force in a store, of some products at least."""
+    is_few = len(products) <= MAX_SINGLE_READS
+    queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in products] if is_few else [{}]
+    return {
+        str(row.get("product_number")): price_of(row.get("price"))
+        for query in queries
+        async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False)
+    }
 
 
 async def _unknown_locations(table: CsvTable, client: Client) -> dict[int, str]:

@@ -310,6 +310,8 @@ def _already_loaded_lines(file: FileReport) -> Iterator[str]:
 
 def not_read_reason(name: str) -> str:
     """Return why a file of the directory is not read, and what to do."""
+    if name.startswith("~$"):
+        return f"{clean(name)}: not read, because a spreadsheet keeps it while it has the file open."
     if not name.casefold().endswith(".csv"):
         return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
     stem = name.casefold().replace(" ", "_")

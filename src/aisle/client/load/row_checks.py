@@ -337,7 +337,8 @@ class ImplausibleValues:
             if row.values.get(name) != 0 or (name == "price" and self._table.name not in _PRICE_FILES):
                 continue
             if name == "price":
-                yield f"{name} is 0, {BECOMES} {meaning} of the product", str(number)
+                where = " in this store" if row.values.get("store_number") else ""
+                yield f"{name} is 0, {BECOMES} {meaning} of the product{where}", str(number)
             elif self._prices is None:
                 yield f"{name} is 0, {TAKES_AWAY} {meaning}, if there is one", str(number)
             elif (number, name) in self._prices:
@@ -347,7 +348,7 @@ class ImplausibleValues:
             yield f"quantity is over {most}", f"{row.values['quantity']} of {number}"
         day = str(row.values.get("pickup_date", ""))
         if day[_TIME_START:].strip("T 0:.Z+"):
-            yield "pickup_date is a day, and the service does not keep its time", day
+            yield "pickup_date is a day, and the order does not show its time", day
         if self._table.name == DELIVERIES.file:
             yield from self._delivery_warnings(row)
 

@@ -176,6 +176,9 @@ def _without(body: Body, name: str) -> Body:
 
 
 def _with_free_fields(old: Body, body: Body) -> Body:
+    """Merge free fields by key; a member that a field does not name stays."""
     fields = {field.get("key"): field for field in old.get("free_fields", ())}
-    fields |= {field.get("key"): field for field in body["free_fields"]}
+    for field in body["free_fields"]:
+        key = field.get("key")
+        fields[key] = fields.get(key, {}) | field
     return old | {"free_fields": sorted(fields.values(), key=lambda field: field["sort_order"])}
