@@ -177,7 +177,7 @@ def test_a_cart_takes_the_next_scan_where_the_title_says() -> None:
     hand.say("n")
     assert hand.view.lines[2].text.id == "move.quantity_from"
     hand.say("P1")
-    in_hand = {part.product: (part.location, part.quantity) for part in hand.state.in_hand}
+    in_hand = {part.product: (part.location, int(part.quantity)) for part in hand.state.in_hand}
     assert in_hand == {"P3": ("A-1", 1), "P1": ("B-1", 2)}
 
 
