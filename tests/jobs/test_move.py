@@ -11,7 +11,7 @@ from aisle.jobs.job import Changed, Close, Opened, Query, Refresh, Resumed, Rows
 from aisle.jobs.move.goods_in_hand import MAX_PRODUCTS
 from aisle.jobs.move.job import with_suggested_locations
 from aisle.jobs.move.move_state import Goods, MoveState, parse_held_goods, parse_unlocated_stock
-from aisle.jobs.view import ASK, GOOD, WRONG
+from aisle.jobs.view import ASK, GOOD, WRONG, msg
 from aisle.scan.meaning import PERSON, Back, Choice, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.move_runner import BAG, Hand, Store, small_store
@@ -164,6 +164,21 @@ def test_cart_is_loaded_at_many_locations_and_put_away_in_walk_order() -> None:
     assert hand.say("PU") == "move.cart_empty"
     assert hand.view.name == "move.load"
     assert len(hand.sent) == 4
+
+
+def test_a_cart_takes_the_next_scan_where_the_title_says() -> None:
+    hand = Hand()
+    hand.say("c", "A-1", "P3", "B-1", "P1")
+    for letters in ("", "n", "n", "d", "c"):
+        hand.say(*letters)
+        title = hand.view.lines[0].text
+        if hand.view.name == "move.load":
+            assert title == msg("move.from_location", place="B-1"), letters
+    hand.say("n")
+    assert hand.view.lines[2].text.id == "move.quantity_from"
+    hand.say("P1")
+    in_hand = {part.product: (part.location, int(part.quantity)) for part in hand.state.in_hand}
+    assert in_hand == {"P3": ("A-1", 1), "P1": ("B-1", 2)}
 
 
 def test_from_pool_to_pool_at_one_place() -> None:

@@ -112,6 +112,15 @@ def test_more_than_ordered_is_refused_with_the_rest_offered() -> None:
     assert picked(hand)[1] == 4
 
 
+def test_undo_takes_back_the_number_that_is_too_many() -> None:
+    hand = Hand(line(1, "P1", 3))
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
+    assert hand.feed(Command("u")) == "pick.dropped"
+    assert picked(hand) == {1: 1}
+    assert hand.feed(Command("u")) == "pick.undone"
+
+
 def test_after_too_many_any_other_number_is_how_many() -> None:
     hand = Hand(line(1, "P1", 4), line(2, "P2", 3))
     assert hand.scan("P2", "12") == "pick.more_than_ordered"

@@ -108,7 +108,16 @@ def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
     assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(1))
 
 
-@pytest.mark.parametrize("letter", ["d", "l", "u"])
+def test_undo_takes_back_the_scan_that_is_asked_about() -> None:
+    for goods in ("P9", "P2"):
+        hand = Hand()
+        hand.say("D-1")
+        hand.scan(goods, "11")
+        assert hand.say("u") == "receive.dropped"
+        assert (hand.state.choices, hand.state.pending_scan, hand.state.in_hand) == ((), None, None)
+
+
+@pytest.mark.parametrize("letter", ["d", "l"])
 def test_goods_that_are_asked_about_are_not_dropped_by_a_letter(letter: str) -> None:
     for goods in ("P9", "P2"):
         hand = Hand()

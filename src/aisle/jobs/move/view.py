@@ -195,7 +195,7 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
         return tuple(lines)
     if goods:
         lines.append(Line("product", raw(goods.label)))
-        lines.append(Line("quantity", _quantity_text(goods)))
+        lines.append(Line("quantity", _quantity_text(state, goods)))
     elif state.in_hand:
         lines.append(Line("note", msg("move.note_hand", count=goods_in_hand.count_products(state))))
     elif state.location and state.is_source_known and not state.order:
@@ -209,6 +209,9 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
 
 
 def _source_text(state: MoveState, goods: Goods | None) -> Msg:
+    """Return where the next scan is taken: its product is booked there, and asked about if it does not lie there."""
+    if goods and _is_from_elsewhere(state, goods):
+        goods = None
     if goods and goods.order and not goods.stays_held:
         return msg("move.of_order", order=goods.order)
     location = goods.location if goods else state.location
@@ -219,12 +222,17 @@ def _source_text(state: MoveState, goods: Goods | None) -> Msg:
     return msg("move.no_location") if state.is_started else msg("move.where_first")
 
 
-def _quantity_text(goods: Goods) -> Msg:
-    return (
-        _measured_text("_of", goods, goods.quantity)
-        if goods.available >= 0
-        else _measured_text("", goods, goods.quantity)
-    )
+def _is_from_elsewhere(state: MoveState, goods: Goods) -> bool:
+    """Return True if the goods on the screen were taken somewhere else than the next scan is."""
+    has_source = state.is_started and not state.order and not state.task
+    return has_source and goods.location.casefold() != state.location.casefold()
+
+
+def _quantity_text(state: MoveState, goods: Goods) -> Msg:
+    if _is_from_elsewhere(state, goods) and goods.location:
+        return msg("move.quantity_from", what=_measured_text("", goods, goods.quantity), place=goods.location)
+    is_known = goods.available >= 0 and not _is_from_elsewhere(state, goods)
+    return _measured_text("_of" if is_known else "", goods, goods.quantity)
 
 
 def _measured_text(suffix: str, goods: Goods, quantity: Decimal) -> Msg:
@@ -299,11 +307,7 @@ def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
 
 
 def _other_location(state: MoveState, goods: Goods) -> str:
-    return (
-        ""
-        if goods.location == (state.current_goods.location if state.current_goods else state.location)
-        else goods.location
-    )
+    return goods.location if state.order or _is_from_elsewhere(state, goods) else ""
 
 
 def _total_there(stock_line: StockLine) -> Decimal | None:

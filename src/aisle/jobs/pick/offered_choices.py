@@ -143,6 +143,11 @@ def is_about_goods(state: PickState) -> bool:
     return state.is_pack_asked or (is_asked and not is_refused)
 
 
+def is_too_many(state: PickState) -> bool:
+    """Return True if more than is needed was scanned or typed, and all that is needed is offered."""
+    return any(choice.kind == "take_rest" for choice in state.choices)
+
+
 def number_in_question(state: PickState) -> Decimal:
     """Return the typed or scanned number that the open question is about; 0 if it is about none."""
     return next(

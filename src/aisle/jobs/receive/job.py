@@ -592,7 +592,9 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
             return Turn(view.turn_page(state, 1 if key == "pagedown" else -1))
         case Command("u") if goods_in_hand.is_plausibility_asked(state) or goods_in_hand.is_number_asked(state):
             return _go_back(state, context)  # the question is the last input
-        case Command("u" | "l" | "d") if goods_in_hand.is_goods_question_open(state):
+        case Command("u") if goods_in_hand.is_goods_question_open(state):
+            return goods_in_hand.drop_goods(state._replace(is_drop_warned=True))
+        case Command("l" | "d") if goods_in_hand.is_goods_question_open(state):
             return goods_in_hand.repeat_question(state, None, context)
         case Command("u" | "l" | "d") if goods_in_hand.is_number_asked(state):
             return reply(state, WRONG, "receive.number_of", quantity=state.choices[0].quantity)
