@@ -103,3 +103,18 @@ async def test_an_empty_or_absent_value_of_a_free_field_stays(header: str, row: 
         answer = await client.request("list-products", query={"product_number": "P"})
     assert answer.json()["records"][0]["free_fields"] == after["free_fields"]
     assert [field["value"] for field in after["free_fields"]] == ["yes", "Spain"]
+
+
+@pytest.mark.parametrize(("header", "cells"), [("", ""), (",is_active,is_active_data_exchange", ",,")])
+async def test_an_empty_or_absent_flag_of_a_store_stays(header: str, cells: str, world: World) -> None:
+    names = "store_number,store_name,is_warehouse"
+    world.write("stores.csv", f"{names},is_active,is_active_data_exchange", "1,Een,false,false,false")
+    await world.load()
+    world.write("stores.csv", f"{names}{header}", f"1,Twee,false{cells}", f"2,Drie,false{cells}")
+    report = await world.load()
+    assert report is not None
+    assert report.bad == ()
+    async with world.client() as client:
+        stores = [(await client.request_extension("GET", f"/aisle/v1/stores/{one}")).json() for one in (1, 2)]
+    flags = [(store["is_active"], store["is_active_data_exchange"]) for store in stores]
+    assert ([store["store_name"] for store in stores], flags) == (["Twee", "Drie"], [(False, False), (True, True)])

@@ -432,3 +432,45 @@ def test_dash_in_the_place_of_the_whole_is_refused(cell: str, write: Write, tmp_
 def test_minus_before_a_zero_stays_a_minus(write: Write, tmp_path: Path) -> None:
     write("discount_prices.csv", "product_number;discount_price", "P;-0.95")
     assert Found(tmp_path).bodies[0]["discount_price"] == Decimal("-0.95")
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        *(("¥12.50", "12.50"), ("\uffe512.50", "12.50"), ("120円", "120"), ("12.50元", "12.50"), ("₩ 120", "120")),
+        *(("US$4.5", "4.5"), ("NT$12.5", "12.5"), ("HK$9.9", "9.9"), ("CA$5", "5"), ("RM 4.50", "4.50")),
+        *(("₹ 12.50", "12.50"), ("Rs. 12.50", "12.50"), ("12.50 kr.", "12.50"), ("12.50 zł", "12.50")),
+    ],
+)
+def test_currencies_of_other_countries_are_taken_off(cell: str, value: str, write: Write, tmp_path: Path) -> None:
+    found = prices(write, tmp_path, cell)
+    assert (found.bad, [str(body["price"]) for body in found.bodies]) == ({}, [value])
+
+
+@pytest.mark.parametrize("cell", ["99¢", "₿12"])
+def test_an_unknown_currency_is_named_as_the_cause(cell: str, write: Write, tmp_path: Path) -> None:
+    assert "has a currency that is not read" in prices(write, tmp_path, cell).bad[2]
+
+
+@pytest.mark.parametrize(
+    ("cell", "day"),
+    [
+        *(("2026/12/5", "2026-12-05"), ("2026.12.11", "2026-12-11"), ("2026. 12. 3.", "2026-12-03")),
+        *(("2026年12月3日", "2026-12-03"), ("2026년 12월 3일", "2026-12-03")),
+        ("2026.12.3 14:30", "2026-12-03 14:30"),
+    ],
+)
+def test_a_day_with_the_year_first_is_read(cell: str, day: str, write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, cell)
+    assert (found.bad, [body["datetime_expected"] for body in found.bodies]) == ({}, [day])
+
+
+def test_a_time_with_unknown_words_is_named_as_the_cause(write: Write, tmp_path: Path) -> None:
+    assert "has a time with words that are not read" in dates(write, tmp_path, "2026/12/5 下午 3:30").bad[2]
+
+
+@pytest.mark.parametrize("cell", [" -   ", "-", "–", "n/a"])
+def test_a_sign_for_nothing_in_a_quantity_is_not_called_empty(cell: str, write: Write, tmp_path: Path) -> None:
+    write("stock.csv", "store_number,product_number,quantity", f"1,P,{cell}")
+    words = f"quantity is {cell.strip()!r}, which is no figure, but every row needs it; write 0, if that is meant"
+    assert Found(tmp_path).bad[2] == words

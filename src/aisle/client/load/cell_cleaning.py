@@ -620,7 +620,8 @@ def _clean_list(cell: str, _: Notation) -> CleanedCell:
             changes = _join_changes(changes, f"{_LIST_SEPARATORS.get(mark, 'blanks')} between its parts made bars")
     stripped = [_clean_part(part) for part in parts]
     if "\n" not in bare and "\r" not in bare:
-        _refuse_gap(bare, stripped, "write what is missing, or take the empty part out")
+        is_enclosed = not stripped[0] and not stripped[-1]  # |a|b|
+        _refuse_gap(bare, stripped[is_enclosed:], "write what is missing, or take the empty part out")
     if stripped != parts and "\n" not in bare:
         changes = _join_changes(changes, "blanks or quotes around parts taken off")
     return CleanedCell("|".join(filter(None, stripped)), changes)

@@ -433,7 +433,7 @@ class CsvTable:
             return TableRow(line, values, "; also ".join(faults), key)
         for name in self._required:
             if name not in values:
-                return TableRow(line, values, self._empty_reason(name, values), key)
+                return TableRow(line, values, self._empty_reason(name, values, changes), key)
         for change in changes:
             self.notes.add_change(change, line)
         for what, value in warnings:
@@ -483,11 +483,15 @@ class CsvTable:
                 return reason
         return ""
 
-    def _empty_reason(self, name: str, values: Values) -> str:
+    def _empty_reason(self, name: str, values: Values, changes: Iterable[str]) -> str:
         """Return why a row without a required cell is refused; a total often has figures and nothing else."""
         if total := next(filter(None, map(incomplete_total_reason, self._words(values))), ""):
             return total
         reason = f"{name} is empty, but every row needs it"
+        start, end = f"{name}: ", " read as an empty cell"
+        if name == "quantity" and (sign := next((one for one in changes if one.startswith(start)), "")).endswith(end):
+            sign = sign.removeprefix(start).removesuffix(end)
+            reason = f"{name} is {sign!r}, which is no figure, but every row needs it; write 0, if that is meant"
         if values and not any(key in values for key in self.key_columns):
             return f"{reason}; delete the row if it is a total, or write what it is of"
         return reason

@@ -7,8 +7,9 @@ cells of the file decide. The same holds for dates: `27/11/2026` has the day fir
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -20,14 +21,49 @@ DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
 _THOUSANDS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
-_CURRENCY_WORDS = r"(?:EUR|USD|GBP|CHF|[Ss]?Fr\.)"
-_CURRENCY = re.compile(rf"\A\s*{_CURRENCY_WORDS}(?=[\s\d+.,-])|(?<=[\s\d.,-]){_CURRENCY_WORDS}\s*\Z")
-_CURRENCY_SIGNS = "€$£"
+_CURRENCY_FORMS = """
+EUR: € EUR
+USD: $ USD US$
+GBP: £ GBP
+CHF: CHF Fr. SFr. sFr.
+JPY or CNY: ¥ \uffe5 円 元 JPY CNY RMB
+KRW: ₩ 원 KRW
+INR: ₹ INR
+CAD: CAD CA$ C$
+AUD: AUD AU$ A$
+NZD: NZD NZ$
+HKD: HKD HK$
+TWD: TWD NT$
+SGD: SGD S$
+BRL: BRL R$
+TRY: ₺ TRY
+SEK, NOK or DKK: kr kr. Kr Kr. SEK NOK DKK
+PLN: zł PLN
+CZK: Kč CZK
+HUF: Ft HUF
+MYR: MYR
+IDR: IDR
+"""
 CURRENCY_NAMES = {
-    **{"€": "EUR", "$": "USD", "£": "GBP", "Fr.": "CHF", "SFr.": "CHF", "sFr.": "CHF"},
-    **{name: name for name in ("EUR", "USD", "GBP", "CHF")},
-}
+    form: name
+    for name, _, forms in (line.partition(": ") for line in _CURRENCY_FORMS.strip().splitlines())
+    for form in forms.split()
+} | {"RM": "MYR", "Rp": "IDR", "Rp.": "IDR", "Rs": "INR", "Rs.": "INR"}
 """Currencies that may stand beside an amount, by their sign or name."""
+_CURRENCY_SIGNS = "".join(form for form in CURRENCY_NAMES if unicodedata.category(form[0]) == "Sc")
+_BEFORE_ONLY = ("RM", "Rp", "Rp.", "Rs", "Rs.")
+"""Currencies that stand before the amount; behind a number they can be a unit."""
+
+
+def _any_of(forms: Iterable[str]) -> str:
+    return f"(?:{'|'.join(re.escape(form) for form in sorted(forms, key=len, reverse=True))})"
+
+
+_WORDS = [form for form in CURRENCY_NAMES if form not in _CURRENCY_SIGNS]
+_CURRENCY = re.compile(
+    rf"\A\s*{_any_of(_WORDS)}(?=[\s\d+.,-])"
+    rf"|(?<=[\s\d.,-]){_any_of(form for form in _WORDS if form not in _BEFORE_ONLY)}\s*\Z"
+)
 _NO_ZERO = re.compile(r"([+-]?)([.,]\d+)", re.ASCII)
 """Number without a digit before its decimal mark."""
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -54,6 +90,8 @@ _UNAMBIGUOUS_NUMBERS = {POINT: _decimal_patterns(POINT, COMMA), COMMA: _decimal_
 _DOTTED_CODE = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
 _DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})", re.ASCII)
 _YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
+_OTHER_YEAR_FIRST = re.compile(r"(\d{4})(?:\.|[年년])\s?(\d{1,2})(?:\.|[月월])\s?(\d{1,2})[.日일]?(?!\d)", re.ASCII)
+"""Day with the year first as East Asia and Hungary write it: `2026.12.3`, `2026. 12. 3.`, `2026年12月3日`."""
 _SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
 """Number of a day in a spreadsheet, with a part of the day behind it."""
 _DAY_ALONE = re.compile(r"\d{8}|\d{4}-?W\d\d(?:-?[1-7])?", re.ASCII)
@@ -66,7 +104,7 @@ _MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS
 """Trailing minus, `5-`; not `5,-`, which is a price of five."""
 YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
-_NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:\Z|[^\W\d_]|[€$£]))")
+_NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:\Z|[^\W\d_]|[{_CURRENCY_SIGNS}]))")
 """Dash in the place of cents: `12,-` is a price of twelve."""
 _DASH_AND_CENTS = re.compile(rf"[-\u2013\u2014]{{1,2}}[{_BLANKS}]*([.,]\d+)", re.ASCII)
 """Dash in the place of the whole: `-.95` is ninety-five cents in Switzerland, and a minus elsewhere."""
@@ -149,7 +187,7 @@ class Notation:
 
     def observe_date(self, line: int, cell: str, column: int = 0) -> None:
         """Record what a cell of a column of dates shows."""
-        if first := _YEAR_FIRST.match(cell):
+        if first := _YEAR_FIRST.match(_with_hyphens(cell)):
             if self._day_second is None and int(first[2]) > _MONTHS_OF_YEAR >= int(first[3]):
                 self._day_second = (line, cell)
             return
@@ -308,9 +346,10 @@ class Notation:
         """Return a date as ISO 8601. Raise ValueError if it is none, or ambiguous."""
         if serial := _SERIAL_DAY.fullmatch(cell):
             return _serial_day(serial)
-        if (found := _YEAR_FIRST.fullmatch(cell)) and _ISO_TIME.fullmatch(found[4]):
+        plain = _with_hyphens(cell)
+        if (found := _YEAR_FIRST.fullmatch(plain)) and _ISO_TIME.fullmatch(found[4]):
             return self._normalize_year_first(found, found[4], cell)
-        parts = split_written_date(cell)
+        parts = split_written_date(plain)
         if parts.time is None and not parts.week_days:
             return self._normalize_day(parts.day, cell)
         day = self._normalize_day(parts.day, cell)[: len("yyyy-mm-dd")]
@@ -321,6 +360,8 @@ class Notation:
     def _normalize_day(self, day: str, cell: str) -> str:
         """Return a day without a week day and a time, in whatever form, as ISO 8601."""
         if found := _YEAR_FIRST.fullmatch(day):
+            if any(map(str.isalpha, found[4].strip().lstrip("T"))):
+                raise ValueError(f"{cell!r} has a time with words that are not read; write yyyy-mm-dd hh:mm")
             return self._normalize_year_first(found, found[4], cell)
         found = _DATE.fullmatch(day)
         if not found:
@@ -360,6 +401,11 @@ class Notation:
         if found[1] == found[3] or self._is_day_first:
             return DAY_FIRST
         return next(iter(self._dates)) if len(self._dates) == 1 else ""
+
+
+def _with_hyphens(cell: str) -> str:
+    """Return a date with the year first as `2026-12-3`, if it has points or the signs of East Asia."""
+    return _OTHER_YEAR_FIRST.sub(r"\1-\2-\3", cell, count=1) if _OTHER_YEAR_FIRST.match(cell) else cell
 
 
 def _full_year(digits: str, last_year: int) -> int:
@@ -476,6 +522,8 @@ def no_number_reason(cell: str, notation: Notation, *, is_money: bool = False) -
         return f"{cell!r} is no number; if the dash stands for no cents, write {readings}"
     if is_money and not any(map(str.isdecimal, cell)) and currency_of(cell):
         return f"{cell!r} is no number: an accountant writes a dash for nothing; write 0, or empty the cell"
+    if is_money and any(unicodedata.category(sign) == "Sc" and sign not in _CURRENCY_SIGNS for sign in cell):
+        return f"{cell!r} has a currency that is not read; write the amount in digits, in the currency of the prices"
     if currency_of(cell) and is_money:
         return (
             f"{cell!r} is no amount that can be read; write its digits alone, and a {notation.mark_name} where it has"

@@ -42,10 +42,15 @@ from aisle.client.load.row_checks import (
     has_thousands,
     keys_in_column,
 )
+from aisle.client.paging import Row
 
 _NAMED = ("store_number", "product_number", "location_code")
 _FIRST_POOL = 1
 EMPTY_PLACE = "location_code is empty, while other rows have one, and the goods are counted at no place"
+
+
+STORE_FLAGS = ("is_active", "is_active_data_exchange")
+"""Flags that every store needs; those of a new store are true."""
 
 
 class Placeless:
@@ -187,6 +192,8 @@ class ServiceFindings(NamedTuple):
     left_out: Collection[RecordKey] = ()
     prices: Collection[tuple[str, str]] | None = None
     """Products of the service with a price that a row can take away, and its column; None if they are unknown."""
+    store_flags: Mapping[str, Row] = {}
+    """Flags of stores that have rows without them, by number."""
     zones: Mapping[str, tzinfo | None] = {}
     """Time zones of stores, as far as they are known and needed."""
 
@@ -376,7 +383,7 @@ def _row_reader(description: str, name: str, defaults: Values | None = None, *, 
             if row.reason:
                 yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
             else:
-                body = (defaults or {}) | row.values
+                body = (defaults or {}) | found.store_flags.get(row.values.get("store_number", ""), {}) | row.values
                 store = body.pop("store_number") if path else ""
                 yield Record(store, f"{description} {row.values[name]}", body, row.line, 1)
 
@@ -580,7 +587,7 @@ def _add_left_out_reason(description: str, bad: list[BadRow], rows: list[TableRo
 
 
 _READERS: dict[str, RecordReader] = {
-    STORES.file: _row_reader("store", "store_number", {"is_active": True, "is_active_data_exchange": True}),
+    STORES.file: _row_reader("store", "store_number", dict.fromkeys(STORE_FLAGS, True)),
     PRODUCTS.file: _row_reader("product", "product_number"),
     ATTRIBUTES.file: _row_reader("the attributes of product", "product_number"),
     FREE_FIELDS.file: _line_reader("the free fields of product", FREE_FIELDS, unique_field="key"),

@@ -66,6 +66,22 @@ async def fetch_people(client: Client, store: str) -> list[Row] | None:
         raise InvalidResponse("The answer to list-people holds no people.") from error
 
 
+async def fetch_store(client: Client, store: str) -> Row:
+    """Return a store with the fields of its creation; empty if the service does not show them.
+
+    Raise ClientError if the service does not respond or fails.
+    """
+    response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}")
+    if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
+        return {}
+    if not response.is_success:
+        raise status_error("retrieve-store", response)
+    try:
+        return dict(response.json())
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidResponse("The answer to retrieve-store holds no store.") from error
+
+
 _NOT_IMPLEMENTED = 501
 
 

@@ -26,7 +26,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.divided_records import find_divided_records
-from aisle.client.load.records import Placeless, ServiceFindings
+from aisle.client.load.records import STORE_FLAGS, Placeless, ServiceFindings
 from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
@@ -41,7 +41,7 @@ from aisle.client.load.row_checks import (
     keys_in_column,
     price_of,
 )
-from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, location_codes, store_rows
+from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, fetch_store, location_codes, store_rows
 from aisle.client.load.store_zones import zones_of_times
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
@@ -80,13 +80,14 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
     """
     listed = _SERVICE_LISTS.get(table.name)
     try:
+        flags = await _kept_store_flags(table, client) if table.name == STORES.file else {}
         findings = await _Comparison(table, client, listed).run() if listed else ServiceFindings()
         await _warn_of_unknown_orders(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
         zones = await zones_of_times(table, client)
-        return findings._replace(places=await _places_beside_totals(table, client), zones=zones)
+        return findings._replace(places=await _places_beside_totals(table, client), zones=zones, store_flags=flags)
     except ClientError as error:
         # Without the people of the store, an empty role would make a supervisor staff.
         if not isinstance(error, TransportError | ServerError) and table.name != PEOPLE.file:
@@ -96,6 +97,14 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
             f"Whether the service has what {table.name} names cannot be read: {error} Load again later: it goes on,"
             " and doubles nothing."
         ) from error
+
+
+async def _kept_store_flags(table: CsvTable, client: Client) -> dict[str, Row]:
+    """Return the flags of the service's stores that have an empty cell for one; the interface needs them all."""
+    wanted = {store for _, (store, *cells) in table.select_cells(("store_number", *STORE_FLAGS)) if not all(cells)}
+    present = [str(row.get("storeNo")) async for row in client.rows("list-stores")] if wanted else []
+    stores = {store: await fetch_store(client, store) for store in present if store in wanted}
+    return {store: {name: row[name] for name in STORE_FLAGS if name in row} for store, row in stores.items()}
 
 
 async def _places_beside_totals(table: CsvTable, client: Client) -> dict[str, set[str]]:
