@@ -108,6 +108,16 @@ def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
     assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(1))
 
 
+def test_the_location_that_goods_go_to_stays_on_the_page() -> None:
+    hand = Hand()
+    hand.say("D-1", "A-2", "P1")
+    assert hand.state.in_hand
+    hand.state = hand.state._replace(in_hand=hand.state.in_hand._replace(suggested_location="B-4"))
+    texts = [line.text for line in hand.view.lines]
+    assert msg("receive.suggested_location", place="B-4") in texts
+    assert msg("receive.to_location", place="A-2") in texts
+
+
 def test_undo_takes_back_the_scan_that_is_asked_about() -> None:
     for goods in ("P9", "P2"):
         hand = Hand()

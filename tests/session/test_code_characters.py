@@ -58,6 +58,21 @@ def test_a_multiplier_counts_however_its_sign_is_written(home: StoreFolder, ms: 
         assert counted(scan(code)) == many
 
 
+@pytest.mark.parametrize("pace_s", [0.0, 0.006])
+@pytest.mark.parametrize("add_on", [" 05", " 51299", ",05", "/05", "-05"])
+def test_an_add_on_beside_its_code_is_ignored(home: StoreFolder, pace_s: float, add_on: str) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        assert counted(paced.Scanner(session).send(f"{EAN}{add_on}\r", pace_s)) == 1
+
+
+@pytest.mark.parametrize(("code", "pace_s"), [(EAN, 0.13), ("9520001100025", 0.0), ("9520009999998", 0.0)])
+def test_a_number_beside_a_code_is_refused(home: StoreFolder, code: str, pace_s: float) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        assert told(paced.Scanner(session).send(f"{code} 05\r", pace_s))[0] == WRONG
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("ms", [0, 6])
 @pytest.mark.parametrize(

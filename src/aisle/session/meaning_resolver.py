@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -60,6 +61,9 @@ MAX_LEFTOVER_LETTERS = 3
 
 _NO_QUANTITY = ("input.no_quantity", "input.whole_number_only", "input.too_many_decimals")
 """Message ids of refused numbers."""
+
+_CODE_BESIDE_ADD_ON = re.compile(r"(\d{8}|\d{12,13})[ ,/-](?:\d{2}|\d{5})", re.ASCII)
+"""EAN or UPC with its add-on, as sent by scanners that put a sign between them."""
 
 _CODE_128 = "]C0"
 """AIM prefix by which one character is a code."""
@@ -268,12 +272,28 @@ class MeaningResolver:
     def prepare(self, line: Line) -> PreparedLine:
         """Return a line as a scan or person meant it: without leftovers, with the characters that a key cut off."""
         self._is_scanned = bool(line.scan_number)
+        if code := self._code_beside_add_on(line):
+            return PreparedLine(line._replace(text=code))
         left, code = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
         has_left = bool(left) and len(code) >= MIN_SCAN and not self._page.top.job.raw_input
         if has_left and left.isascii() and left.isdigit() and isinstance(self.resolve(code), Scan | Ambiguous):
             return PreparedLine(line, reason=NUMBER_BESIDE_CODE)  # digits may make another code of it
         letters = self._count_leftover_letters(line) if has_left else 0
         return self._complete(line._replace(text=line.text[letters:]))._replace(dropped=line.text[:letters])
+
+    def _code_beside_add_on(self, line: Line) -> str:
+        """Return the known code of a product that was scanned with its add-on; empty for any other line.
+
+        At the pace of typing, the digits may be a quantity.
+        """
+        text = line.text.strip(" ")
+        found = _CODE_BESIDE_ADD_ON.fullmatch(text)
+        is_scan = bool(line.scan_number) and line.longest_pause < FAST_S
+        if not found or not is_scan or not has_valid_check_digit(found[1]) or self._page.top.job.raw_input:
+            return ""
+        meaning = self.resolve(found[1])
+        is_product = isinstance(meaning, Scan) and meaning.matches[0].kind == PRODUCT and not is_guess(meaning)
+        return found[1] if is_product and not isinstance(self.resolve(text), Scan | Ambiguous) else ""
 
     def _complete(self, line: Line) -> PreparedLine:
         """Add the characters that a preceding key cut off from a scan, or refuse it if that is in doubt.

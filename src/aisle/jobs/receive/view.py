@@ -379,6 +379,8 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")
     if order:
         lines.append(Line("note", msg("receive.note_order", order=order)))
+    if item.suggested_location and state.receiving_location:
+        lines.append(Line("note", destination))
     return tuple(lines)
 
 
