@@ -1,9 +1,13 @@
 """An empty cell leaves what is there, and says so of codes; (empty) takes it away where the interface can."""
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from aisle.client.load import cell_cleaning as kinds
+from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, LAYOUTS, ORDERS, STOCK, FileLayout
 from tests.load.test_repeated_loads import World
 
 HEADER = "product_number,product_name,barcode,barcodes_array,color,deprecation_date"
@@ -118,3 +122,52 @@ async def test_an_empty_or_absent_flag_of_a_store_stays(header: str, cells: str,
         stores = [(await client.request_extension("GET", f"/aisle/v1/stores/{one}")).json() for one in (1, 2)]
     flags = [(store["is_active"], store["is_active_data_exchange"]) for store in stores]
     assert ([store["store_name"] for store in stores], flags) == (["Twee", "Drie"], [(False, False), (True, True)])
+
+
+_CELLS = {
+    **{kinds.TEXT: "x", kinds.CODE: "7", kinds.DOTTED_CODE: "x", kinds.BARCODE: "9520001100109", kinds.JSON: ""},
+    **{kinds.BARCODES: "9520001100086", kinds.NUMBER: "3", kinds.MONEY: "3", kinds.NUMBERS: "5|6", kinds.POOL: "2"},
+    **{kinds.FLAG: "false", kinds.DATE: "2027-01-31", kinds.LIST: "a|b"},
+}
+_OWN_CELLS = {
+    **{"product_number": "P", "store_number": "1", "location_code": "A", "role": "supervisor", "pin": "1234"},
+    **{"max": "9", "original_max": "9", "edit_min_max_percentage": "50", "price": "30", "old_price": "40"},
+    **{"free_fields": '"[{""sort_order"":1,""key"":""k"",""value"":""v""}]"', "units": '"[{""unit_quantity"":6}]"'},
+    **{"stores_allowed": "1", "stores_not_allowed": "2", "is_active": "true", "is_store_product": "true"},
+    **{"price_compare_unit": "", "price_compare_multiplier": "", "ordering_schema": ""},
+}
+_TABLES = ("store", "product", "store_product", "location", "person")
+
+
+def _held(world: World) -> list[str]:
+    """What the service holds, without the times of changes."""
+    with closing(sqlite3.connect(world.folder / "service.db")) as connection:
+        cursors = [connection.execute(f"SELECT * FROM {table}") for table in _TABLES]
+        names = [[one[0] for one in cursor.description] for cursor in cursors]
+        rows = [dict(zip(of, row, strict=True)) for of, cursor in zip(names, cursors, strict=True) for row in cursor]
+    return [str({name: row[name] for name in row if "modified" not in name and "changed" not in name}) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "layout", [one for one in LAYOUTS if one not in (STOCK, ORDERS, DELIVERIES)], ids=lambda one: one.file
+)
+async def test_no_empty_cell_and_no_absent_column_changes_what_the_service_holds(
+    layout: FileLayout, world: World
+) -> None:
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,Een,false", "2,Twee,false")
+    world.write("products.csv", "product_number,product_name,price", "P,Een,30")
+    await world.load()
+    world.clear()
+    cells = {name: _OWN_CELLS.get(name, _CELLS[column.kind]) for name, column in layout.columns.items()}
+    if layout is DISCOUNT_PRICES:
+        cells["is_promotion"] = "true"  # a discount starts its promotion
+    needed = {name for name, one in layout.columns.items() if one.required or name in layout.key_columns}
+    emptied = {name: cell if name in needed else "" for name, cell in cells.items()}
+    held = []
+    for row in (cells, cells, emptied, {name: cells[name] for name in needed}):
+        world.write(layout.file, ",".join(row), ",".join(row.values()))
+        report = await world.load()
+        assert report is not None
+        assert report.bad == ()
+        held.append(_held(world))
+    assert held[2:] == [held[1]] * 2

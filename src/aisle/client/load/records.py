@@ -290,6 +290,8 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             table.notes.add_remark(
                 "an old_price that it does not name becomes the price before, where the price changes"
             )
+        if table.name == DISCOUNT_PRICES.file and not row.reason:
+            _note_started_promotion(table, row)
         if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
             _warn_of_picked(table, row)
         if table.name == PEOPLE.file and not row.reason:
@@ -297,6 +299,13 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
         if table.creates_records and not row.reason:
             _warn_of_thousands(table, findings, row)
         yield odd.check(row)
+
+
+def _note_started_promotion(table: CsvTable, row: TableRow) -> None:
+    """Add a remark if a discount starts a promotion although the cell for that is empty."""
+    is_empty = table.has_column("is_promotion") and "is_promotion" not in row.values
+    if is_empty and row.values["discount_price"]:
+        table.notes.add_remark("a discount_price with an empty is_promotion starts the promotion")
 
 
 def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
