@@ -150,6 +150,8 @@ class Close(NamedTuple):
     """True if pages below that hold no work and do not accept the event are closed too."""
     answer: Args | None = None
     """Answer for the job below; it comes with `Closed`."""
+    not_done: Msg | None = None
+    """What the closed job asked and nobody answered; it is added to the verdict on the event for the job below."""
 
 
 class SignIn(NamedTuple):

@@ -47,6 +47,7 @@ from aisle.jobs.list_navigation import fill_page
 from aisle.jobs.view import (
     ASK,
     GOOD,
+    Msg,
     Verdict,
 )
 from aisle.outbox.journal import NewJob
@@ -264,6 +265,7 @@ class _EventRun:
         self.requests: list[tuple[str, Request]] = []
         self.opens_page = False
         self.verdict: Verdict | None = None
+        self.not_done: Msg | None = None
         self.queries: list[tuple[int, Query]] = []
         """(index of the job, query) since a job was opened or closed."""
 
@@ -291,6 +293,8 @@ class _EventRun:
     def _run_queue(self) -> JobResult:
         while self.queue:
             self._run_event(*self.queue.popleft())
+        if self.not_done and self.verdict and not self.verdict.detail:
+            self.verdict = self.verdict._replace(detail=self.not_done)
         return self.result()
 
     def result(self) -> JobResult:
@@ -382,7 +386,7 @@ class _EventRun:
             self.queue.append((below, Closed(stacked.job.name, close.answer), False))
         elif close.event_for_below is None:
             self.queue.append((below, Resumed(), False))
-        self.verdict = close.verdict or self.verdict
+        self.verdict, self.not_done = close.verdict or self.verdict, close.not_done or self.not_done
         if close.event_for_below:
             self.queue.append((below, close.event_for_below, False))
         if close.start:

@@ -366,6 +366,14 @@ class ConfirmPage(OrderQuestion):
             Action(msg("order_actions.no"), self.go_back),
         )
 
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        """Hand a scan to the page below, and say that the action is not done."""
+        if not isinstance(event, Scan):
+            return super().handle_other_input(state, event, context)
+        not_done = msg("order_actions.not_answered", what=msg(ACTION_NAMES[state.kind]), which=_orders_message(state))
+        dropped = Verdict(INFO, msg("session.dropped"))
+        return Turn(state, (Close(dropped, event_for_below=event, not_done=not_done),))
+
 
 def _confirm_message(state: OrderActionState) -> Msg:
     what = msg(ACTION_NAMES[state.kind])
