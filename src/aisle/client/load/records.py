@@ -41,6 +41,8 @@ from aisle.client.load.row_checks import (
     find_conflicts,
     has_thousands,
     keys_in_column,
+    note_started_promotion,
+    warn_of_picked,
 )
 from aisle.client.paging import Row
 
@@ -291,21 +293,14 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
                 "an old_price that it does not name becomes the price before, where the price changes"
             )
         if table.name == DISCOUNT_PRICES.file and not row.reason:
-            _note_started_promotion(table, row)
+            note_started_promotion(table, row)
         if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
-            _warn_of_picked(table, row)
+            warn_of_picked(table, row)
         if table.name == PEOPLE.file and not row.reason:
             _keep_role(table, findings, row)
         if table.creates_records and not row.reason:
             _warn_of_thousands(table, findings, row)
         yield odd.check(row)
-
-
-def _note_started_promotion(table: CsvTable, row: TableRow) -> None:
-    """Add a remark if a discount starts a promotion although the cell for that is empty."""
-    is_empty = table.has_column("is_promotion") and "is_promotion" not in row.values
-    if is_empty and row.values["discount_price"]:
-        table.notes.add_remark("a discount_price with an empty is_promotion starts the promotion")
 
 
 def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
@@ -326,19 +321,6 @@ def _keep_role(table: CsvTable, findings: ServiceFindings, row: TableRow) -> Non
     if role and row.values.setdefault("role", role) == "staff" and role != "staff":
         what = f"role is staff, where the person was {role} before, {BECOMES} the role of the person"
         table.notes.add_warning(what, f"{row.values['user']}, badge {row.values['badge']}", row.line)
-
-
-def _warn_of_picked(table: CsvTable, row: TableRow) -> None:
-    """Add a warning for a line that comes picked: its goods are taken off the shelf, counted there or not."""
-    number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
-    is_picked = row.values.get("order_lines.is_picked", row.values.get("is_picked"))
-    picked = row.values.get("picked_quantity", quantity if is_picked else 0)
-    if picked:
-        what = (
-            "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"
-            " again with --recount"
-        )
-        table.notes.add_warning(what, f"{picked} of {number}", row.line, beside=row.key[-1])
 
 
 def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> TableRow:

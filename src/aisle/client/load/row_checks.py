@@ -429,3 +429,23 @@ def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
         lower, price = row.values.get(name), row.values.get("price")
         if lower is not None and price is not None and lower > price:
             yield f"{name} is above the price", f"{lower} and {price}"
+
+
+def note_started_promotion(table: CsvTable, row: TableRow) -> None:
+    """Add a remark if a discount starts a promotion although the cell for that is empty."""
+    is_empty = table.has_column("is_promotion") and "is_promotion" not in row.values
+    if is_empty and row.values["discount_price"]:
+        table.notes.add_remark("a discount_price with an empty is_promotion starts the promotion")
+
+
+def warn_of_picked(table: CsvTable, row: TableRow) -> None:
+    """Add a warning for a line that comes picked: its goods are taken off the shelf, counted there or not."""
+    number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
+    is_picked = row.values.get("order_lines.is_picked", row.values.get("is_picked"))
+    picked = row.values.get("picked_quantity", quantity if is_picked else 0)
+    if picked:
+        what = (
+            "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"
+            " again with --recount"
+        )
+        table.notes.add_warning(what, f"{picked} of {number}", row.line, beside=row.key[-1])

@@ -25,7 +25,6 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
-from aisle.jobs.list_navigation import page_size
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.quantity_or_record import not_an_order
@@ -340,7 +339,7 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
         if state.opened_directly:
             return Turn(state, (Close(),))
-        at, size = EXCEPTION_KINDS.index(state.kind), page_size(context)
+        at, size = EXCEPTION_KINDS.index(state.kind), list_navigation.page_size(context)
         state = state._replace(kind="", rows=(), total=0, first=at // size * size, size=size, cursor=at)
         return Turn(state, _summary_queries(context))
 
@@ -562,7 +561,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         return turn._replace(effects=(*turn.effects, Refresh("logs"), Refresh("orders")))
 
     def query_again(self, state: ExceptionsState, context: Context) -> Result:
-        return super().query_again(state._replace(size=page_size(context)), context)
+        return super().query_again(state._replace(size=list_navigation.page_size(context)), context)
 
     def queries(self, state: ExceptionsState, context: Context) -> tuple[Effect, ...]:
         listed = (LISTS[state.kind].query(state, context),) if state.kind else ()
