@@ -66,7 +66,7 @@ async def test_operations_lost_by_restore_are_sent_again(aisle_home: Path) -> No
         await world.courier.sync_once()
         for _ in range(10):
             await world.work()
-        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_notices.recent)
+        assert any("Operations sent again: 4." in notice.text for notice in world.courier.operator_notices.recent)
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
         assert [world.op(op_id).state for op_id in (*kept, *lost)] == ["done"] * 5
         assert all(world.op(op_id).read_back_at for op_id in (*kept, *lost))
@@ -204,7 +204,7 @@ async def test_a_restore_is_noticed_though_the_cursor_is_past_where_it_was(aisle
         await world.courier.sync_once()
         for _ in range(10):
             await world.work()
-        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_notices.recent)
+        assert any("Operations sent again: 4." in notice.text for notice in world.courier.operator_notices.recent)
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
         assert [world.op(op_id).state for op_id in lost] == ["done"] * 4
         assert "N7" in world.host.numbers(), "what was loaded meanwhile is shown"

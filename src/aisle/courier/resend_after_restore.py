@@ -93,8 +93,7 @@ class KeyedRestoreRecovery:
         self._note_resent(self.outbox.replay(lost, DETECTED))
 
     def _note_resent(self, count: int) -> None:
-        resent = "1 operation is" if count == 1 else f"{count or 'no'} operations are"
-        self.operator_notices.add(f"The service was put back from an earlier copy: {resent} sent again.")
+        self.operator_notices.add(f"The service was put back from an earlier copy. Operations sent again: {count}.")
 
     async def _lost_keys(self) -> list[str]:
         """Return the keys of confirmed operations that the service does not know."""
