@@ -343,7 +343,7 @@ def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
 
 
 def _sort_by_next_column(state: OrdersState, context: Context) -> Result:
-    """Sort by the next column that the list shows, in walking order of the screen."""
+    """Sort by the next column that the list shows, from left to right."""
     shown = [column.sort for column in BOARD.visible_columns(state) if column.sort]
     return BOARD.restart(
         state._replace(filter=state.filter._replace(sort=next_of(shown, state.filter.sort), direction="ascending")),
