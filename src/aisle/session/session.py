@@ -38,6 +38,7 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.scan.inputs import DecodedInput
+from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
@@ -122,6 +123,7 @@ class Session:
             self._explain_error,
         )
         self.tabs = Tabs(self.page, self.context, self.terminal, self.store, self.verdicts, self.event_runner)
+        self.addresses = Addresses(self.page, self.context, self.verdicts, self.event_runner)
         self.frames = FrameBuilder(
             self.page,
             self.batch,
@@ -132,6 +134,7 @@ class Session:
             self.verdicts,
             self.typed_line,
             self.tabs,
+            self.addresses,
         )
 
     def _wire_inputs(self, person: SignIn | None) -> None:
@@ -163,6 +166,7 @@ class Session:
             meanings,
             help_pages,
             self.tabs,
+            self.addresses,
             self.typed_line,
             self._trace,
         )
@@ -343,19 +347,27 @@ class Session:
 class SingleUserSession(Session):
     """Session of one person who was signed in before it began. It ends when somebody else signs in."""
 
+    first_address = ""
+    """Address of the first page; empty for the usual one."""
+
     def __init__(self, person: SignIn, store_access: StoreAccess, profile: Profile, **options: Any) -> None:
         super().__init__(store_access, profile._replace(user=person.user), person=person, **options)
         self._person = person
 
     def resize(self, columns: int, rows: int) -> Frame:
-        """Fit the pages to another size. The first page of a desk is Today, unless work goes on."""
+        """Fit the pages to another size. The first page of a desk is Today, unless work or an address is open."""
         is_first = not any(self.terminal.size)
         frame = super().resize(columns, rows)
-        if not is_first or not self.tabs.are_shown or len(self.stack.jobs) > 1:
+        if not is_first:
             return frame
         verdict = self.verdicts.current
-        self.tabs.open("today")
-        self.verdicts.current = verdict
+        if self.first_address.strip("/"):
+            self.addresses.open(self.first_address)
+        elif self.tabs.are_shown and len(self.stack.jobs) == 1:
+            self.tabs.open("today")
+        else:
+            return frame
+        self.verdicts.current = self.verdicts.current or verdict
         self.event_runner.commit()
         return self.frames.build()
 

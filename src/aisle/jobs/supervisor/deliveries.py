@@ -20,6 +20,7 @@ from aisle.jobs.receive.view import (
 from aisle.jobs.row_types.orders_and_deliveries import DeliveryRow, ReceiptsRow
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Block, Line, ListView, Msg, msg, raw
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
 
 TO_RECEIVE, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
@@ -238,6 +239,9 @@ class DeliveriesJob(PageJob[DeliveriesState]):
 
     def page(self, state: DeliveriesState) -> Page[DeliveriesState]:
         return PAGE if state.delivery_number else LIST
+
+    def address(self, state: DeliveriesState) -> PageAddress:
+        return PageAddress("deliveries", state.delivery_number)
 
     def handle_opened(self, state: DeliveriesState, args: Args, context: Context) -> Result:
         if args.get("order_number"):
