@@ -51,7 +51,7 @@ async def test_a_page_that_was_cut_off_finds_its_app_and_each_input_is_taken_onc
         await first.close(code=CUT)
         second, told = await window(client, "a")
         assert told == {"number": 1, "taken": 2, "new": False}
-        assert b'"resize"' in await read(second), "it draws all again"
+        assert b'"attach"' in await read(second), "it draws all again"
         taken = []
         for number, text in ((1, "x"), (2, "y"), (3, "z"), (4, "!")):
             await second.send_json(["input", number, text])

@@ -96,7 +96,7 @@ class WebDriver(AisleDriver):
                 self._handle_message(content, now)
 
     def _handle_message(self, content: bytes, now: float) -> None:
-        """Handle a message of the web server: another size, an address to open, the end, or a user token."""
+        """Handle a message of the web server: another page or size, an address to open, the end, or a token."""
         try:
             message = json.loads(content)
         except ValueError:
@@ -107,6 +107,9 @@ class WebDriver(AisleDriver):
             case {"type": "resize"}:
                 if size := parse_size(message):
                     self._plan_resize(size)
+            case {"type": "attach"}:
+                self._call_on_loop(self._set_up_terminal)
+                self._plan_resize(parse_size(message) or self._browser_size)
             case {"type": "open", "address": str(address)}:
                 self._reported_page = None  # the browser has another address until it is told of the page
                 self._queue_inputs([Key(f"{ADDRESS_KEY}{address}")], now)

@@ -93,6 +93,10 @@ class AppProcess:
         """Send the new size of the browser's window."""
         await self.tell({"type": "resize", "width": columns, "height": rows})
 
+    async def attach(self, columns: int, rows: int) -> None:
+        """Tell the app that another page shows it, which knows nothing of its modes and its screen."""
+        await self.tell({"type": "attach", "width": columns, "height": rows})
+
     async def stop(self) -> None:
         """End the session because the browser is gone. Its state is kept at the current step."""
         self._stopping = True

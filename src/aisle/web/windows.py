@@ -107,7 +107,7 @@ class Window:
         try:
             async with asyncio.timeout(RESPONSE_S):
                 await self._greet(page, is_new=False)
-                await (await self._process()).resize(*size)
+                await (await self._process()).attach(*size)
                 await self._has_drawn.wait()
         except (TimeoutError, OSError):
             self._page = None

@@ -108,6 +108,13 @@ terminal.onData((text) => {
   if (link.isUp) report("");
   link.input(text);
 });
+// With its layer for screen readers, xterm.js leaves out text that a keyboard inserts without a key.
+let isKeyDown = false;
+terminal.textarea.addEventListener("keydown", () => (isKeyDown = true), true);
+terminal.textarea.addEventListener("keyup", () => (isKeyDown = false), true);
+terminal.textarea.addEventListener("input", ({ data, inputType, isComposing }) => {
+  if (data && inputType === "insertText" && !isComposing && !isKeyDown) terminal.input(data);
+});
 terminal.onResize((size) => link.resize(size));
 terminal.attachCustomKeyEventHandler((event) => {
   const key = event.key.toLowerCase();
