@@ -5,12 +5,12 @@ The list is live, but rows do not jump: the order under the cursor, else the fir
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from aisle.jobs import claims, list_navigation
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.list_page import Column, ListPage, next_of
+from aisle.jobs.list_page import Column, ListPage, cells_of_rows, columns_with_values, next_of
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.supervisor.order import OrderState, order_pane
@@ -86,6 +86,11 @@ Result = Turn[OrdersState]
 Actions = tuple[Action[OrdersState], ...]
 
 
+_kept_columns = lru_cache(maxsize=2)(columns_with_values)
+_kept_cells = lru_cache(maxsize=2)(cells_of_rows)
+"""Columns and cells of the last rows, because most inputs only move the cursor."""
+
+
 class OrderBoard(ListPage[OrdersState, BoardOrder]):
     """List of the orders that the filter and the search leave."""
 
@@ -128,8 +133,12 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
         """Return the columns in this state, without those that the pane has."""
-        shown = super().visible_columns(state)
+        shown = _kept_columns(self.columns, state.rows)
         return tuple(column for column in shown if column not in DETAIL_COLUMNS) if state.pane else shown
+
+    def cells(self, state: OrdersState, columns: tuple[Column[BoardOrder], ...]) -> tuple[tuple[Msg, ...], ...]:
+        """Return the cells of the rows of the window."""
+        return _kept_cells(columns, state.rows)
 
     def row(self, state: OrdersState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
         return Row(row.number, cells, row.progress, row.number in state.marked)
