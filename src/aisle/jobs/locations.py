@@ -10,7 +10,7 @@ from aisle.barcode_keys import has_gtin_form
 from aisle.jobs import list_navigation
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
-from aisle.jobs.list_navigation import page_size
+from aisle.jobs.list_navigation import ListOptions, page_size
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
@@ -52,6 +52,7 @@ class LocationsState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[LocationsRow, ...] = ()
     total: int = 0
     location: LocationRow | None = None

@@ -25,6 +25,7 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
+from aisle.jobs.list_navigation import ListOptions
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.quantity_or_record import not_an_order
@@ -63,6 +64,7 @@ class ExceptionsState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[Any, ...] = ()
     """Rows of the kind that is listed."""
     total: int = 0

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn, reply
+from aisle.jobs.list_navigation import ListOptions
 from aisle.jobs.list_page import Column, SearchPage, next_of
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
@@ -33,6 +34,7 @@ class StoresState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[StoresRow, ...] = ()
     total: int = 0
     store_number: str = ""
