@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.list_navigation import ListOptions
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from aisle.jobs import list_navigation
+from aisle.jobs import list_window
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Turn
-from aisle.jobs.list_navigation import ListOptions, ListState
+from aisle.jobs.list_window import ListOptions, ListState
 from aisle.jobs.page_job import COUNT_ID, Page
 from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, raw
 from aisle.scan.inputs import CHIP_KEY
@@ -106,12 +106,12 @@ class ListPage(Page[W], Generic[W, R]):
 
     def page_size(self, context: Context) -> int:
         """Return the number of rows to query."""
-        return list_navigation.page_size(context, has_progress_bars=self.has_progress_bars)
+        return list_window.page_size(context, has_progress_bars=self.has_progress_bars)
 
     def view(self, state: W) -> ListView:
         """Return the screen."""
         columns = self.visible_columns(state)
-        listed = list_navigation.list_view(
+        listed = list_window.list_view(
             state,
             self.name,
             self.title(state),
@@ -184,18 +184,18 @@ class ListPage(Page[W], Generic[W, R]):
 
     def numbered_rows(self, state: W) -> int:
         """Return the number of rows that are choices."""
-        return list_navigation.numbered_rows(state)
+        return list_window.numbered_rows(state)
 
     def accepts(self, state: W) -> Accepts:
         """Accept the numbers of rows, letters, and words if they search."""
-        letters = self.letters(state) + list_navigation.page_letters(state, self.has_two_line_rows)
+        letters = self.letters(state) + list_window.page_letters(state, self.has_two_line_rows)
         choices = self.numbered_rows(state) + len(self.choices(state))
         return Accepts(choices=choices, command_letters=letters, follows_typing=self.follows_typing)
 
     def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
         """Show the rows of the window. Query again if it is beyond the end."""
-        fresh = list_navigation.with_rows(state, self.parse_rows(answer, context), answer.total)
-        return Turn(fresh, (self.query(fresh, context),) if list_navigation.is_past_end(state, answer) else ())
+        fresh = list_window.with_rows(state, self.parse_rows(answer, context), answer.total)
+        return Turn(fresh, (self.query(fresh, context),) if list_window.is_past_end(state, answer) else ())
 
     def handle_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Handle an input. A slash before words only says that they are a search."""
@@ -211,7 +211,7 @@ class ListPage(Page[W], Generic[W, R]):
         if isinstance(event, Text | UnknownCode | Scan):
             return super().handle_other_input(state, event, context)
         letters = self.letters(state) if self.follows_typing else None
-        return list_navigation.handle_list_input(state, event, context, self.query, self.open_row, letters)
+        return list_window.handle_list_input(state, event, context, self.query, self.open_row, letters)
 
     def handle_text(self, state: W, text: str, context: Context) -> Turn[W]:
         """Search for words ended with Enter."""

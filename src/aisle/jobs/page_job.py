@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Turn
-from aisle.jobs.list_navigation import PAGE_LETTERS, reject_input, turn_page
+from aisle.jobs.list_window import PAGE_LETTERS, reject_input, turn_page
 from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Step, Verdict, View
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
 

@@ -24,9 +24,10 @@ from aisle.scan.meaning import (
 )
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
+from aisle.session.asked_number import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber, InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names, meaning_of_key
 from aisle.session.pin_required import PinCheck

@@ -45,7 +45,7 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
-from aisle.session.input_batch import InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.meaning_resolver import MeaningResolver

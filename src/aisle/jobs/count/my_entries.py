@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import stock_change_writes, stored_messages
+from aisle.jobs import product_log_writes, stored_messages
 from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.job import (
     Args,
@@ -21,8 +21,8 @@ from aisle.jobs.job import (
     format_number,
     reply,
 )
-from aisle.jobs.list_navigation import ListOptions
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
@@ -273,10 +273,10 @@ def _undo(state: MyEntriesState, context: Context) -> Result:
     change, where = signed_message(-_stock_change(entry)), stored_messages.at_location(entry.location)
     done = undo_verdict(msg("my_entries.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    log = stock_change_writes.stock_change_entry(
+    log = product_log_writes.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id
     )
-    return Turn(state, (*stock_change_writes.log_writes([log], context), LIST.query(state, context)), done)
+    return Turn(state, (*product_log_writes.log_writes([log], context), LIST.query(state, context)), done)
 
 
 def _stock_change(entry: Entry) -> Decimal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import list_navigation, quantities, quantity_or_record
+from aisle.jobs import list_window, quantities, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.list_page import Column
 from aisle.jobs.receive import goods_in_hand
@@ -86,7 +86,7 @@ def choice_count(state: ReceiveState) -> int:
         return len(_open_choices(state))
     if state.phase == "lines":
         return len(visible_lines(state))
-    return list_navigation.numbered_rows(state) if state.phase == "delivery" else 0
+    return list_window.numbered_rows(state) if state.phase == "delivery" else 0
 
 
 def choice_letters(state: ReceiveState) -> str:
@@ -102,11 +102,11 @@ def command_letters(state: ReceiveState) -> str:
     """Return the command letters of the current page."""
     match state.phase:
         case "delivery":
-            return "a" + list_navigation.page_letters(state, has_two_line_rows=True)
+            return "a" + list_window.page_letters(state, has_two_line_rows=True)
         case "goods":
             return "dlu"
         case "lines" | "check":
-            return list_navigation.PAGE_LETTERS
+            return list_window.PAGE_LETTERS
     return ""
 
 
@@ -163,12 +163,12 @@ def _list_view(state: ReceiveState) -> ListView:
         first=state.first,
         total=state.total,
         cursor=state.cursor,
-        numbered_rows=list_navigation.numbered_rows(state),
+        numbered_rows=list_window.numbered_rows(state),
         empty=msg("receive.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
         key_hints=(
-            *list_navigation.page_hints(state, has_two_line_rows=True),
+            *list_window.page_hints(state, has_two_line_rows=True),
             KeyHint("a", msg("hint.all_deliveries")),
             BACK,
         ),
@@ -239,7 +239,7 @@ def lines_progress(done: int | None, total: int) -> Msg:
 
 def visible_lines(state: ReceiveState) -> tuple[DeliveryLine, ...]:
     """Return the lines on the current page, with the goods in hand."""
-    return lines_with_hand(state)[state.first : state.first + min(list_navigation.MAX_NUMBERED, list_page_size(state))]
+    return lines_with_hand(state)[state.first : state.first + min(list_window.MAX_NUMBERED, list_page_size(state))]
 
 
 def turn_page(state: ReceiveState, direction: int) -> ReceiveState:

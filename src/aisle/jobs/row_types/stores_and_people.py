@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
-from aisle.jobs.row_types.service import ServiceStore
+from aisle.jobs.row_types.service_resources import ServiceStore
 
 
 class StoresRow(TypedDict):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
-from aisle.jobs.list_navigation import ListOptions
 from aisle.jobs.list_page import Column, ListFilter, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state import DeliveryLine, ListedDelivery, parse_delivery_line, parse_delivery_row

@@ -9,10 +9,10 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import list_navigation, store_time
+from aisle.jobs import list_window, store_time
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
-from aisle.jobs.list_navigation import ListOptions
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
 from aisle.jobs.row_types.log_and_supervisor import (
     LogRow,
@@ -473,7 +473,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     def handle_rows(self, state: TodayState, answer: Rows, context: Context) -> Result:
         """Show the rows of the window. The answer has all terminals."""
         first = state.first if state.first < answer.total else 0
-        shown = answer.rows[first : first + list_navigation.page_size(context)]
+        shown = answer.rows[first : first + list_window.page_size(context)]
         return Turn(state._replace(rows=shown, total=answer.total, first=first))
 
     def open_row(self, state: TodayState, row: TodayTerminalsRow, context: Context) -> Result:
