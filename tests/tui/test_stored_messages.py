@@ -40,7 +40,7 @@ MAKER = str(Path(inspect.getfile(kept)).relative_to(SOURCE))
 OPERATORS = {
     "courier/leader.py": "why a courier leaves, in its log",
     "courier/push/decide_arrival.py": "a table for whoever reads the code",
-    "host/courier_monitor.py": "written into the courier's log",
+    "host/hung_courier.py": "written into the courier's log",
     "host/database_folder.py": "what aisle doctor says, and a StorageError",
     "host/database.py": "what a StorageError says; sessions go by its trouble",
     "host/deleted_file_recovery.py": "what a StorageError says; sessions go by its trouble",

@@ -9,7 +9,7 @@ from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Frame, LinkState
 from aisle.session.current_page import Page
-from aisle.session.input_batch import InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.screen_size import Terminal
 from aisle.session.stale_typed_text import TypedLine

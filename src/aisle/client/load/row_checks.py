@@ -23,7 +23,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
-from aisle.client.load.store_zones import clock_reason
+from aisle.client.load.store_time_zones import clock_reason
 
 
 def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:

@@ -30,6 +30,7 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
+from aisle.client.load.comparison_with_service import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
@@ -52,9 +53,8 @@ from aisle.client.load.records import (
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import location_codes, read_units
-from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.store_price_warnings import warn_of_own_prices
-from aisle.client.load.store_zones import read_zone
+from aisle.client.load.store_time_zones import read_zone
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment

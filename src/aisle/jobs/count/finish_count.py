@@ -9,7 +9,7 @@ from aisle.jobs import refused_operations, stored_messages
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentCount, SentSummary, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, Write, money_message, reply
-from aisle.jobs.stock_change_writes import log_writes, new_log_entry, stock_change_entry
+from aisle.jobs.product_log_writes import log_writes, new_log_entry, stock_change_entry
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:

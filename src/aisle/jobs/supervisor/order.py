@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from aisle.jobs import claims, stored_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
-from aisle.jobs.list_navigation import open_record
+from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
-from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.order_decisions import (
+from aisle.jobs.supervisor.order_action_writes import (
     CLAIM,
     CLOSE_LINE,
     HAND_OVER,
@@ -26,6 +25,7 @@ from aisle.jobs.supervisor.order_decisions import (
     REOPEN_LINE,
     SPLIT,
 )
+from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match

@@ -1,4 +1,6 @@
-"""Comparison with the service: a new key that differs from an existing one by zeros, blanks or case only is refused.
+"""Comparison of a file with what the service has: similar keys, price jumps, kept codes and flags, unknown orders.
+
+A new key that differs from an existing one by zeros, blanks or case only is refused.
 
 A spreadsheet removes the zeros of `0226`. The row then names a product that does not exist, and would create it. The
 service's keys are read page by page, and only if it has any; of the file only hashes are kept.
@@ -42,7 +44,7 @@ from aisle.client.load.row_checks import (
     price_of,
 )
 from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, fetch_store, location_codes, store_rows
-from aisle.client.load.store_zones import zones_of_times
+from aisle.client.load.store_time_zones import zones_of_times
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
 from aisle.errors import ContractError
