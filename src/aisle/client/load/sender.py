@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.client.client import Client, parse_retry_after
-from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
+from aisle.client.errors import ClientError, TransportError, message_of
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -56,6 +56,7 @@ from aisle.client.load.service_reads import location_codes, read_units
 from aisle.client.load.store_price_warnings import warn_of_own_prices
 from aisle.client.load.store_time_zones import read_zone
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
+from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError

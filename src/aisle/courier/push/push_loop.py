@@ -35,8 +35,8 @@ from aisle.courier.push.doubtful_responses import (
     lacks_service_mark,
 )
 from aisle.courier.push.user_tokens import TokenStore
-from aisle.courier.schedule import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.courier.service_features import Features
+from aisle.courier.wake_event_and_backoff import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox.excess_picks import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
