@@ -32,6 +32,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.comparison_with_service import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
+from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
 from aisle.client.load.existing_stock import (
@@ -51,7 +52,6 @@ from aisle.client.load.records import (
     unknown_files,
 )
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
-from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import location_codes, read_units
 from aisle.client.load.store_price_warnings import warn_of_own_prices
 from aisle.client.load.store_time_zones import read_zone
