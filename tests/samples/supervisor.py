@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.pick.shortage_choices import Reason
 from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow
@@ -206,7 +207,9 @@ def order_board_pane(text: str) -> Frame:
     rows = _order_rows(text)
     pane = _order_state(text)._replace(number=rows[1].number, order=rows[1])
     return _frame(
-        OrdersJob().view(OrdersState(rows=rows, total=412, cursor=1, is_loaded=True, pane=pane, counts=COUNTS))
+        OrdersJob().view(
+            OrdersState(rows=rows, total=412, cursor=1, is_loaded=True, pane=pane, options=ListOptions(COUNTS))
+        )
     )
 
 

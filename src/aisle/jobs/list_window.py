@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, msg
@@ -49,6 +49,13 @@ MIN_TWO_LINE_ROWS = 3
 
 PAGE_LETTERS = "np"
 """Letters that turn the pages of a list."""
+
+
+class ListOptions(NamedTuple):
+    """What a person chose for a list of a desk, and what is known of its filters."""
+
+    counts: tuple[int | None, ...] = ()
+    """Number of rows of each filter, None where it is unknown."""
 
 
 class ListState(Protocol):

@@ -11,7 +11,7 @@ from aisle.jobs import list_window
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
 from aisle.jobs.list_page import Column, ListPage
-from aisle.jobs.list_window import page_size
+from aisle.jobs.list_window import ListOptions, page_size
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.quantity_or_record import name_of
@@ -52,6 +52,7 @@ class LocationsState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[LocationsRow, ...] = ()
     total: int = 0
     location: LocationRow | None = None

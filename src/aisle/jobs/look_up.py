@@ -25,6 +25,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.product_data import (
     ExpectedDelivery,
@@ -71,6 +72,7 @@ class LookUpState(NamedTuple):
     """Text being typed, if it is a search. The list is then shown."""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[SearchRow, ...] = ()
     total: int = 0
     may_have_more: bool = False

@@ -105,12 +105,20 @@ class InputHandler:
         elif meaning is not None:
             self._help_pages.close_for(meaning)
             self._meanings.apply(meaning, name)
-        elif name in CURSOR_KEYS or name.startswith((ROW_KEY, CHIP_KEY, SORT_KEY)):
+        elif self._is_cursor_key(name):
             before = self._verdicts.current
             self._meanings.measure_visible_rows()
             self._meanings.feed(CursorKey(name), name)
             if self._verdicts.current is before:
                 self._verdicts.drop_report()
+
+    def _is_cursor_key(self, name: str) -> bool:
+        """Return whether a key moves the cursor here, or is a click. Only a desk has something beside another."""
+        return (
+            name in CURSOR_KEYS
+            or name.startswith((ROW_KEY, CHIP_KEY, SORT_KEY))
+            or (name in ("left", "right") and self._tabs.are_shown)
+        )
 
     # Typed text
 

@@ -22,6 +22,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
@@ -83,6 +84,7 @@ class MyEntriesState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[Entry, ...] = ()
     total: int = 0
     entry: Entry | None = None

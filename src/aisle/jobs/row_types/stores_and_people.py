@@ -77,11 +77,15 @@ class PersonRow(TypedDict):
 
     user: str
     name: str
+    role: str
+    """Role at the service; empty if unknown."""
 
 
-class PeopleRow(PersonRow):
+class PeopleRow(TypedDict):
     """Person in a list."""
 
+    user: str
+    name: str
     is_badge: bool
     """True if the search is their badge."""
 

@@ -29,6 +29,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_with_unit
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import to_decimal
@@ -75,6 +76,7 @@ class ClearanceState(NamedTuple):
     """Chosen categories; none means all."""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     search: str = ""
     typed: str = ""
     size: int = 12

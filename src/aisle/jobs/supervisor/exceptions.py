@@ -26,6 +26,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, NegativeStockRow, RecountsRow
@@ -63,6 +64,7 @@ class ExceptionsState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[Any, ...] = ()
     """Rows of the kind that is listed."""
     total: int = 0

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from aisle.jobs.adjust_state import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
 from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities import to_decimal
@@ -138,6 +139,7 @@ class LogState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[LogRow, ...] = ()
     total: int = 0
     is_loading_older: bool = False

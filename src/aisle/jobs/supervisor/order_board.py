@@ -5,12 +5,13 @@ The list is live, but rows do not jump: the order under the cursor, else the fir
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from aisle.jobs import claims, list_marks, list_window
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.list_page import Column, ListPage, next_of
+from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values, next_of
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.supervisor.order import OrderState, order_pane
@@ -26,8 +27,8 @@ from aisle.jobs.supervisor.order_filter import (
     with_sort,
 )
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
-from aisle.jobs.view import ASK, GOOD, Chip, DetailView, Msg, Row, Sorting, Verdict, msg
-from aisle.scan.inputs import CHIP_KEY, SORT_KEY
+from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
+from aisle.scan.inputs import SORT_KEY
 from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, TypedText, UnknownCode
 
 ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
@@ -51,6 +52,7 @@ class OrdersState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[BoardOrder, ...] = ()
     total: int = 0
     filter: OrderFilter = OrderFilter()
@@ -78,12 +80,15 @@ class OrdersState(NamedTuple):
     """True if the screen is that of a desk, where letters and a blank act at once."""
     pane: OrderState | None = None
     """Details of the order in focus, on a wide screen."""
-    counts: tuple[int | None, ...] = ()
-    """Number of orders of each built-in view, None where it is unknown."""
 
 
 Result = Turn[OrdersState]
 Actions = tuple[Action[OrdersState], ...]
+
+
+_kept_columns = lru_cache(maxsize=2)(columns_with_values)
+_kept_cells = lru_cache(maxsize=2)(cells_of_rows)
+"""Columns and cells of the last rows, because most inputs only move the cursor."""
 
 
 class OrderBoard(ListPage[OrdersState, BoardOrder]):
@@ -128,8 +133,12 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
         """Return the columns in this state, without those that the pane has."""
-        shown = super().visible_columns(state)
+        shown = _kept_columns(self.columns, state.rows)
         return tuple(column for column in shown if column not in DETAIL_COLUMNS) if state.pane else shown
+
+    def cells(self, state: OrdersState, columns: tuple[Column[BoardOrder], ...]) -> tuple[tuple[Msg, ...], ...]:
+        """Return the cells of the rows of the window."""
+        return _kept_cells(columns, state.rows)
 
     def row(self, state: OrdersState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
         return Row(row.number, cells, row.progress, row.number in state.marked)
@@ -186,9 +195,6 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
-            case CursorKey(key) if key.startswith(CHIP_KEY):
-                _, filter_ = BUILT_IN_VIEWS[int(key.removeprefix(CHIP_KEY))]
-                return apply_view(SavedView("", filter_), state, context)
             case CursorKey(key) if key.startswith(SORT_KEY):
                 return self._sort_by(state, key.removeprefix(SORT_KEY), context)
             case CursorKey(key) if key in list_marks.MARK_KEYS:
@@ -271,11 +277,16 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             return Turn(state._replace(typed=""), (_start_order(code),))
         return self.restart(state._replace(search=code), context)
 
-    def chips(self, state: OrdersState) -> tuple[Chip, ...]:
-        return tuple(
-            Chip(VIEW_NAMES[name], count, state.filter == filter_)
-            for (name, filter_), count in zip(BUILT_IN_VIEWS, state.counts, strict=False)
-        )
+    def filters(self, state: OrdersState) -> tuple[ListFilter, ...]:
+        return tuple(ListFilter(VIEW_NAMES[name], {"filter": filter_}) for name, filter_ in BUILT_IN_VIEWS)
+
+    def choose_filter(self, state: OrdersState, chosen: ListFilter, context: Context) -> Result:
+        return apply_view(SavedView("", chosen.fields["filter"]), state, context)
+
+    def count_queries(self, state: OrdersState, context: Context) -> tuple[Query, ...]:
+        """Return one query for all figures, because most of them are stored."""
+        views = [query_arguments(filter_) for _, filter_ in BUILT_IN_VIEWS]
+        return (Query("order_counts", "order_counts", {"views": views, "now": context.now}, is_live=True),)
 
     def pane(self, state: OrdersState) -> DetailView | None:
         return order_pane(state.pane) if state.pane else None

@@ -218,7 +218,7 @@ class PostgresDatabase:
                         queue = self._queues.setdefault(store, _StoreQueue())
                         queue.length += 1
                         held.callback(self._leave_queue, store, queue)
-                        await held.enter_async_context(queue.lock)
+                        await held.enter_async_context(queue.turns.turn(self._timeout_s))
             except TimeoutError as problem:
                 raise Busy("Many write to this store; try again.") from problem
             yield
@@ -306,10 +306,10 @@ class ServerNotAnswering(TimeoutError):
 
 
 class _StoreQueue:
-    """Writers of one store in this process: the lock and the number of those that hold or await it."""
+    """Writers of one store in this process: their turns and the number of those that have or await one."""
 
     def __init__(self) -> None:
-        self.lock = asyncio.Lock()
+        self.turns = FairTurns(1)
         self.length = 0
 
 
