@@ -46,7 +46,7 @@ class TableForm(NamedTuple):
         whole = [row for row in rows[1:] if len(row) >= width and any(map(str.strip, row))]
         if self.separator == "," and not any(cell[:1] == " " for cell in rows[0]):
             whole = [row for row in whole if not all(cell[:1] == " " for cell in row[1:]) or len(row) == 1]
-        if not whole:
+        if not whole or (len(self.columns) == 1 and not _has_digit(rows[0][0])):
             return None
         return RowsInCell(rows, any(self._fits(row, rows[0]) for row in whole))
 
