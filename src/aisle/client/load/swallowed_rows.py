@@ -1,7 +1,7 @@
 """Rows of a file that a stray quotation mark makes the text of one cell, up to the next mark.
 
-Programs other than spreadsheets do not double a quotation mark in a text. A cell with line ends is such a text if a line
-of it reads as a row of the table; an address or a comment does not.
+Programs other than spreadsheets do not double a quotation mark in a text. A cell with line ends is such a text if one
+of its lines reads as a row of the table; an address or a comment does not.
 """
 
 from __future__ import annotations
