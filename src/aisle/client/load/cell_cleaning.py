@@ -18,11 +18,11 @@ from aisle.barcode_keys import (
     normalise_code,
     wrong_check_digit,
 )
+from aisle.client.load.currencies import currency_of
 from aisle.client.load.number_and_date_format import (
     LOCAL_FLAGS,
     Notation,
     cents_alone,
-    currency_of,
     is_serial_day,
     no_number_reason,
     number_changes,
