@@ -650,7 +650,7 @@ class CsvTable:
                 if _SHORTENED.fullmatch(value) and not column.name.endswith("name"):
                     what = f"{column.name} looks like a number that a spreadsheet has shortened"
                     self.notes.add_warning(what, value, line)
-                if len(value) < 12 and value.casefold() in cell_cleaning.NO_VALUE_WORDS:
+                if len(value) < 12 and value.casefold().strip("()[]<>") in cell_cleaning.NO_VALUE_WORDS:
                     self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
                 self._warn_of_codes(line, column, value)
