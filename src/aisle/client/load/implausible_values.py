@@ -80,6 +80,8 @@ _COMING_DATES = ("datetime_expected", "pickup_date")
 _CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
 
 
+_MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
+"""Dates of something that happens, which have no value that stands for no end."""
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -163,7 +165,7 @@ class ImplausibleValues:
         """Yield warnings for implausible dates."""
         for name, value in row.values.items():
             day = value[:_TIME_START] if "date" in name and isinstance(value, str) else ""
-            if day[:4].isdecimal() and day not in _NO_END:
+            if day[:4].isdecimal() and (day not in _NO_END or name in _MEANT_DATES):
                 if int(day[:4]) < _FIRST_YEAR:
                     yield f"{name} is before the year {_FIRST_YEAR}", value
                 elif int(day[:4]) > self._last_year:
