@@ -32,7 +32,7 @@ from aisle.client.load.number_and_date_format import (
     with_cents,
 )
 from aisle.client.load.report import FileNotes, LoadError
-from aisle.client.load.swallowed_rows import POSSIBLE_ROWS, TableForm, inner_reason, opening_reason
+from aisle.client.load.swallowed_rows import POSSIBLE_ROWS, TableForm, cells_of_line, inner_reason, opening_reason
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
@@ -372,11 +372,9 @@ class CsvTable:
                 except csv.Error as error:
                     self.position = raw.tell()
                     row += len(text) - 1  # its lines are rows as soon as its quotation mark is closed
-                    yield (
-                        line,
-                        split_first_row("".join(text), self._dialect.separator),
-                        _csv_error_reason(error, line, len(text)),
-                    )
+                    first = split_first_row("".join(text), self._dialect.separator)
+                    yield line, first, _csv_error_reason(error, line, len(text))
+                    yield from self._rows_of_other_records(line, first, text[1:])
                     continue
                 self.position = raw.tell()
                 if len(text) > 1 and (inside := self._rows_in_cell(line, text, found, before)):
@@ -388,6 +386,15 @@ class CsvTable:
                     is_broken = self._is_wrapped and len(found) == 1 and self._dialect.separator in found[0]
                     yield line, found, _BROKEN_INSIDE if is_broken else ""
         self.position = self.size
+
+    def _rows_of_other_records(
+        self, line: int, first: list[str], text: list[str]
+    ) -> Iterator[tuple[int, list[str], str]]:
+        """Yield the lines of a broken row that belong to other records, which are not loaded without them."""
+        for at, inner in enumerate(text if self._has_lines else (), 1):
+            cells = cells_of_line(inner, self._dialect.separator)
+            if (key := self._row_key(cells)) and key != self._row_key(first):
+                yield line + at, cells, inner_reason(line)
 
     def _rows_in_cell(
         self, line: int, text: list[str], found: list[str], before: list[str]
