@@ -78,3 +78,24 @@ async def test_a_row_without_a_product_shares_no_barcode(world: World) -> None:
     shared = [line for line in report.lines() if "is on two products" in line]
     assert len(shared) == 1
     assert "of Q is also of P" in shared[0]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("cells", "is_warned"),
+    [
+        (("5", "", ""), True),
+        (("5", "true", ""), True),
+        (("5", "false", ""), False),
+        (("4", "", ""), True),
+        (("4", "", "true"), False),
+        (("1", "", ""), False),
+        (("", "", ""), False),
+    ],
+)
+def test_a_status_that_leaves_an_order_open_is_warned_of(
+    cells: tuple[str, ...], is_warned: bool, write: Write, tmp_path: Path
+) -> None:
+    needed = "store_number,order_number,line_number,product_number,quantity"
+    write("orders.csv", f"{needed},status_id,is_active,is_rejected", f"1,O,1,P,1,{','.join(cells)}")
+    assert ("leaves the order open" in " ".join(Found(tmp_path).notes)) == is_warned

@@ -82,6 +82,8 @@ _CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
 
 _MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
 """Dates of something that happens, which have no value that stands for no end."""
+_FLAGS_OF_STATUS = {4: ("is_rejected", True, "rejected"), 5: ("is_active", False, "finished")}
+"""Flags that make an order what a status says."""
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -160,6 +162,12 @@ class ImplausibleValues:
             yield "pickup_date is a day, and the order does not show its time", day
         if self._table.name == DELIVERIES.file:
             yield from self._delivery_warnings(row)
+        name, flag, state = _FLAGS_OF_STATUS.get(row.values.get("status_id", 0), ("", None, ""))
+        if name and row.values.get(name) is not flag:
+            what = (
+                f"status_id alone leaves the order open, as {name} says; write {name} {str(flag).lower()} for {state}"
+            )
+            yield what, str(row.values.get("order_number"))
 
     def _dates(self, row: TableRow) -> Iterator[tuple[str, str]]:
         """Yield warnings for implausible dates."""
