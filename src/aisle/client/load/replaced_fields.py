@@ -92,7 +92,8 @@ def _warn_of_other(table: CsvTable, row: TableRow, name: str, value: object, giv
     """Add a warning if the file that counts has another value."""
     if given.value != _hash_of(value):
         what = f"{name} is another in {given.file}, which counts"
-        shown = f"{value} of {row.values['product_number']} here, row {given.line} there"
+        said = str(value).lower() if isinstance(value, bool) else value
+        shown = f"{said} of {row.values['product_number']} here, row {given.line} there"
         table.notes.add_warning(what, shown, row.line)
 
 
