@@ -512,7 +512,8 @@ def test_count_tour_excludes_goods_in_hand_for_orders(total: int, counted: int) 
 
 @pytest.mark.parametrize("on", ["n", "A-2"])
 @pytest.mark.parametrize(
-    ("inputs", "counted"), [(("7",), 7), (("7", "6"), 6), (("7", "P1"), 8), (("P1", "7", "P1", "4"), 4), (("0", "2"), 2)]
+    ("inputs", "counted"),
+    [(("7",), 7), (("7", "6"), 6), (("7", "P1"), 8), (("P1", "7", "P1", "4"), 4), (("0", "2"), 2)],
 )
 def test_a_total_is_corrected_at_its_location_until_a_person_goes_on(
     inputs: tuple[str, ...], counted: int, on: str
