@@ -594,4 +594,4 @@ def test_a_number_after_none_is_not_for_other_goods() -> None:
     hand = Hand()
     hand.say("A-1", "P1", "P3", "=0")
     assert not hand.job.accepts(hand.state).quantity
-    assert [(part.product, part.quantity) for part in hand.state.in_hand] == [("P1", 1)]
+    assert [part.product for part in hand.state.in_hand] == ["P1"]
