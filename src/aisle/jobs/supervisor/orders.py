@@ -217,7 +217,7 @@ class OrdersJob(PageJob[OrdersState]):
 
     def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
         """Return the next state. The pane follows the order in focus."""
-        turn = super().handle(state._replace(is_desk=context.is_desk), event, context)
+        turn = super().handle(state, event, context)
         return with_pane(turn, context, is_changed=isinstance(event, Rows) and event.id == "order_board")
 
     def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
