@@ -386,7 +386,7 @@ def pick_list(context: QueryContext, args: Args) -> QueryResult[PickListRow]:
     """Return these `orders` in the given order, with the barcodes of their products; unknown numbers are left out."""
     rows: list[PickListRow] = []
     for number in args["orders"]:
-        for order in load_order(context, str(number))[0]:
+        for order in query_order(context, {"order_number": str(number)})[0]:
             numbers = to_text([line["product_number"] for line in order["lines"]])
             barcodes = {str(product): str(code) for product, code in fetch(context.cache, _BARCODES, numbers)}
             rows.append({"order": order, "barcodes": barcodes})

@@ -17,8 +17,9 @@ from aisle.courier.courier import ClientFactory, Courier, Runtime
 from aisle.courier.heartbeat_and_archive import HEARTBEAT_S
 from aisle.courier.link_state import REFUSED
 from aisle.courier.operator_notices import Notice
+from aisle.courier.pull.timetable import PullIntervals
 from aisle.courier.push.body_and_headers import PushSettings
-from aisle.courier.schedule import PullIntervals, Sleep
+from aisle.courier.wake_event_and_backoff import Sleep
 from aisle.errors import StorageError
 from aisle.host.deleted_file_recovery import FILES_GONE, first_problem
 from aisle.host.hung_courier import write_heartbeat

@@ -5,7 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import product_log_writes, quantities, quantity_or_record, refused_operations, stored_messages
+from aisle.jobs import (
+    goods_messages,
+    product_log_writes,
+    quantities,
+    quantity_or_record,
+    refused_operations,
+)
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.adjust_view import (
     adjust_view,
@@ -483,7 +489,7 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
         return Turn(undone, (), refused_operations.refusal_verdict(refused))
     writes = product_log_writes.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
     change = signed_message(-sent.quantity)
-    where = stored_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
+    where = goods_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     return Turn(undone, writes, undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
 
 

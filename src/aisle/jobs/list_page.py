@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs import list_window
@@ -47,6 +48,18 @@ class ListFilter(NamedTuple):
     """Fields of the state that make the filter, with their values."""
 
 
+def columns_with_values(columns: tuple[Column[R], ...], rows: tuple[R, ...]) -> tuple[Column[R], ...]:
+    """Return the columns without optional ones that are empty in all rows."""
+    return tuple(
+        column for column in columns if not column.is_optional or any(column.value(row) != raw("") for row in rows)
+    )
+
+
+def cells_of_rows(columns: tuple[Column[R], ...], rows: tuple[R, ...]) -> tuple[tuple[Msg, ...], ...]:
+    """Return the cells of each row."""
+    return tuple(tuple(column.value(row) for column in columns) for row in rows)
+
+
 class ListPage(Page[W], Generic[W, R]):
     """Page that lists the rows of a query. A number or Enter opens a row."""
 
@@ -81,11 +94,11 @@ class ListPage(Page[W], Generic[W, R]):
 
     def visible_columns(self, state: W) -> tuple[Column[R], ...]:
         """Return the columns to show. Those that are optional and empty are left out."""
-        return tuple(
-            column
-            for column in self.all_columns(state)
-            if not column.is_optional or any(column.value(row) != raw("") for row in state.rows)
-        )
+        return columns_with_values(self.all_columns(state), state.rows)
+
+    def cells(self, state: W, columns: tuple[Column[R], ...]) -> tuple[tuple[Msg, ...], ...]:
+        """Return the cells of the rows of the window."""
+        return cells_of_rows(columns, state.rows)
 
     def may_have_more(self, state: W) -> bool:
         """Return True if more rows may match than are counted."""
@@ -121,7 +134,7 @@ class ListPage(Page[W], Generic[W, R]):
             self.title(state),
             self.prompt(state),
             tuple(column.title for column in columns),
-            tuple(self.row(state, row, tuple(column.value(row) for column in columns)) for row in state.rows),
+            tuple(map(partial(self.row, state), state.rows, self.cells(state, columns))),
             *self.key_hints(state),
             empty=self.empty_text(state),
             numbered=self.numbered_rows(state),

@@ -60,7 +60,7 @@ class MeaningHandler:
         verdicts: Verdicts,
         pin_check: PinCheck,
         event_runner: EventRunner,
-        build_frame: Callable[[], Frame],
+        current_frame: Callable[[], Frame],
     ) -> None:
         self._page = page
         self._batch = batch
@@ -71,7 +71,7 @@ class MeaningHandler:
         self._verdicts = verdicts
         self._pin_check = pin_check
         self._event_runner = event_runner
-        self._build_frame = build_frame
+        self._current_frame = current_frame
         self._remarks = ScanRemarks(verdicts)
         self._are_lots_certain = False
         """Whether lots end where they seem to: the scanner sends separators, or a person answered that one did."""
@@ -92,7 +92,7 @@ class MeaningHandler:
 
     def measure_visible_rows(self) -> None:
         """Tell the job how many rows of its list are visible, for commands that move through it."""
-        rows = self._terminal.visible_list_rows(self._build_frame, self._context.current().window_rows)
+        rows = self._terminal.visible_list_rows(self._current_frame, self._context.current().window_rows)
         if rows is not None:
             self._context.set_visible_rows(rows)
 

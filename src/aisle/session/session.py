@@ -148,10 +148,10 @@ class Session:
             self.verdicts,
             self.pin_check,
             self.event_runner,
-            self.frames.build,
+            self.frames.current,
         )
         help_pages = HelpPages(
-            self.page, self.profile, self.terminal, self.verdicts, self.event_runner, self.frames.build
+            self.page, self.profile, self.terminal, self.verdicts, self.event_runner, self.frames.current
         )
         self.inputs = InputHandler(
             self.page,

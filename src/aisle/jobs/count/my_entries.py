@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import product_log_writes, stored_messages
+from aisle.jobs import goods_messages, product_log_writes
 from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.job import (
     Args,
@@ -270,7 +270,7 @@ def _ask_undo(state: MyEntriesState, context: Context) -> Result:
 
 def _undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
-    change, where = signed_message(-_stock_change(entry)), stored_messages.at_location(entry.location)
+    change, where = signed_message(-_stock_change(entry)), goods_messages.at_location(entry.location)
     done = undo_verdict(msg("my_entries.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
     log = product_log_writes.stock_change_entry(

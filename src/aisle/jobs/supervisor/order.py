@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import claims, stored_messages
+from aisle.jobs import claims, goods_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
@@ -173,7 +173,7 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
     if order.status == "rejected" and order.rejection_reason:
         notes.append(msg("order.rejected_why", why=order.rejection_reason))
     if places := dict.fromkeys(each["location_code"] for line in state.lines for each in line["put_down"]):
-        notes.append(msg("order.waits_at_location", place=stored_messages.list_locations(places)))
+        notes.append(msg("order.waits_at_location", place=goods_messages.list_locations(places)))
     if state.state in _LAST_STATE_TEXTS:
         notes.append(msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why)))
     return (Line("product", head), Line("quantity", far), *(Line("note", note) for note in notes if note))

@@ -5,12 +5,12 @@ The list is live, but rows do not jump: the order under the cursor, else the fir
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs import claims, list_window
+from aisle.jobs import claims, list_marks, list_window
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.list_page import Column, ListFilter, ListPage, next_of
+from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values, next_of
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.pick_list import query_pick_list
@@ -85,6 +85,11 @@ Result = Turn[OrdersState]
 Actions = tuple[Action[OrdersState], ...]
 
 
+_kept_columns = lru_cache(maxsize=2)(columns_with_values)
+_kept_cells = lru_cache(maxsize=2)(cells_of_rows)
+"""Columns and cells of the last rows, because most inputs only move the cursor."""
+
+
 class OrderBoard(ListPage[OrdersState, BoardOrder]):
     """List of the orders that the filter and the search leave."""
 
@@ -127,8 +132,12 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
         """Return the columns in this state, without those that the pane has."""
-        shown = super().visible_columns(state)
+        shown = _kept_columns(self.columns, state.rows)
         return tuple(column for column in shown if column not in DETAIL_COLUMNS) if state.pane else shown
+
+    def cells(self, state: OrdersState, columns: tuple[Column[BoardOrder], ...]) -> tuple[tuple[Msg, ...], ...]:
+        """Return the cells of the rows of the window."""
+        return _kept_cells(columns, state.rows)
 
     def row(self, state: OrdersState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
         return Row(row.number, cells, row.progress, row.number in state.marked)
@@ -174,7 +183,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return (
             Action(msg("orders.filter"), partial(open_page, "filter"), "f", not is_marking),
             Action(msg("orders.views"), partial(open_page, "views"), "v", not is_marking),
-            Action(mark, lambda state, _: list_window.toggle_marking(state), "m"),
+            Action(mark, lambda state, _: list_marks.toggle_marking(state), "m"),
             Action(msg("orders.mark_all"), _query_all, "a", is_marking),
             Action(msg("orders.actions"), partial(_start_action, ""), "d"),
             *(_DESK_ACTIONS if state.options.is_desk else ()),
@@ -187,8 +196,8 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         match event:
             case CursorKey(key) if key.startswith(SORT_KEY):
                 return self._sort_by(state, key.removeprefix(SORT_KEY), context)
-            case CursorKey(key) if key in list_window.MARK_KEYS:
-                marked = list_window.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
+            case CursorKey(key) if key in list_marks.MARK_KEYS:
+                marked = list_marks.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
                 return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
             case CursorKey(key) if key != "enter":
                 return self._move_cursor(state, key, context)
@@ -282,7 +291,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return order_pane(state.pane) if state.pane else None
 
     def go_back(self, state: OrdersState, context: Context) -> Result:
-        return list_window.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
+        return list_marks.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
 
 
 MAX_PANE_HISTORY = 12
@@ -313,7 +322,7 @@ def _start_order(number: str) -> Start:
 
 def _toggle_mark(state: OrdersState, number: str) -> OrdersState:
     full = number not in state.marked and len(state.marked) >= MAX_MARKED
-    return state if full else state._replace(marked=list_window.toggle_mark(state.marked, number))
+    return state if full else state._replace(marked=list_marks.toggle_mark(state.marked, number))
 
 
 def _query_all(state: OrdersState, context: Context) -> Result:
@@ -326,7 +335,7 @@ def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) ->
     text = msg("orders.all_marked", count=len(numbers))
     if total > len(numbers):
         text = msg("orders.first_marked", count=len(numbers), total=total)
-    return list_window.mark_all(state, numbers, text)
+    return list_marks.mark_all(state, numbers, text)
 
 
 def _chosen_orders(state: OrdersState) -> tuple[str, ...]:

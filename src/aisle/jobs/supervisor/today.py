@@ -21,11 +21,12 @@ from aisle.jobs.row_types.log_and_supervisor import (
     TodayRow,
     TodayTerminalsRow,
 )
-from aisle.jobs.stored_messages import left_out_rows, read_message, unreadable_list
+from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor import today_tiles
 from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message
 from aisle.jobs.supervisor.log_list import query_arguments as log_arguments
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
+from aisle.jobs.unread_lists import left_out_rows, unreadable_list
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 from aisle.scan.meaning import CursorKey
 
