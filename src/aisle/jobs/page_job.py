@@ -8,7 +8,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Turn
 from aisle.jobs.list_window import PAGE_LETTERS, reject_input, turn_page
-from aisle.jobs.pick_list import printed_pick_list
 from aisle.jobs.row_types.operations import FileRow
 from aisle.jobs.view import (
     BACK,
@@ -298,8 +297,6 @@ class PageJob(Job[S]):
         match event:
             case Rows(id_) if id_.startswith(COUNT_ID):
                 return Turn(self.page(state).with_count(state, event))
-            case Rows("pick_list", orders):
-                return Turn(state, (printed_pick_list(orders),))
             case Rows("file_for_people", (file, *_)):
                 return Turn(state, (), _file_verdict(file))
             case Opened(args):

@@ -10,7 +10,7 @@ from aisle.jobs import claims, goods_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.pick_list import query_pick_list
+from aisle.jobs.pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
@@ -434,6 +434,8 @@ class OrderJob(PageJob[OrderState]):
             case Rows("order", rows):
                 state = state._replace(details=rows[0] if rows else None)
                 return Turn(state._replace(is_choosing_line=state.is_choosing_line and bool(state.lines)))
+            case Rows("pick_list", rows):
+                return Turn(state, (printed_pick_list(rows),))
             case Rows("past", rows):
                 return Turn(state._replace(history=rows))
             case Rows("outcome", (row, *_)):

@@ -11,6 +11,7 @@ from functools import partial
 from aisle.jobs import claims
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.pick_list import printed_pick_list
 from aisle.jobs.supervisor.order_board import (
     BOARD,
     Actions,
@@ -252,6 +253,8 @@ class OrdersJob(PageJob[OrdersState]):
                 return Turn(state._replace(pane=state.pane._replace(details=details)))
             case Rows("pane_history", rows) if state.pane:
                 return Turn(state._replace(pane=state.pane._replace(history=tuple(rows))))
+            case Rows("pick_list", rows):
+                return Turn(state, (printed_pick_list(rows),))
             case Rows("order_counts", rows):
                 return Turn(BOARD.with_options(state, counts=tuple(row["count"] for row in rows)))
             case Rows("assigned_orders"):
