@@ -235,7 +235,7 @@ def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoa
             last = total - size if total <= size or args.get("fills") else total - 1
             first = max(0, min(start[1] - int(args.get("row") or 0), last))
     keys = listed.window(first, size, start)
-    rows = [_load_row(context, number) for *_, number in keys]
+    rows = context.keep(OrderBoard).window_rows(context, [number for *_, number in keys])
     found: list[OrderBoardRow] = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
     _add_people(context, found)
     return found, total
@@ -316,6 +316,15 @@ class OrderBoard:
         self._pending_orders: dict[str, PendingOrder] = {}
         self._filtered_keys: dict[BoardFilter, list[SortKey]] = {}
         """All keys of each filter that is more than states."""
+        self._window_rows: dict[str, OrdersByNumberRow | None] = {}
+        """Rows of the last window by order."""
+
+    def window_rows(self, context: QueryContext, numbers: Sequence[str]) -> list[OrdersByNumberRow | None]:
+        """Return the rows of a window. Those of the last window are not read again until something changes."""
+        self._refresh(context)
+        kept = self._window_rows
+        self._window_rows = {each: kept[each] if each in kept else _load_row(context, each) for each in numbers}
+        return [row and row.copy() for row in self._window_rows.values()]
 
     def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList | ReversedList:
         """Return the list of a filter."""
@@ -353,6 +362,7 @@ class OrderBoard:
         stamp = (*context.overlay.revision(), context.cache_version, id(cache))
         if stamp == self._revision:
             return
+        self._window_rows = {}
         self._revision, self._filtered_keys = (), {}  # an exception below leads to a full computation next time
         sql = f"SELECT {_ORDER_COLUMNS} FROM json_each(?) e JOIN orders o ON o.order_number = e.value"  # noqa: S608
         names = [name.strip().removeprefix("o.") for name in _ORDER_COLUMNS.split(",")]

@@ -137,7 +137,7 @@ def _end(row: CellRow) -> int:
 
 def _has_certain_widths(row: CellRow) -> bool:
     """Return True if every character is certainly one cell wide, so that columns can be compared."""
-    text = "".join([cell.text for cell in row])
+    text = "".join([text for text, _ in row])
     return len(text) == len(row) and ONE_CELL_TEXT.fullmatch(text) is not None
 
 
