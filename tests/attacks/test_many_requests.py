@@ -241,7 +241,7 @@ def test_access_log_on_a_full_disk_is_said_once(
     assert figures(metrics.render().decode())[up] == 1
     for number in range(300):
         log({"token": "t", "status": 200, "request": str(number)})
-    assert [record.getMessage() for record in caplog.records] == ["access log lost: OSError"]
+    assert [record.getMessage() for record in caplog.records] == ["access log lost: No space left on device"]
     assert figures(metrics.render().decode())[up] == 0
     file.unlink()
     log({"token": "u", "status": 200})

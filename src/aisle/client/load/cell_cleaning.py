@@ -34,7 +34,12 @@ CONTAINER = "container code"
 NUMBER, NUMBERS, POOL, FLAG, DATE, LIST, JSON = "number", "numbers", "pool", "flag", "date", "list", "json"
 MONEY = "amount of money"
 
-BLANKS = "\\s\u200b-\u200f\u2060\ufeff\u00ad"
+_JOINERS = "\u200c\u200d"
+"""Signs that join letters or part them; a text may need them."""
+_CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+_MARKS = f"{_CONTROLS}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+"""Signs that nobody sees or types: controls, and marks of direction that programs put around what is copied."""
+BLANKS = f"\\s{_JOINERS}{_MARKS}"
 """Blanks of all kinds, including invisible ones."""
 
 NO_VALUE_WORDS = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "nan", "none", "nil", "undefined"})
@@ -67,7 +72,8 @@ _FORMULA = re.compile(
 _QUOTED_FORMULA = re.compile(r'=\s*"((?:[^"]|"")*)"')
 _E_NOTATION = re.compile(r"(\d+)[.,](\d+)E\+?(\d+)|(\d+)E\+(\d+)", re.IGNORECASE | re.ASCII)
 _TRAILING_ZEROS = re.compile(r"(\d+)[.,]0+", re.ASCII)
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_INVISIBLE = re.compile(f"[{_JOINERS}{_MARKS}]")
+_MARK = re.compile(f"[{_MARKS}]")
 _UNUSUAL_BLANK = re.compile(r"[^\S ]")
 _BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])(?:[{BLANKS}]+|-)(?=[0-9])")
 _SEPARATORS = re.compile(r"[,;|/\r\n]+")
@@ -185,6 +191,8 @@ def _clean_value(cell: str) -> CleanedCell:
     """Apply what all cells but texts have in common."""
     bare = _refuse_error(cell)
     changes = ["blanks around it taken off"] if bare != cell and bare else []
+    if not bare.isprintable() and (visible := _MARK.sub("", bare)) != bare:
+        bare, changes = visible, [*changes, "invisible signs inside it taken out"]
     for _ in range(_MAX_QUOTE_PAIRS):
         if found := _unquote(bare):
             bare, changes = trim_blanks(found[0]), [*changes, found[1]]

@@ -189,7 +189,9 @@ class _OwnerOnlyHandler(WatchedFileHandler):
                 failed.close()
         if not self._is_failing:
             self._is_failing = True
-            log.error("access log lost: %s", type(sys.exc_info()[1]).__name__)
+            problem = sys.exc_info()[1]
+            cause = problem.strerror if isinstance(problem, OSError) else None
+            log.error("access log lost: %s", cause or type(problem).__name__)
             self._on_change(False)
 
     def close(self) -> None:

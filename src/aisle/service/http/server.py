@@ -291,7 +291,7 @@ def reserve_metrics_files(*kinds: str) -> None:
 
 
 def _log_metrics_loss(problem: OSError) -> None:
-    log.error("metrics lost: %s; each scrape has those of one worker", type(problem).__name__)
+    log.error("metrics lost: %s; each scrape has those of one worker", problem.strerror or type(problem).__name__)
 
 
 def _worker(
