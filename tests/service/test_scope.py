@@ -260,7 +260,7 @@ async def test_a_handler_that_reads_or_writes_whatever_it_is_told_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def reads(ctx: Context, call: OperationCall) -> bytes:
-        return to_json_bytes(await ctx.tx.all(stock_sql.BALANCES, call.query["search_text"], "P1"))
+        return to_json_bytes(await ctx.tx.all(stock_sql.BALANCES_OF_PRODUCTS, call.query["search_text"], ["P1"]))
 
     async def writes(ctx: Context, call: OperationCall) -> bytes:
         await ctx.tx.run(people_and_tokens.PERSON_SET, call.query["appUserName"], "B", "u", "n", "supervisor")
