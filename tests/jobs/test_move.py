@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, Opened, Query, Refresh, Resumed, Rows, Start
-from aisle.jobs.move.goods_in_hand import MAX_PRODUCTS
 from aisle.jobs.move.job import with_suggested_locations
 from aisle.jobs.move.move_state import Goods, MoveState, parse_held_goods, parse_unlocated_stock
+from aisle.jobs.move.stock_here import MAX_PRODUCTS
 from aisle.jobs.view import ASK, GOOD, WRONG, msg
 from aisle.scan.meaning import PERSON, Back, Choice, UnknownCode
 from aisle.tui.message_text import MessageWriter
@@ -588,3 +588,10 @@ def test_undo_keeps_the_consent_that_what_remains_needs() -> None:
     hand.say("A-1", "P1", "=7", "y", "P1", "u")
     assert hand.held == {"P1": 7}
     assert hand.say("P1") == "move.taken"
+
+
+def test_a_number_after_none_is_not_for_other_goods() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "P3", "=0")
+    assert not hand.job.accepts(hand.state).quantity
+    assert [part.product for part in hand.state.in_hand] == ["P1"]

@@ -16,7 +16,8 @@ import pytest
 
 from aisle.service.db import sqlite_writer as writer_module
 from aisle.service.db.database import Busy, DatabaseFailed, Transaction
-from aisle.service.db.sqlite_connection import SqliteTransaction, open_connection
+from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.sqlite_writer import SqliteWriter
 from aisle.service.errors import Refusal
 
@@ -35,7 +36,8 @@ def made(path: Path) -> apsw.Connection:
 
 
 @pytest.fixture
-def writer(tmp_path: Path) -> Iterator[SqliteWriter]:
+def writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteWriter]:
+    monkeypatch.setattr(writer_module, "_MAX_BATCH_SECONDS", 60.0)
     found = SqliteWriter(lambda: made(tmp_path / "some.db"))
     yield found
     found.close()

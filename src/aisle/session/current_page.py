@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from aisle.jobs.view import DetailView, Step, View
+from aisle.jobs.view import View
 from aisle.scan.meaning import Accepts
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
-from aisle.session.question_or_multiplier import NO_QUESTION, PendingQuestion
+from aisle.session.pending_question_or_multiplier import NO_QUESTION, PendingQuestion
+from aisle.session.renamed_keys import rename_keys
 
 
 class _Snapshot(NamedTuple):
@@ -23,6 +24,7 @@ class Page:
         self.stack = stack
         self.question = NO_QUESTION
         self._cached_accepts: tuple[StackedJob, Accepts] | None = None
+        self._cached_view: tuple[StackedJob, Mapping[str, str], View] | None = None
 
     @property
     def top(self) -> StackedJob:
@@ -81,12 +83,19 @@ class Page:
 
     def view(self, names_by_letter: Mapping[str, str]) -> View:
         """Return the view of the job with the keys as they are named here, under the session's question."""
-        view = self.top.job.view(self.top.state)
-        if names_by_letter:
-            view = rename_keys(view, names_by_letter)
+        view = self._view_of_job(names_by_letter)
         if not (self._has_question and self.question.is_pending):
             return view
         return self.question.show_on(view, self.top.job.accepts(self.top.state))
+
+    def _view_of_job(self, names_by_letter: Mapping[str, str]) -> View:
+        """Return the view of the job on the screen. It is asked once for each of its states."""
+        top, cached = self.top, self._cached_view
+        if cached is None or cached[0] is not top or cached[1] != names_by_letter:
+            view = top.job.view(top.state)
+            cached = top, names_by_letter, rename_keys(view, names_by_letter) if names_by_letter else view
+            self._cached_view = cached
+        return cached[2]
 
     def snapshot(self) -> _Snapshot:
         """Return the state to go back to with `restore`."""
@@ -96,20 +105,3 @@ class Page:
         """Go back to a snapshot."""
         self.stack.restore(snapshot.jobs)
         self.question = snapshot.question
-
-
-def rename_keys(view: View, names_by_letter: Mapping[str, str]) -> View:
-    """Return a page with its letters as they are named at this terminal."""
-    view = view._replace(
-        key_hints=tuple(hint._replace(letter=names_by_letter.get(hint.letter, hint.letter)) for hint in view.key_hints)
-    )
-    if isinstance(view, Step | DetailView) and view.choice_letters:
-        letters = "".join(_key_name(each, view.choice_letters, names_by_letter) for each in view.choice_letters)
-        return view._replace(choice_letters=letters)
-    return view
-
-
-def _key_name(letter: str, keys: str, names_by_letter: Mapping[str, str]) -> str:
-    """Return the key of a choice: its own letter if the other name is that of another choice."""
-    name = names_by_letter.get(letter, letter)
-    return name if len(name) == 1 and name not in keys else letter

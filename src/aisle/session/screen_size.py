@@ -23,7 +23,7 @@ _MIN_ROWS_FOR_PANE_BELOW = 38
 """Rows of a desk from which the details of a row stand below its list, if they have no room beside it."""
 
 MessageText = Callable[[Msg, str], str]
-"""Returns the full text of a message in a language."""
+"""Returns the text of a message in a language."""
 
 
 class ScreenSize(NamedTuple):
@@ -70,6 +70,11 @@ class Terminal:
     def __init__(self) -> None:
         self.size = ScreenSize()
         self.message_text: MessageText | None = None
+        """Returns all length variants of a message, for searching."""
+        self.full_text: MessageText | None = None
+        """Returns the longest text of a message, for files."""
+        self.offer_file: Callable[[str, bytes], None] | None = None
+        """Offers a file of this name and content as a download; None where files are written on the host."""
         self.rows_in_view: Callable[[Frame, int, int, int], int] | None = None
         """Returns the visible list rows of a frame, given columns, rows and the size of the list's window."""
         self.fits_screen: Callable[[Frame, int, int], bool] | None = None
@@ -77,15 +82,15 @@ class Terminal:
         self.has_themes = False
         """Whether the terminal can show the colours of a theme."""
 
-    def visible_list_rows(self, build_frame: Callable[[], Frame], window_rows: int) -> int | None:
+    def visible_list_rows(self, current_frame: Callable[[], Frame], window_rows: int) -> int | None:
         """Return the visible rows of the list on the screen if its window has more of them, else None."""
         if self.rows_in_view is None or not self.size.rows:
             return None
-        frame = build_frame()
+        frame = current_frame()
         size = max(window_rows, len(frame.view.rows) if isinstance(frame.view, ListView) else 0)
         visible = self.rows_in_view(frame, *self.size, size)
         return visible if visible < size else None
 
-    def is_fully_shown(self, build_frame: Callable[[], Frame]) -> bool:
+    def is_fully_shown(self, current_frame: Callable[[], Frame]) -> bool:
         """Return whether the screen is known to show all of the current page at once."""
-        return self.fits_screen is not None and bool(self.size.rows) and self.fits_screen(build_frame(), *self.size)
+        return self.fits_screen is not None and bool(self.size.rows) and self.fits_screen(current_frame(), *self.size)

@@ -27,23 +27,21 @@ from aisle.client.load.columns import (
     STORES,
     FileLayout,
 )
+from aisle.client.load.conflicting_rows import find_conflicts, has_thousands
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
-from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
-from aisle.client.load.row_checks import (
+from aisle.client.load.implausible_values import ImplausibleValues, note_started_promotion, warn_of_picked
+from aisle.client.load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
     NUMBER_COLUMN,
-    ImplausibleValues,
     SharedCodes,
     code_keys,
     codes_in_cell,
-    find_conflicts,
-    has_thousands,
     keys_in_column,
-    note_started_promotion,
-    warn_of_picked,
 )
+from aisle.client.load.replaced_fields import NO_REPLACED_FIELDS, ReplacedFields
+from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.paging import Row
 
 _NAMED = ("store_number", "product_number", "location_code")
@@ -198,6 +196,8 @@ class ServiceFindings(NamedTuple):
     """Flags of stores that have rows without them, by number."""
     zones: Mapping[str, tzinfo | None] = {}
     """Time zones of stores, as far as they are known and needed."""
+    replaced: ReplacedFields = NO_REPLACED_FIELDS
+    """Fields that another file of the load gives too."""
 
     def other_owner(self, column: str, code: str, product: str) -> str:
         """Return the other product of the service that has this code of a column; empty if there is none.
@@ -375,6 +375,7 @@ def _row_reader(description: str, name: str, defaults: Values | None = None, *, 
                 yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
             else:
                 body = (defaults or {}) | found.store_flags.get(row.values.get("store_number", ""), {}) | row.values
+                body = found.replaced.apply(table, row, body)
                 store = body.pop("store_number") if path else ""
                 yield Record(store, f"{description} {row.values[name]}", body, row.line, 1)
 

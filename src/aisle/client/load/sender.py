@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.client.client import Client, parse_retry_after
-from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
+from aisle.client.errors import ClientError, TransportError, message_of
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -30,7 +30,9 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
+from aisle.client.load.comparison_with_service import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
+from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
 from aisle.client.load.existing_stock import (
@@ -49,13 +51,13 @@ from aisle.client.load.records import (
     read_records,
     unknown_files,
 )
+from aisle.client.load.replaced_fields import ReplacedFields
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
-from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import location_codes, read_units
-from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.store_price_warnings import warn_of_own_prices
-from aisle.client.load.store_zones import read_zone
+from aisle.client.load.store_time_zones import read_zone
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
+from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
@@ -189,11 +191,11 @@ async def load(
     before = (
         None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
     )
-    confirmed = Confirmed(client)
+    confirmed, replaced = Confirmed(client), ReplacedFields(found)
     by_name = {table.name: table for table in found}
     staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
     for table in found:
-        run = FileLoad(table, client, name.id, before, confirmed, strict, progress or _ignore_progress, sleep)
+        run = FileLoad(table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep)
         is_whole = False
         try:
             await run.send_all()
@@ -235,6 +237,7 @@ class FileLoad:
         load_id: str,
         loaded_stock: LoadedStock | None,
         confirmed: Confirmed,
+        replaced: ReplacedFields,
         strict: bool,
         progress: Callable[[LoadProgress], None],
         sleep: Callable[[float], Awaitable[None]],
@@ -244,6 +247,7 @@ class FileLoad:
         self._target = TARGETS[table.name]
         self._client = client
         self._confirmed = confirmed
+        self._replaced = replaced
         self._strict = strict
         self._progress = progress
         self._sleep = sleep
@@ -291,13 +295,14 @@ class FileLoad:
 
     async def send_all(self) -> None:
         await read_units(self._table, self._client)
-        self._findings = await compare_with_service(self._table, self._client)
-        for found in self._batches():
-            if isinstance(found, BadRows):
-                self._refused_names |= {found.name} if found.name else set()
-                self._add_bad_rows(found.rows, *found.bad_rows)
+        found = await compare_with_service(self._table, self._client)
+        self._findings = found._replace(replaced=self._replaced)
+        for one in self._batches():
+            if isinstance(one, BadRows):
+                self._refused_names |= {one.name} if one.name else set()
+                self._add_bad_rows(one.rows, *one.bad_rows)
             else:
-                if batch := await self._records_to_send(found):
+                if batch := await self._records_to_send(one):
                     await self._send(batch)
                 self._report_progress()
         self._elsewhere.note_all()

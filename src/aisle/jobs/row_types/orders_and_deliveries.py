@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 
-from aisle.jobs.row_types.service import Number, Pools, ServiceLine, ServiceOrder
+from aisle.jobs.row_types.service_resources import Number, Pools, ServiceLine, ServiceOrder
 
 
 class WorkerRow(TypedDict):
@@ -165,6 +165,14 @@ class OrderToPickRow(OrderRow):
     """One order with its lines and their stock."""
 
     refused_by: dict[str, RefusalOfUserRow]
+
+
+class PickListRow(TypedDict):
+    """One order of a pick list."""
+
+    order: OrderRow
+    barcodes: dict[str, str]
+    """Barcode of each of its products that has one."""
 
 
 class OrderToActOnRow(OrderHeader):

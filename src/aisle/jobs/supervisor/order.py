@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import claims, stored_messages
+from aisle.jobs import claims, goods_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
-from aisle.jobs.list_navigation import open_record
+from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
+from aisle.jobs.pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
-from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.order_decisions import (
+from aisle.jobs.supervisor.order_action_writes import (
     CLAIM,
     CLOSE_LINE,
     HAND_OVER,
@@ -26,6 +26,7 @@ from aisle.jobs.supervisor.order_decisions import (
     REOPEN_LINE,
     SPLIT,
 )
+from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.page_addresses import PageAddress
@@ -49,6 +50,8 @@ class OrderState(NamedTuple):
     is_choosing_line: bool = False
     """True if numbers choose a line."""
     page: int = 0
+    is_desk: bool = False
+    """True if the screen is that of a desk."""
     undo: tuple[Args, ...] = ()
     """Actions that undo the last action of this page."""
     claims_for_others: tuple[claims.ClaimForOther, ...] = ()
@@ -171,7 +174,7 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
     if order.status == "rejected" and order.rejection_reason:
         notes.append(msg("order.rejected_why", why=order.rejection_reason))
     if places := dict.fromkeys(each["location_code"] for line in state.lines for each in line["put_down"]):
-        notes.append(msg("order.waits_at_location", place=stored_messages.list_locations(places)))
+        notes.append(msg("order.waits_at_location", place=goods_messages.list_locations(places)))
     if state.state in _LAST_STATE_TEXTS:
         notes.append(msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why)))
     return (Line("product", head), Line("quantity", far), *(Line("note", note) for note in notes if note))
@@ -306,6 +309,9 @@ class OrderPage(DetailPage[OrderState]):
     def blocks(self, state: OrderState) -> tuple[Block, ...]:
         return _blocks(state)
 
+    def at_desk(self, state: OrderState, is_desk: bool) -> OrderState:
+        return state if state.is_desk == is_desk else state._replace(is_desk=is_desk)
+
     def actions(self, state: OrderState) -> tuple[Action[OrderState], ...]:
         is_open = state.order is not None and state.order.status in ("open", "partial")
         return (
@@ -313,7 +319,12 @@ class OrderPage(DetailPage[OrderState]):
             *(Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind)) for kind in possible_actions(state.order)),
             *((Action(msg("order.choose_line"), _choose_line, "l"),) if state.has_open_lines else ()),
             *((Action(msg("hint.undo"), _undo, "u"),) if state.undo else ()),
+            *((Action(msg("orders.print"), _print, "P"),) if is_open and state.is_desk else ()),
         )
+
+
+def _print(state: OrderState, context: Context) -> Result:
+    return Turn(state, (query_pick_list((state.number,)),))
 
 
 def _start_pick(state: OrderState, context: Context) -> Result:
@@ -427,6 +438,8 @@ class OrderJob(PageJob[OrderState]):
             case Rows("order", rows):
                 state = state._replace(details=rows[0] if rows else None)
                 return Turn(state._replace(is_choosing_line=state.is_choosing_line and bool(state.lines)))
+            case Rows("pick_list", rows):
+                return Turn(state, (printed_pick_list(rows),))
             case Rows("past", rows):
                 return Turn(state._replace(history=rows))
             case Rows("outcome", (row, *_)):

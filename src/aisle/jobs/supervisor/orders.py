@@ -11,6 +11,7 @@ from functools import partial
 from aisle.jobs import claims
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.pick_list import printed_pick_list
 from aisle.jobs.supervisor.order_board import (
     BOARD,
     Actions,
@@ -33,7 +34,6 @@ from aisle.jobs.supervisor.order_filter import (
     describe_filter,
     filter_values,
     parse_filter,
-    query_arguments,
     value_text,
     view_key,
     with_value,
@@ -224,23 +224,23 @@ class OrdersJob(PageJob[OrdersState]):
 
     def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
         """Return the next state. The pane follows the order in focus."""
-        turn = super().handle(state._replace(is_desk=context.is_desk), event, context)
+        turn = super().handle(state, event, context)
         return with_pane(turn, context, is_changed=isinstance(event, Rows) and event.id == "order_board")
 
     def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
         state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
         state = state._replace(size=BOARD.page_size(context))
-        queries = (BOARD.query(state, context), _query_views(context), _query_counts(context))
+        queries = (BOARD.query(state, context), _query_views(context))
         return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
 
     def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
         board = BOARD.query_with_cursor(state, context)
-        return Turn(state, (board, _query_counts(context), *claims.query_claims(state.claims_for_others)))
+        return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
 
     def query_again(self, state: OrdersState, context: Context) -> Result:
         size = BOARD.page_size(context)
         board = BOARD.query_with_cursor(state, context, fill_page=state.size != size)
-        return Turn(state._replace(size=size), (board, _query_views(context), _query_counts(context)))
+        return Turn(state._replace(size=size), (board, _query_views(context)))
 
     def handle_closed(self, state: OrdersState, event: Closed, context: Context) -> Result:
         """Remove all marks after an action has run."""
@@ -259,8 +259,10 @@ class OrdersJob(PageJob[OrdersState]):
                 return Turn(state._replace(pane=state.pane._replace(details=details)))
             case Rows("pane_history", rows) if state.pane:
                 return Turn(state._replace(pane=state.pane._replace(history=tuple(rows))))
+            case Rows("pick_list", rows):
+                return Turn(state, (printed_pick_list(rows),))
             case Rows("order_counts", rows):
-                return Turn(state._replace(counts=tuple(row["count"] for row in rows)))
+                return Turn(BOARD.with_options(state, counts=tuple(row["count"] for row in rows)))
             case Rows("assigned_orders"):
                 kept, verdict = claims.report_lost_claims(state.claims_for_others, answer)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
@@ -270,11 +272,6 @@ class OrdersJob(PageJob[OrdersState]):
             case Rows("all", rows, total):
                 return mark_all_listed(state, tuple(row["order_number"] for row in rows), total)
         return Turn(state)
-
-
-def _query_counts(context: Context) -> Query:
-    views = [query_arguments(filter_) for _, filter_ in BUILT_IN_VIEWS]
-    return Query("order_counts", "order_counts", {"views": views, "now": context.now}, is_live=True)
 
 
 def _query_views(context: Context) -> Query:

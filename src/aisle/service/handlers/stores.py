@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from aisle.contract.models.extension_bodies import ExtendedStore
 from aisle.contract.wire import POOL_NUMBERS
@@ -10,7 +11,12 @@ from aisle.service.db.queries import filter_query, page_query, search_filter
 from aisle.service.db.statements import stores as sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, to_json
+from aisle.service.domain.json_fragments import (
+    drop_none,
+    parse_json_object,
+    rename_members,
+    to_json,
+)
 from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
@@ -55,25 +61,23 @@ async def create_stores(ctx: Context, call: OperationCall) -> bytes:
     numbers = [body["store_number"] for body in bodies]
     if call.query.get("flush"):
         await _delete_unnamed(ctx, numbers)
-    known: dict[str, tuple[int, ExtendedStore]] = {
-        row[0]: (row[1], parse_json_object(row[2]))
-        for row in await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))
-    }
+    found = await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))
+    stored: dict[str, ExtendedStore] = {row[0]: parse_json_object(row[2]) for row in found}
+    ordinals: dict[str, int] = {row[0]: row[1] for row in found}
+    if new := [number for number in dict.fromkeys(numbers) if number not in stored]:
+        first = await ctx.next_numbers(CHAIN, "store", len(new))
+        ordinals |= {number: first + n for n, number in enumerate(new)}
     changes: list[audit.AuditChange] = []
     for body in bodies:
         number = body["store_number"]
-        if number in known:
-            ordinal, old = known[number]
-            merged = old | body
-            ctx.count_records(changed=merged != old, same=merged == old)
-            changes.append(audit.AuditChange("store", number, old, merged))
-        else:
-            ordinal, merged = await ctx.next_numbers(CHAIN, "store"), body
-            ctx.count_records(new=1)
-            changes.append(audit.AuditChange("store", number, {}, merged))
-        await ctx.tx.run(sql.STORE_SET, *_store_row(ordinal, merged))
-        known[number] = (ordinal, merged)
+        old = stored.get(number)
+        merged = body if old is None else old | body
+        ctx.count_records(new=old is None, changed=old is not None and merged != old, same=merged == old)
+        changes.append(audit.AuditChange("store", number, old or {}, merged))
+        stored[number] = merged
         ctx.mark_changed(CHAIN, "store", number)
+    if bodies:
+        await ctx.tx.run_many(sql.STORE_SET, [_store_row(ordinals[n], stored[n]) for n in dict.fromkeys(numbers)])
     await audit.record_changes(ctx, CHAIN, changes)
     return SUCCESS
 
@@ -136,3 +140,13 @@ def _store_row(ordinal: int, body: ExtendedStore) -> tuple[object, ...]:
         to_json(body),
         body.get("cost_center", ""),
     )
+
+
+async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
+    """Return the store under the field names of its creation. A header names the zone of its times, if it is known."""
+    zone = ctx.time_zone()
+    ctx.response_headers |= {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
+    row = await ctx.tx.one(sql.STORE_DATA, ctx.current_store.number)
+    assert row is not None
+    data: str = row[0]
+    return data.encode()

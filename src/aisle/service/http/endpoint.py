@@ -42,8 +42,8 @@ from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, 
 from aisle.service.handlers.people_and_tokens import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.http import request_parsing
+from aisle.service.http.access_log import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once
-from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.http.rate_limiter import RateLimiter
 from aisle.service.operation_context import Context, OperationCall, Principal
@@ -226,6 +226,7 @@ class OperationEndpoint:
         assert operation.body_adapter is not None
         ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
         token_id = ctx.principal.token_id
+        CALLER.set(token_id)  # However many addresses its writes come from, they wait for each other.
         self._bytes.check(token_id)
         took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
         raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, took, begin)
