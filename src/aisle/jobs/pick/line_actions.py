@@ -124,7 +124,8 @@ def report_picked(
     """Return the turn after a pick: operations, message with the totes filled, and the next stop."""
     if not changes:
         return reply(state._replace(choices=()), INFO, "pick.unchanged")
-    after = pick_state.set_picked(state, changes)
+    whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
+    after = pick_state.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
     last = max(changes)
     stop_lines = pick_state.lines_of_stop(after, last)
     open_ = [index for index in stop_lines if after.lines[index].is_open]
@@ -140,6 +141,10 @@ def report_picked(
     )
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
+
+
+def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
+    return pick_state.lines_of_stop(state, state.current_index) if is_total else ()
 
 
 def _picked_message(
@@ -490,8 +495,10 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     if not touched:
         return None
     take = restored.lines[touched[-1]]
-    was, _, _ = pick_state.sum_lines(state.lines[index] for index in touched)
-    now, _, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
+    keys = {(each.order, each.line) for each in step.lines_before}
+    named = [index for index, line in enumerate(state.lines) if (line.order, line.line) in keys]
+    was, _, _ = pick_state.sum_lines(state.lines[index] for index in named)
+    now, _, _ = pick_state.sum_lines(restored.lines[index] for index in named)
     text = msg("pick.undone", label=take.label, was=was, now=now, where=at_location(take.location))
     if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
         _, of, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
@@ -500,7 +507,7 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
         text = msg("pick.reopened", label=take.label)
     if state.is_batch:
         text = msg(
-            "pick.for_tote", tote=_tote_letters(restored, (restored.lines[index].order for index in touched)), what=text
+            "pick.for_tote", tote=_tote_letters(restored, (restored.lines[index].order for index in named)), what=text
         )
     writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
     first = next((index for index in touched if restored.lines[index].is_open), -1)
