@@ -130,7 +130,8 @@ class CountJob(Job[CountState]):
 
     def quantity_taken(self, state: CountState, product: str) -> Decimal:
         counted = (line.counted for line in state.lines if line.product == product)
-        return sum(filter(None, counted), Decimal(0))
+        sent = (each.quantity for each in state.last_sent.counted if each.product == product) if state.last_sent else ()
+        return sum((*filter(None, counted), *sent), Decimal(0))
 
     def product_of_choice(self, state: CountState, number: int) -> Match | None:
         return count_input.product_of_choice(state, number)
