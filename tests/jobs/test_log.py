@@ -316,7 +316,7 @@ def test_several_filters_are_named_where_there_is_room() -> None:
     hand.feed(Scan((Match(PRODUCT, "42526", "Tea", code="42526"),)))
     hand.feed(Scan((Match(PERSON, "U2", "Ann", code="U2"),)))
     assert MessageWriter().fit_line(hand.verdicts[-1].text, 20) == "Log: Done by: Ann"
-    assert MessageWriter().fit_line(hand.view.title, 80) == "The log, 7 days: Product: 42526, Done by: U2"
+    assert MessageWriter().fit_line(hand.view.title, 80) == "The log, 7 days: Product: 42526, Done by: Ann"
     assert MessageWriter().fit_line(hand.view.title, 20).endswith(", 2x")
 
 

@@ -32,7 +32,7 @@ REVIEW_STATUSES = ("1", "2", "0")
 """To review, reviewed, nothing to review. Interface: review_status."""
 
 LOSS = "loss"
-"""Source that stands for all losses, whatever made them."""
+"""Source that stands for all losses, whatever made them. A chip chooses it."""
 
 SOURCES = (
     "count",
@@ -47,7 +47,6 @@ SOURCES = (
     "rejected",
     "late",
     "aisle",
-    LOSS,
 )
 """Sources of entries as aisle's own service names them. Others are typed."""
 
