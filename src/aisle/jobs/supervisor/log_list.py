@@ -305,7 +305,7 @@ class LogList(ListPage[LogState, LogRow]):
             return msg("log.no_match_filtered", text=text, filter=others)
         return msg("log.no_match", text=text) if text else msg("log.empty")
 
-    def visible_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:
+    def all_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:
         today = state.today
         return (
             Column(msg("head.product"), lambda row: raw(entry_label(row))),
