@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aisle.service.auth.tokens import authorize_named_stores, require_role
 from aisle.service.db.statements import orders as sql
+from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json
 from aisle.service.domain.ledger import Ledger
@@ -74,8 +75,9 @@ async def _delete_all_orders(ledger: Ledger) -> None:
     await audit.record_changes(
         ctx, store, [audit.AuditChange("order", "*", {"orders": len(numbers)}, {})] if numbers else []
     )
+    with_goods = {number for (number,) in await ctx.tx.all(stock_sql.ORDERS_WITH_GOODS, store)}
     for (number,) in numbers:
-        order = await Order.load(ctx, store, number)
+        order = await Order.load(ctx, store, number) if number in with_goods else None
         if order is not None and order.is_active:
             await release_order(ledger, order)
         ctx.mark_changed(store, "order", number)

@@ -28,6 +28,7 @@ LEGS_AFTER = """
 HELD_FOR_LINE = """
     SELECT location_code, pool, quantity FROM balance
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND order_number <> ''"""
+ORDERS_WITH_GOODS = "SELECT DISTINCT order_number FROM balance WHERE store_number = $1 AND order_number <> ''"
 HELD_FOR_ORDER = """
     SELECT line_number, product_number, location_code, pool, quantity FROM balance
     WHERE store_number = $1 AND order_number = $2 AND order_number <> ''
