@@ -422,3 +422,20 @@ async def test_orders_without_goods_are_deleted_by_few_statements(
     assert len(run) < 50, Counter(run).most_common(5)
     assert await world.rows(path) == []
     assert world.books() == {("P1", "A1", 1): 1, ("P1", "", 1): 2}
+
+
+async def test_orders_and_their_picks_need_few_statements(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [f"N{n}" for n in range(100)]
+    await world.post("/products", {"products": [{"product_number": number} for number in numbers]})
+    lines = [{"line_number": n, "product_number": number, "quantity": 3} for n, number in enumerate(numbers, 1)]
+    orders = [{"order_number": f"O{n}", "order_lines": [line]} for n, line in enumerate(lines)]
+    run = noted_statements(monkeypatch)
+    for body in ({"orders": orders}, {"orders": [{"order_number": "LONG", "order_lines": lines}]}):
+        run.clear()
+        await world.post("/stores/S1/orders/customerorders", body)
+        assert len(run) < 40, Counter(run).most_common(5)
+    for picked in (2, 3, 1):
+        run.clear()
+        picks = [{**line, "picked_quantity": picked} for line in lines]
+        await world.update("LONG", *picks)
+        assert len(run) < 50, Counter(run).most_common(5)
