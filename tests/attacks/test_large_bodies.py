@@ -381,7 +381,6 @@ def noted_statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return run
 
 
-@pytest.mark.parametrize("when", ["", "2026-01-01T00:00:00Z"], ids=["now", "earlier"])
 @pytest.mark.parametrize(
     ("query", "rows"),
     [
@@ -392,19 +391,19 @@ def noted_statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ids=["counts", "losses", "receipts"],
 )
 async def test_long_lists_of_stock_need_few_statements(
-    world: World, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], rows: dict[str, Any], when: str
+    world: World, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], rows: dict[str, Any]
 ) -> None:
     """Each statement is a round trip to PostgreSQL, and other writers of the store wait for all of them."""
     numbers = [f"N{n}" for n in range(100)]
     await world.post("/products", {"products": [{"product_number": number} for number in numbers]})
     run = noted_statements(monkeypatch)
-    for _ in range(2):
+    for when, most in ((None, 40), (None, 40), ("2026-01-01T00:00:00Z", 150)):
         run.clear()
         time_of_scan = {"scanned_datetime": when} if when else {}
         entries = [{"product_number": number, **rows, **time_of_scan} for number in numbers]
         answer = await world.send("POST", LOGS, {"storeproductlog": entries}, query=query)
         assert answer.status_code == 200
-        assert len(run) < (150 if when else 40), Counter(run).most_common(5)
+        assert len(run) < most, Counter(run).most_common(5)
 
 
 async def test_orders_without_goods_are_deleted_by_few_statements(
