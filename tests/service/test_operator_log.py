@@ -27,8 +27,8 @@ from aisle.service.db.database import QUIET_WRITES_S, Database, DatabaseMonitor,
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.sqlite import SqliteDatabase
 from aisle.service.db.statements import people_and_tokens
+from aisle.service.http.access_log import AccessLog
 from aisle.service.http.app import App
-from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.metrics import Metrics
 from aisle.service.options import ServiceOptions
 from tests.service.postgres import Server

@@ -19,7 +19,7 @@ from aisle.service import handlers
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.auth.tokens import Authorization, authorize
 from aisle.service.db.database import Row
-from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes, people_and_tokens, stored_answers
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.statements import stores as store_sql

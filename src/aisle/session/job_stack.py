@@ -416,7 +416,10 @@ def _is_journalled_event(stacked_job: StackedJob, event: Event, state: Any) -> b
     return True
 
 
-HELP_PAGES = frozenset(("help", "palette"))
+PAGE_BY_LETTER = {"h": "help", ".": "palette"}
+"""Jobs that explain the page below them, by the letters that open them on every page."""
+
+HELP_PAGES = frozenset(PAGE_BY_LETTER.values())
 """Names of the jobs that explain the page below them."""
 
 

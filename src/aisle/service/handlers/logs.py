@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
-from zoneinfo import ZoneInfo
 
 from aisle.contract.models.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.service.auth.tokens import authorize_store
@@ -15,7 +14,6 @@ from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
-from aisle.service.db.statements import stores as store_sql
 from aisle.service.domain.closed_recounts import close_recounts, find_fulfilled_recounts
 from aisle.service.domain.counts_and_adjustments import (
     AdjustmentKind,
@@ -495,13 +493,3 @@ def _parse_review(ctx: Context, review: ReviewWrite, field: str) -> tuple[int, i
     if str(status) not in TRANSITIONS["review"]:
         raise unprocessable(f"There is no state {status} of a review.", f"{field}.review_status")
     return (seq if ordinal == ctx.current_store.ordinal else 0), status
-
-
-async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
-    """Return the store under the field names of its creation. A header names the zone of its times, if it is known."""
-    zone = ctx.time_zone()
-    ctx.response_headers |= {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
-    row = await ctx.tx.one(store_sql.STORE_DATA, ctx.current_store.number)
-    assert row is not None
-    data: str = row[0]
-    return data.encode()
