@@ -288,6 +288,8 @@ class ListView(NamedTuple):
     """Details of the row at the cursor, beside the list on a wide screen, below it on a narrower desk."""
     chips: tuple[Chip, ...] = ()
     """Filters above the list on a wide screen."""
+    sums: Msg | None = None
+    """Sums over all rows of the filter, below the chips."""
     sorts: tuple[str, ...] = ()
     """Sort order that each heading chooses, empty for none."""
     sorting: Sorting | None = None
@@ -432,6 +434,8 @@ class Frame(NamedTuple):
     """Letters that act without Enter; a blank among them marks a row. None on a handheld."""
     verdict_repeats: int = 1
     """Times that this verdict was the answer in a row."""
+    address: str = "/"
+    """Address of the page in a browser."""
 
 
 TRUE_COLOUR = 1 << 24
