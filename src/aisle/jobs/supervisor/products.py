@@ -109,10 +109,11 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
 
     name = "products"
     query_name = "catalogue"
+    indexed_sorts = ("product_number", "product_name")
     columns = (
-        Column(msg("head.product"), lambda row: raw(row["product_name"] or row["product_number"])),
-        Column(msg("head.number"), lambda row: raw(row["product_number"])),
-        Column(msg("head.brand"), lambda row: raw(row["brand_description"])),
+        Column(msg("head.product"), lambda row: raw(row["product_name"] or row["product_number"]), sort="product_name"),
+        Column(msg("head.number"), lambda row: raw(row["product_number"]), sort="product_number"),
+        Column(msg("head.brand"), lambda row: raw(row["brand_description"]), sort="brand_description"),
         Column(msg("stores.head_what"), _product_kind),
     )
 
