@@ -19,6 +19,7 @@ from aisle.scan.inputs import DecodedInput
 from aisle.tui.clicks import ClickTranslator, uses_mouse
 from aisle.tui.driver import AisleDriver, TerminalInput
 from aisle.tui.frame_screen import FrameScreen
+from aisle.tui.message_text import MessageWriter
 from aisle.tui.mouse import MouseInput
 from aisle.tui.themes import default_theme, style_folder, themes
 
@@ -62,6 +63,10 @@ class SessionProtocol(Protocol):
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         """Record that the verdicts of these scans were written to the terminal at `at` (monotonic seconds)."""
+        ...
+
+    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+        """Offer files as downloads, by name and content, where a browser shows the app."""
         ...
 
     def fileno(self) -> int | None:
@@ -241,7 +246,18 @@ class AisleApp(App[int], inherit_bindings=False):
         if time.monotonic() - self._whole_at >= WHOLE_S:
             self.redraw()
         self._frame_screen.show(frame, *self._session_size)
+        self._report_page(frame)
         self.cursor_position = self._frame_screen.caret
+
+    def _report_page(self, frame: Frame) -> None:
+        if isinstance(self._driver, AisleDriver) and self._driver.reports_pages:
+            writer = MessageWriter(language=frame.language)
+            self._driver.report_page(frame.address, writer.write(frame.view.title))
+
+    def offer_file(self, name: str, content: bytes) -> None:
+        """Offer a file of this name and content as a download."""
+        if isinstance(self._driver, AisleDriver):
+            self._driver.offer_file(name, content)
 
     def redraw(self) -> None:
         """Paint everything again, because the content of the terminal is unknown."""
@@ -341,6 +357,8 @@ def run_app(
             on_first_paint=on_first_paint,
             driver_class=kind,
         )
+        if browser_size:
+            session.accept_downloads(app.offer_file)
         app.run(mouse=False, size=browser_size)
         if app.failure is not None:
             raise app.failure
