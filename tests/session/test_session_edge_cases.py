@@ -69,6 +69,25 @@ def test_nobody_is_signed_in_as_somebody_who_works_there_already(home: StoreFold
         assert again.frames.build().user == "Anna Kovac"
 
 
+def test_home_below_resumed_work_asks_for_its_rows_when_it_is_shown(
+    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    query = CacheReader.query_window
+    monkeypatch.setattr(CacheReader, "query_window", lambda *args: (asked.append(args[1]), query(*args))[1])
+    with at(home) as first:
+        say(first, "BADGE-U1")
+        assert "orders" in asked
+        say(first, "4101", BARCODES[0])
+    asked.clear()
+    with at(home) as resumed:
+        assert resumed.frames.build().view.name == "pick.product"
+        assert asked.count("order_to_pick") == 1
+        assert not {"orders", "partly_received"} & {*asked}
+        assert say(resumed, "b").view.name == "home"
+        assert "orders" in asked
+
+
 def test_a_session_that_was_killed_holds_no_terminal(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     with at(home) as session:
         say(session, "BADGE-U1", "4101", BARCODES[0])
