@@ -23,16 +23,16 @@ from aisle.client.load.csv_dialect import (
     unwrapped,
     utf8_text,
 )
+from aisle.client.load.currencies import CURRENCY_NAMES, currency_of
 from aisle.client.load.dates_in_words import MONTH_NAMES
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.number_and_date_format import (
-    CURRENCY_NAMES,
     Notation,
-    currency_of,
     split_unit,
     with_cents,
 )
 from aisle.client.load.report import FileNotes, LoadError
+from aisle.client.load.swallowed_rows import POSSIBLE_ROWS, TableForm, cells_of_line, inner_reason, opening_reason
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
@@ -88,6 +88,7 @@ class CsvTable:
         names = [column.name if column else "" for column in self._columns]
         self._key_indexes = [names.index(name) for name in layout.key if name in names]
         self._key_column_indexes = [names.index(name) for name in layout.key_columns if name in names]
+        self._form = TableForm(self._columns, self._key_column_indexes, self._dialect.separator)
         self._required_key_indexes = [at for at, name in enumerate(self._key_column_indexes) if self._is_needed(name)]
         self._required = [column.name for column in self._columns if column and column.required]
         self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
@@ -99,6 +100,8 @@ class CsvTable:
         self._total_indexes = [at for at, name in enumerate(names) if name in named]
         self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
         self._row_before: list[str] = []
+        self._lines_with_separators: set[int] = set()
+        """Rows with a cell of several lines, of which one may be a row; each is warned of once."""
         self._number_indexes = {at for at, column in self._named_columns if column.kind in _DECIMAL_KINDS}
         self._list_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.NUMBERS}
         self._money_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.MONEY}
@@ -328,9 +331,10 @@ class CsvTable:
             if "," in cell or "." in cell:
                 if index in self._list_indexes and cell_cleaning.is_one_or_two(_unwrap_cell(cell)):
                     continue
-                cell = with_cents(cell) if index in self._money_indexes else cell
-                for part in cell_cleaning.split_numbers(cell):
-                    self._notation.observe_number(line, _unwrap_cell(part), index)
+                amount = with_cents(cell) if index in self._money_indexes else cell
+                shown = _unwrap_cell(cell) if amount != cell else ""
+                for part in cell_cleaning.split_numbers(amount):
+                    self._notation.observe_number(line, _unwrap_cell(part), index, shown)
             elif cell.isdecimal():
                 self._notation.observe_number(line, cell, index)
         for index, column in self._named_columns if self._phone_lengths else ():
@@ -339,6 +343,8 @@ class CsvTable:
                 self._phone_lengths[column.name].add(sum(map(str.isdecimal, cell)))
         for index in self._money_indexes:
             cell = found[index] if index < len(found) else ""
+            if bare := _unwrap_cell(cell) if cell else "":
+                self._notation.observe_amount(line, bare, index)
             if cell and not (cell[0].isdigit() and cell[-1].isdigit()) and (sign := currency_of(_unwrap_cell(cell))):
                 self._currencies.setdefault(CURRENCY_NAMES[sign], (line, cell))
         for index in dates:
@@ -355,6 +361,7 @@ class CsvTable:
             reader: Any = csv_reader(_remember_lines(stream, text), self._dialect)
             self._is_wrapped = len(next(reader)) < len(self._columns)
             row = self._dialect.skipped_lines + 1
+            before: list[str] = []
             while True:
                 line = row = reader.line_num + 1 + self._dialect.skipped_lines if self._dialect.is_boxed else row + 1
                 text.clear()
@@ -365,18 +372,45 @@ class CsvTable:
                 except csv.Error as error:
                     self.position = raw.tell()
                     row += len(text) - 1  # its lines are rows as soon as its quotation mark is closed
-                    yield (
-                        line,
-                        split_first_row("".join(text), self._dialect.separator),
-                        _csv_error_reason(error, line, len(text)),
-                    )
+                    first = split_first_row("".join(text), self._dialect.separator)
+                    yield line, first, _csv_error_reason(error, line, len(text))
+                    yield from self._rows_of_other_records(line, first, text[1:])
                     continue
                 self.position = raw.tell()
+                if len(text) > 1 and (inside := self._rows_in_cell(line, text, found, before)):
+                    row += len(text) - 1
+                    yield from inside
+                    continue
                 if found and any(cell.strip(_BLANK_CHARACTERS) for cell in found):
-                    found = unwrapped(found, self._dialect.separator) if self._is_wrapped else found
+                    found = before = unwrapped(found, self._dialect.separator) if self._is_wrapped else found
                     is_broken = self._is_wrapped and len(found) == 1 and self._dialect.separator in found[0]
                     yield line, found, _BROKEN_INSIDE if is_broken else ""
         self.position = self.size
+
+    def _rows_of_other_records(
+        self, line: int, first: list[str], text: list[str]
+    ) -> Iterator[tuple[int, list[str], str]]:
+        """Yield the lines of a broken row that belong to other records, which are not loaded without them."""
+        for at, inner in enumerate(text if self._has_lines else (), 1):
+            cells = cells_of_line(inner, self._dialect.separator)
+            if (key := self._row_key(cells)) and key != self._row_key(first):
+                yield line + at, cells, inner_reason(line)
+
+    def _rows_in_cell(
+        self, line: int, text: list[str], found: list[str], before: list[str]
+    ) -> list[tuple[int, list[str], str]]:
+        """Return the rows that a stray quotation mark makes text of a cell, each with its reason; none usually.
+
+        Add a warning if it is doubtful whether they are rows.
+        """
+        inside = None if self._dialect.is_boxed else self._form.rows_in_cell(text, before)
+        if inside and inside.is_sure:
+            reason = opening_reason(line, len(text), found, self._columns)
+            return [(line + at, row, inner_reason(line) if at else reason) for at, row in enumerate(inside.rows)]
+        if inside and line not in self._lines_with_separators:
+            self._lines_with_separators.add(line)
+            self.notes.add_warning(POSSIBLE_ROWS, repr(text[0].strip()), line)
+        return []
 
     def _row_key(self, found: list[str]) -> RecordKey:
         return self._clean_key(found, self._key_indexes)
@@ -623,7 +657,7 @@ class CsvTable:
                 if _SHORTENED.fullmatch(value) and not column.name.endswith("name"):
                     what = f"{column.name} looks like a number that a spreadsheet has shortened"
                     self.notes.add_warning(what, value, line)
-                if len(value) < 12 and value.casefold() in cell_cleaning.NO_VALUE_WORDS:
+                if len(value) < 12 and value.casefold().strip("()[]<>") in cell_cleaning.NO_VALUE_WORDS:
                     self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
                 self._warn_of_codes(line, column, value)
