@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
+from aisle.cache.row_values import WindowRows
 from aisle.cache.writer import LinkRow
 from aisle.client import Response
 from aisle.client.errors import status_error
@@ -22,7 +23,7 @@ from aisle.host.database import fetch_one
 from aisle.host.hung_courier import write_heartbeat
 from aisle.host.notify_sockets import CourierSocket
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Start
+from aisle.jobs.job import Args, Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Step, msg
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -74,7 +75,12 @@ def test_home_below_resumed_work_asks_for_its_rows_when_it_is_shown(
 ) -> None:
     asked: list[str] = []
     query = CacheReader.query_window
-    monkeypatch.setattr(CacheReader, "query_window", lambda *args: (asked.append(args[1]), query(*args))[1])
+
+    def query_window(reader: CacheReader, name: str, args: Args) -> WindowRows[Any]:
+        asked.append(name)
+        return query(reader, name, args)
+
+    monkeypatch.setattr(CacheReader, "query_window", query_window)
     with at(home) as first:
         say(first, "BADGE-U1")
         assert "orders" in asked
