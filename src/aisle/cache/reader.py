@@ -110,8 +110,16 @@ class CacheReader:
     def query_window(self, name: str, args: Args) -> WindowRows[Json]:
         """Return rows and total of a named query, and True if there may be more."""
         query = find_query(name)
-        result: QueryResult[Json] = self._read_safely(lambda: query.read(self.context, args))
-        return WindowRows(*result)
+
+        def read(args: Args) -> WindowRows[Json]:
+            result: QueryResult[Json] = self._read_safely(lambda: query.read(self.context, args))
+            return WindowRows(*result)
+
+        if not args.get("order_by") or args["order_by"] in query.sorts:
+            return read(args)
+        from aisle.cache.sorted_window import read_sorted  # rarely needed
+
+        return read_sorted(read, args)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

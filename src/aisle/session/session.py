@@ -268,6 +268,10 @@ class Session:
         if self._trace:
             self._trace.write_painted(at)
 
+    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+        """Offer files as downloads from now on."""
+        self.terminal.offer_file = offer
+
     def fileno(self) -> int | None:
         """Return the descriptor that becomes readable when the courier notifies."""
         return self.store.socket.fileno()

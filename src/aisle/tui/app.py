@@ -65,6 +65,10 @@ class SessionProtocol(Protocol):
         """Record that the verdicts of these scans were written to the terminal at `at` (monotonic seconds)."""
         ...
 
+    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+        """Offer files as downloads, by name and content, where a browser shows the app."""
+        ...
+
     def fileno(self) -> int | None:
         """Return the notification socket, which becomes readable when something may have changed."""
         ...
@@ -250,6 +254,11 @@ class AisleApp(App[int], inherit_bindings=False):
             writer = MessageWriter(language=frame.language)
             self._driver.report_page(frame.address, writer.write(frame.view.title))
 
+    def offer_file(self, name: str, content: bytes) -> None:
+        """Offer a file of this name and content as a download."""
+        if isinstance(self._driver, AisleDriver):
+            self._driver.offer_file(name, content)
+
     def redraw(self) -> None:
         """Paint everything again, because the content of the terminal is unknown."""
         self._whole_at = time.monotonic()
@@ -348,6 +357,8 @@ def run_app(
             on_first_paint=on_first_paint,
             driver_class=kind,
         )
+        if browser_size:
+            session.accept_downloads(app.offer_file)
         app.run(mouse=False, size=browser_size)
         if app.failure is not None:
             raise app.failure

@@ -414,11 +414,12 @@ def _size_table(
 def _heads(view: ListView, writer: MessageWriter, level: int, table_cells: int) -> list[str]:
     """Return the headings; on a wide screen a sign says by which column the list is sorted, in which direction."""
     texts = [writer.write(head, level) for head in view.column_heads]
-    if view.sorting is None or view.sorting.sort not in view.sorts or table_cells < MEDIUM_CELLS:
+    sorting = view.sorting
+    if sorting is None or not sorting.sort or sorting.sort not in view.sorts or table_cells < MEDIUM_CELLS:
         return texts
-    at = view.sorts.index(view.sorting.sort)
+    at = view.sorts.index(sorting.sort)
     signs = ASCII_SORT_SIGNS if writer.is_ascii else SORT_SIGNS
-    texts[at] = f"{texts[at]} {signs[view.sorting.is_descending]}"
+    texts[at] = f"{texts[at]} {signs[sorting.is_descending]}"
     return texts
 
 

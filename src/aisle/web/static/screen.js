@@ -10,6 +10,7 @@ import { Terminal } from "/static/xterm.mjs";
 
 const BELL = 7;
 const HANDHELD_COLUMNS = 40;
+const DOWNLOAD_MS = 60000;
 const CELL_WIDTH = 0.6; // of the font's size
 const [SMALLEST_FONT, FONT] = [11, 16];
 const COLOURS = {
@@ -66,6 +67,17 @@ const report = (text) => {
   element("link").hidden = !text;
 };
 
+let pieces = [];
+const takePiece = ({ name, content, is_last: isLast }) => {
+  pieces.push(Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0)));
+  if (!isLast) return;
+  const url = URL.createObjectURL(new Blob(pieces));
+  const anchor = Object.assign(document.createElement("a"), { href: url, download: name });
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
+  pieces = [];
+};
+
 const pages = new History((address) => link.open(address));
 const link = new Link(main.dataset.websocketUrl, await windowKey(), {
   size: () => ({ cols: terminal.cols, rows: terminal.rows }),
@@ -79,7 +91,11 @@ const link = new Link(main.dataset.websocketUrl, await windowKey(), {
     document.title = page.title ? `${page.title} – aisle` : words.title;
     pages.follow(page);
   },
-  up: (lost) => report(notTaken(lost)),
+  file: takePiece,
+  up: (lost) => {
+    pieces = [];
+    report(notTaken(lost));
+  },
   down: (isStopped) => {
     const waiting = link.waiting ? ` ${words.inputs_wait} ${link.waiting}` : "";
     report((isStopped ? words.server_stopped : words.no_link) + waiting);
