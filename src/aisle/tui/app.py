@@ -17,7 +17,7 @@ from aisle.jobs.view import CHANGED_S, Frame, ListView
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
 from aisle.tui.clicks import ClickTranslator, uses_mouse
-from aisle.tui.driver import AisleDriver, TerminalInput
+from aisle.tui.driver import AisleDriver, TerminalInput, terminal_size
 from aisle.tui.frame_screen import FrameScreen
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.mouse import MouseInput
@@ -38,8 +38,8 @@ class SessionProtocol(Protocol):
     bells: int
     """Number of times that the terminal's bell rings for the last frame; the app resets it to 0."""
 
-    def start(self) -> Frame:
-        """Open this host's files, resume the open job, and return the first frame."""
+    def start(self, size: tuple[int, int] | None = None) -> Frame:
+        """Open this host's files, resume the open job, and return the first frame, for this size if it is known."""
         ...
 
     def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
@@ -359,7 +359,7 @@ def run_app(
         kind = WebDriver
     plain = not (browser_size or supports_utf8())
     try:
-        frame = session.start()
+        frame = session.start(None if browser_size else terminal_size())
         app = AisleApp(
             session,
             frame,
