@@ -45,7 +45,7 @@ class Desk:
         self._inner.setblocking(False)
         self._news = ""
 
-    def start(self) -> Frame:
+    def start(self, size: tuple[int, int] | None = None) -> Frame:
         note("start")
         return self._frame
 

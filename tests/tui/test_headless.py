@@ -24,7 +24,7 @@ class Desk:
         self.calls: list[str] = []
         self.frame = TAKEN.build("")
 
-    def start(self) -> Frame:
+    def start(self, size: tuple[int, int] | None = None) -> Frame:
         self.calls.append("start")
         return self.frame
 
