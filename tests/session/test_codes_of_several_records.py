@@ -140,7 +140,7 @@ def test_goods_in_another_pool_are_not_said_to_be_missing(session: Session) -> N
     scan = Scanner(session)
     open_job(session, scan, "move")
     frame = scan("X-02", "k", "2", "1", "96385074")
-    assert said(frame) == "The books have no Gouda piece at X-02 in pool Shop window."
+    assert said(frame) == "No Gouda piece expected at X-02 in pool Shop window."
 
 
 def test_a_list_without_entries_names_its_filter(session: Session) -> None:
@@ -148,7 +148,7 @@ def test_a_list_without_entries_names_its_filter(session: Session) -> None:
     open_job(session, scan, "log")
     frame = scan("4500", "X-02")
     assert isinstance(frame.view, ListView)
-    assert MessageWriter().write(frame.view.empty) == "No entry fits “X-02” and the filter: Product: 4500"
+    assert MessageWriter().write(frame.view.empty) == "No entry matches “X-02” and the filter: Product: 4500"
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ async def test_a_browser_rejects_an_order_and_a_terminal_sees_it(
             await page.has("document.activeElement.className === 'xterm-helper-textarea'")
             await page.types(f"{await page.number('Other')}\r")
             await page.types(f"{await page.number('The order board')}\r")
-            await page.shows("Orders: all that are active", "SUP-1")
+            await page.shows("Orders: active", "SUP-1")
             await page.types("SUP-1\r")
             await page.types(f"{await page.number('Reject the order')}\r")
             await page.shows("Why")
