@@ -53,8 +53,8 @@ SHOTS = (
     Shot("product-40x20", 40, 20, "anna", ("2", "110001"), ("110001",)),
     Shot("home-80x24", 80, 24, "anna", (), ("1 Pick next", "Scan anything")),
     Shot("commands-80x24", 80, 24, "anna", ("4113", "."), ("Commands", "Key here"), 'theme = "dark"\n'),
-    Shot("today-160x45", 160, 45, "fred", ("7", "9", "4"), ("Late orders", "Latest entries"), 'theme = "dark"\n'),
-    Shot("board-200x50", 200, 50, "fred", ("7", "3"), ("4101", "Fred")),
+    Shot("today-160x45", 160, 45, "fred", (), ("Late orders", "Latest entries"), 'theme = "dark"\n'),
+    Shot("board-200x50", 200, 50, "fred", ("b", "7", "3"), ("4101", "Fred")),
 )
 
 

@@ -124,9 +124,16 @@ def cell_width(char: str) -> int:
     return 2 if any(first <= code <= last for first, last in _WIDE_SINCE_UNICODE_16) else 1
 
 
+ONE_CELL_TEXT = re.compile(
+    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482"
+    "\u2010-\u2027\u2030-\u2044\u20a0-\u20bf\u2190-\u2193\u2500-\u25fc\u25ff]*"
+)
+"""Texts on whose width all terminals agree: one cell a character."""
+
+
 def width(text: str) -> int:
     """Return the cells of clean text in a terminal."""
-    return len(text) if text.isascii() else sum(map(cell_width, text))
+    return len(text) if text.isascii() or ONE_CELL_TEXT.fullmatch(text) else sum(map(cell_width, text))
 
 
 def end_sentence(text: str) -> str:

@@ -16,7 +16,7 @@ from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import view
 from aisle.jobs.job import Write
-from aisle.jobs.stock_change_writes import log_write
+from aisle.jobs.product_log_writes import log_write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.outbox.operation_state import STATES

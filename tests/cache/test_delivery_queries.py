@@ -113,6 +113,23 @@ def test_deliveries_to_receive_come_first_by_expected_date(desk: Desk) -> None:
     assert (row["quantity"], row["received_quantity"], row["total_lines"], total) == (9, 1, 1, 3)
 
 
+def test_a_delivery_is_late_when_its_day_is_over_until_it_is_received(desk: Desk) -> None:
+    days = {"L-1": "2026-11-18", "L-2": "2026-11-19T09:00:00Z", "L-3": "2026-11-20T08:00:00Z", "L-4": ""}
+    desk.cache.write_deliveries(
+        [delivery(number, line(1, "P1", 2), datetime_expected=day) for number, day in days.items()], NOON - 60
+    )
+
+    def late(**args: Any) -> list[str]:
+        return [number for number, _ in desk.listed(state="late", now="2026-11-20T12:00:00Z", **args)]
+
+    assert late(first=1) == late()[1:]
+    assert {number for number in late() if number in days} == {"L-1", "L-2"}
+    desk.receive("L-1", ReceiptEntry("P1", 1, Decimal(1)))
+    assert "L-1" in late(), "it is received in part only"
+    desk.receive("L-1", ReceiptEntry("P1", 1, Decimal(1)))
+    assert "L-1" not in late()
+
+
 def test_receipts_overlay_line_by_line_and_undo_from_last(desk: Desk) -> None:
     desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(5)), ReceiptEntry("P1", 3, Decimal(1)))
     assert desk.lines("D-1") == [(1, "P1", 5), (2, "P2", 0), (3, "P1", 1)]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import apsw
 import pytest
 
-from aisle.cache.order_board_queries import BoardFilter, BoardList
+from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, LateList, OrderBoard, parse_filter
 from aisle.cache.overlaid_order import load_order_header
 from aisle.cache.query_registry import QueryContext
 from aisle.cache.reader import CacheReader
@@ -430,14 +431,21 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
     ]
 
 
-@pytest.mark.parametrize("sort", SORTS)
+TO_PICK = BoardFilter(("open", "partial"))
+INDEXED_LISTS = [
+    *((BoardList, TO_PICK._replace(sort=sort)) for sort in SORTS),
+    (partial(LateList, total=0), TO_PICK._replace(due_before=NOW)),
+]
+
+
+@pytest.mark.parametrize(("kind", "board_filter"), INDEXED_LISTS)
 def test_a_list_of_states_is_read_from_an_index_in_its_order(
-    cache_db: apsw.Connection, cache: CacheWriter, sort: str
+    cache_db: apsw.Connection, cache: CacheWriter, kind: Callable[..., BoardList], board_filter: BoardFilter
 ) -> None:
     """No list is sorted, and none is read whole: the last window of many costs what the first of few does."""
     asked: list[str] = []
     cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    listed = BoardList(cache_db, BoardFilter(("open", "partial"), sort=sort), [], {})
+    listed = kind(cache_db, board_filter, [], {})
     listed.window(30, 9, (listed.key_of("4001") or ("x",), 20))
     assert listed.total == 0
     cache_db.trace_v2(0, None)
@@ -447,6 +455,13 @@ def test_a_list_of_states_is_read_from_an_index_in_its_order(
         plan = [str(step[3]) for step in cache_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
         assert any("COVERING INDEX orders_" in step for step in plan), plan
         assert not any("TEMP B-TREE" in step for step in plan), plan
+
+
+def test_late_orders_are_not_read_whole(reads: CacheReader, filled: list[Row]) -> None:
+    late = parse_filter({"status": ["open", "partial"], "late": True, "now": NOW})
+    listed = reads.context.keep(OrderBoard).filtered_list(reads.context, late)
+    assert listed.total > 0
+    assert not isinstance(listed, FilteredList)
 
 
 # The order board with pending operations: one scan costs the work of one order

@@ -318,7 +318,7 @@ def test_kept_copy_of_a_replaced_outbox_is_reported(home: StoreFolder, capsys: p
 def test_an_outbox_of_an_older_program_is_left_as_it_is(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.cli.doctor.store_files.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
+    monkeypatch.setattr("aisle.cli.doctor.cache_outbox_and_sessions.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
     open_outbox(home.folder).close()
     found = doctor(capsys)
     assert found.of("outbox") == [(NOTE, "nothing waits; schema 1 of 2 The next start brings it up to date.")]

@@ -20,7 +20,7 @@ from aisle.cli.sync import _print_summary, _wait_for_cache
 from aisle.courier.pull import sync_progress
 from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.errors import StorageError
-from aisle.host import courier_monitor
+from aisle.host import hung_courier
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.settings import EMBEDDED
@@ -98,7 +98,7 @@ def test_a_courier_that_stands_still_is_ended_by_who_waits_for_it(
         child.hear(1)
         os.kill(child.pid, signal.SIGSTOP)
         os.waitpid(child.pid, os.WUNTRACED)
-        monkeypatch.setattr(courier_monitor, "KILL_AFTER_S", 0.0)
+        monkeypatch.setattr(hung_courier, "KILL_AFTER_S", 0.0)
         monkeypatch.setattr(courier, "NO_PROGRESS_S", 0.0)
         assert sync(capsys)[0] == 1
         _, how = os.waitpid(child.pid, 0)

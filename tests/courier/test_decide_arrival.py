@@ -33,7 +33,7 @@ from aisle.courier.push.decide_arrival import (
 from aisle.courier.push.entry_references import OFF, REFERENCE, SOURCE, entry_references
 from aisle.courier.service_features import Features
 from aisle.jobs.job import Write
-from aisle.jobs.stock_change_writes import log_write
+from aisle.jobs.product_log_writes import log_write
 from aisle.outbox.operation_record import Operation
 from tests.courier.session_outbox import Desk
 from tests.courier.writes import STORE, movement, update

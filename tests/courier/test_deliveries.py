@@ -98,9 +98,9 @@ async def test_unlisted_receipts_are_removed_unless_list_failed(document: Host) 
         assert kept() == {"R-1", "R-2", "IN-1"}
         host.fake.receipts = [{**made, "order_number": "R-2"}]
         host.fake.fail("list-store-receipts", says(404))
-        await courier.single_reads.read_receipts()
+        await courier.single_reads.delivery_reader.read_receipts()
         assert kept() == {"R-1", "R-2", "IN-1"}
-        await courier.single_reads.read_receipts()
+        await courier.single_reads.delivery_reader.read_receipts()
         assert kept() == {"R-2", "IN-1"}
 
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from aisle.courier.pull.read_queue import MAX_RETRY_S
-from aisle.courier.schedule import PullIntervals
+from aisle.courier.pull.timetable import PullIntervals
 from aisle.errors import StorageError
 from aisle.host.database import fetch
 from aisle.outbox.service_restore import ReplayCounts

@@ -11,7 +11,7 @@ import pytest
 
 from aisle.cli.reason_texts import reason_text
 from aisle.courier.pull.read_queue import MAX_RETRY_S
-from aisle.courier.schedule import PullIntervals
+from aisle.courier.pull.timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.outbox.session_requests import request_read

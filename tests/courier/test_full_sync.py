@@ -89,7 +89,7 @@ async def test_a_commit_that_fails_costs_no_page(host: Host, commit: int, monkey
                 raise StorageError("the disk is full")
 
     async with host.courier() as courier:
-        await courier.single_reads.check_service()
+        await courier.single_reads.service_check.run()
         courier.full_sync.request_full()
         monkeypatch.setattr("aisle.cache.writer.transaction", failing)
         with pytest.raises(StorageError):
@@ -362,7 +362,7 @@ async def test_a_slow_page_does_not_bring_old_rows_back(host: Host, monkeypatch:
 
     monkeypatch.setattr(host.fake, "_handle", slow)
     async with host.courier() as courier:
-        await courier.single_reads.check_service()
+        await courier.single_reads.service_check.run()
         courier.full_sync.request_stages(["stock"])
         walking = asyncio.create_task(courier.full_sync.run_to_end())
         await page_read.wait()

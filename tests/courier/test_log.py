@@ -11,8 +11,8 @@ import pytest
 
 from aisle.cli.reason_texts import reason_text
 from aisle.jobs.job import Write
-from aisle.jobs.stock_change_writes import log_write
-from aisle.jobs.supervisor.order_decisions import CLOSE_LINE, REOPEN_LINE, OrderAction, decide
+from aisle.jobs.product_log_writes import log_write
+from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REOPEN_LINE, OrderAction, decide
 from aisle.outbox.session_requests import request_read
 from tests.courier.fake_service import OWN, Fake
 from tests.courier.test_push_loop import Rig

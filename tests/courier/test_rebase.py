@@ -22,7 +22,7 @@ from aisle.courier.push.body_and_headers import request_body, request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
-from aisle.outbox.excess_picks import EXCESS, parse_excess
+from aisle.outbox.excess_and_superseded_lines import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import ServiceOptions

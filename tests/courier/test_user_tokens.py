@@ -14,7 +14,7 @@ from aisle.courier.push.immediate_requests import SIGN_IN
 from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX, user_of_token_name, user_token_name
 from aisle.jobs.job import Request, Write
-from aisle.jobs.supervisor.order_decisions import CLOSE_LINE, REJECT, REOPEN, OrderAction, decide
+from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REJECT, REOPEN, OrderAction, decide
 from aisle.jobs.supervisor.store_product_fields import update_write as write_product
 from aisle.outbox import session_requests, users_with_tokens
 from aisle.outbox.operation_record import UPDATE_ORDER, Author, Intent, principal_of

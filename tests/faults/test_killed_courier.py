@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from aisle.host.courier_monitor import KILL_AFTER_S
+from aisle.host.hung_courier import KILL_AFTER_S
 from aisle.host.leader_lock import LeaderLock
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier

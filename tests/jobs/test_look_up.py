@@ -33,7 +33,7 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
-from aisle.jobs.list_navigation import scroll_window, with_typed_search
+from aisle.jobs.list_window import scroll_window, with_typed_search
 from aisle.jobs.locations import LocationsJob, LocationsState
 from aisle.jobs.look_up import LookUpJob
 from aisle.jobs.product_data import parse_nearby, parse_product

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,
@@ -226,6 +227,12 @@ def _deliveries(text: str) -> Frame:
     )
 
 
+def _late_deliveries(text: str) -> Frame:
+    counts = ListOptions((31, 2, 412, 443, 380))
+    state = DeliveriesState("late", rows=_delivery_rows(text)[:2], total=2, cursor=0, options=counts)
+    return _deliveries_frame(state, None, LinkState("live", 4.0))
+
+
 def _receipts(text: str) -> Frame:
     state = DeliveriesState("receipts", "1", ("1", "2"), rows=_delivery_rows(text)[:2], total=2)
     return _deliveries_frame(state, Verdict(INFO, list_title(state)), LinkState("live", 4.0), 2)
@@ -268,6 +275,7 @@ def _awaited(text: str) -> Frame:
 
 DELIVERY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("deliveries", "open", _deliveries),
+    ("deliveries", "late", _late_deliveries),
     ("deliveries", "receipts", _receipts),
     ("deliveries", "nothing", _nothing),
     ("deliveries.page", "lines", _delivery_page),

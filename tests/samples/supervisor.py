@@ -5,15 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.pick.shortage_choices import Reason
 from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow
 from aisle.jobs.shell.sign_in import Person
 from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.order import OrderJob, OrderState
+from aisle.jobs.supervisor.order_action_writes import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome
 from aisle.jobs.supervisor.order_board import OrdersState, SavedView
-from aisle.jobs.supervisor.order_decisions import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.order_rows import BoardOrder
 from aisle.jobs.supervisor.orders import OrdersJob
@@ -206,7 +207,9 @@ def order_board_pane(text: str) -> Frame:
     rows = _order_rows(text)
     pane = _order_state(text)._replace(number=rows[1].number, order=rows[1])
     return _frame(
-        OrdersJob().view(OrdersState(rows=rows, total=412, cursor=1, is_loaded=True, pane=pane, counts=COUNTS))
+        OrdersJob().view(
+            OrdersState(rows=rows, total=412, cursor=1, is_loaded=True, pane=pane, options=ListOptions(COUNTS))
+        )
     )
 
 

@@ -70,7 +70,7 @@ def _desk(text: str) -> Frame:
         log_row(f"{at}", NOW, description=text or name, difference=Decimal(-at), work="pick", user_name=text or "Anna")
         for at, name in enumerate(("Honey Heather 250 g", "Honey Runny 250 g", "Tea"), 1)
     )
-    state = _state(figures=FIGURES, tiles=tiles, people=people, aisles=aisles, latest=latest)
+    state = _state(figures=FIGURES, tiles=tiles, people=people, aisles=aisles, latest=latest, tile=1)
     return _frame(state, LinkState("live", 3.0))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.service.db import postgres
-from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
+from aisle.service.db.database import CALLER, Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
 from aisle.service.db.postgres import PostgresDatabase, lock_statement, redact_dsn
 from aisle.service.db.postgres_transaction import PostgresTransaction
 from aisle.service.db.schema import MIGRATIONS
@@ -168,6 +168,23 @@ async def test_writers_of_one_store_wait_for_each_other_and_for_nobody_else(url:
             await storage.write(adds("y", "T"), stores=())
         client("COMMIT")
         assert await storage.read(names) == ["other", "x"]
+
+
+@pytest.mark.parametrize("stores", ["the same", "others", "all"])
+async def test_many_writes_of_one_caller_hold_up_none_of_another(storage: PostgresDatabase, stores: str) -> None:
+    had = list[str]()
+
+    async def write(caller: str, of: set[str] | None) -> None:
+        CALLER.set(caller)
+
+        async def note(tx: Transaction) -> None:
+            had.append(caller)
+
+        await storage.write(note, stores=of)
+
+    many = [{"the same": {"S1"}, "others": {f"T{n}"}, "all": None}[stores] for n in range(40)]
+    await asyncio.gather(*(write("a", of) for of in many), write("b", {"S1"}))
+    assert had.index("b") < 10
 
 
 def test_more_stores_than_can_be_locked_one_by_one_are_locked_as_a_whole() -> None:

@@ -35,7 +35,8 @@ def made(path: Path) -> apsw.Connection:
 
 
 @pytest.fixture
-def writer(tmp_path: Path) -> Iterator[SqliteWriter]:
+def writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteWriter]:
+    monkeypatch.setattr(writer_module, "_MAX_BATCH_SECONDS", 60.0)
     found = SqliteWriter(lambda: made(tmp_path / "some.db"))
     yield found
     found.close()

@@ -18,7 +18,7 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.host import database
-from aisle.service.db import sqlite
+from aisle.service.db import sqlite, sqlite_writer
 from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
@@ -27,6 +27,7 @@ from aisle.service.db.statements import changes, people_and_tokens, stored_answe
 from tests.service.world import World, assert_books
 
 pytestmark = pytest.mark.sqlite
+SECONDS = 60.0
 
 WRITER = """
 import asyncio, sys
@@ -137,6 +138,7 @@ async def test_write_statements_are_planned_once(tmp_path: Path) -> None:
 
 
 async def test_writers_of_one_turn_share_one_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_writer, "_MAX_BATCH_SECONDS", SECONDS)
     commits: list[str] = []
     woken: list[object] = []
     loop = asyncio.get_running_loop()

@@ -14,7 +14,7 @@ from aisle.service.operation_context import CHAIN
 T = TypeVar("T")
 
 # Tables without a store in their key, and whose lock stands for them; tokens have none, for each is changed by itself.
-_WHOSE = {"product": CHAIN, "product_code": CHAIN, "store": "", "token": None, "token_store": None}
+_WHOSE = {"product": CHAIN, "product_code": CHAIN, "store": CHAIN, "token": None, "token_store": None}
 _CHANGES = re.compile(r"\s*(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)")
 # What is over for good is forgotten wherever it is.
 _FORGETS = re.compile(r"DELETE FROM \w+\s+WHERE \w+ <")

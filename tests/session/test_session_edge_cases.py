@@ -18,8 +18,8 @@ from aisle.client.errors import status_error
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull import sync_progress
 from aisle.errors import SettingsError, StorageError
-from aisle.host.courier_monitor import write_heartbeat
 from aisle.host.database import fetch_one
+from aisle.host.hung_courier import write_heartbeat
 from aisle.host.notify_sockets import CourierSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
@@ -16,6 +17,7 @@ from aisle.session.tabs import TABS
 from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
+from tests.cache import service_rows
 from tests.session.test_order_board import home, says  # noqa: F401
 
 
@@ -101,6 +103,24 @@ def test_a_handheld_and_a_terminal_without_a_person_have_no_tabs(home: StoreFold
 def test_a_scan_after_a_tab_opens_its_record(desk: Session) -> None:
     press(desk, f"{TAB_KEY}orders")
     assert says(desk, "4102").view.name == "order"
+
+
+@pytest.mark.parametrize(
+    ("role", "name"), [("supervisor", "today"), ("admin", "today"), ("staff", "home"), ("", "home")]
+)
+def test_a_supervisor_who_signs_in_at_a_desk_begins_with_today(
+    home: StoreFolder,  # noqa: F811
+    role: str,
+    name: str,
+) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([{**service_rows.person("U9", "Fred"), "role": role}])
+    for size, page in (((120, 40), name), ((40, 20), "home")):
+        with closing(open_session(home, Settings(terminal=f"desk{size}"))) as session:
+            session.start()
+            session.resize(*size)
+            frame = says(session, "U9")
+            assert (frame.view.name, frame.verdict and frame.verdict.text.id) == (page, "sign_in.done")
 
 
 def test_a_browser_opens_on_today_at_a_desk_and_at_home_on_a_phone(home: StoreFolder) -> None:  # noqa: F811

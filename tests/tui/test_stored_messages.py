@@ -26,7 +26,7 @@ from aisle.jobs.stored_messages import read_message
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.view import Msg, msg
 from aisle.messages.loader import load_messages, message_lengths, parse_message
-from aisle.outbox.excess_picks import excess_reason_of as told_left
+from aisle.outbox.excess_and_superseded_lines import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.tui.message_text import MessageWriter
 from tests.tui.test_languages import ALIKE, ANYWHERE
@@ -40,7 +40,7 @@ MAKER = str(Path(inspect.getfile(kept)).relative_to(SOURCE))
 OPERATORS = {
     "courier/leader.py": "why a courier leaves, in its log",
     "courier/push/decide_arrival.py": "a table for whoever reads the code",
-    "host/courier_monitor.py": "written into the courier's log",
+    "host/hung_courier.py": "written into the courier's log",
     "host/database_folder.py": "what aisle doctor says, and a StorageError",
     "host/database.py": "what a StorageError says; sessions go by its trouble",
     "host/deleted_file_recovery.py": "what a StorageError says; sessions go by its trouble",

@@ -13,6 +13,7 @@ from aisle.safe_text import (
     ASCII_ELLIPSIS,
     ELLIPSIS,
     MAX_LENGTH,
+    ONE_CELL_TEXT,
     REPLACEMENT,
     cell_width,
     clean,
@@ -282,3 +283,9 @@ def test_names_told_apart_stay_in_their_cells(names: list[str], cells: int) -> N
     assert len(shown) == len(names)
     assert all(width(text) <= cells for text in shown)
     assert all(text == name for text, name in zip(shown, names, strict=True) if width(name) <= cells)
+
+
+def test_one_cell_text_has_one_cell_a_character() -> None:
+    narrow = [chr(code) for code in range(0x20, 0x3000) if ONE_CELL_TEXT.fullmatch(chr(code))]
+    assert len(narrow) > 1000
+    assert not [hex(ord(char)) for char in narrow if cell_width(char) != 1]

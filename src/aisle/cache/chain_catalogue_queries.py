@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         SetPartRow,
         VariantRow,
     )
-    from aisle.jobs.row_types.service import ServiceProduct
+    from aisle.jobs.row_types.service_resources import ServiceProduct
 
 MAX_RELATED = 100
 """Greatest number of variants, and of parts of a set, on a product's page."""

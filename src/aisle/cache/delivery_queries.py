@@ -23,6 +23,7 @@ from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args
 from aisle.jobs.quantities import to_decimal
+from aisle.jobs.store_time import start_of_today
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
@@ -76,6 +77,10 @@ JOIN product p ON p.product_number = e.value
 """
 
 
+AFTER_ALL_DATES = f"{NO_DATE}~"
+"""Text that sorts after all dates, and after none."""
+
+
 class DeliveryList(NamedTuple):
     """A list of deliveries with the index that serves it."""
 
@@ -88,6 +93,8 @@ class DeliveryList(NamedTuple):
     """True: only fully received ones; False (0): only the others; None: both."""
     is_backward: bool = False
     """True if the list is read from the end of the index."""
+    due_before: str = AFTER_ALL_DATES
+    """Only those due before this moment or day of the store."""
 
 
 _LISTS_BY_STATE = {
@@ -133,15 +140,19 @@ class DeliverySums(NamedTuple):
         return STATUS_RECEIVED if self.is_complete else "partial"
 
 
-@declare_query("deliveries", "state search first size", whole_topics("delivery"))
+@declare_query("deliveries", "state now search first size", whole_topics("delivery"))
 def list_deliveries(context: QueryContext, args: Args) -> QueryResult[DeliveriesRow]:
     """Return a window on the deliveries to be received (`state` open), those received in full (`received`), or all.
+
+    `late` are those to be received whose day was before that of `now`.
 
     The earliest expected delivery comes first; of the received ones the youngest. `search` matches numbers, containers
     and suppliers.
     """
     cache, pending, state = context.cache, _pending_receipts(context), str(args.get("state") or "")
     listed = _LISTS_BY_STATE.get(state, _LISTS_BY_STATE["open" if state else ""])
+    if state == "late":
+        listed = listed._replace(due_before=start_of_today(str(args["now"])).date().isoformat())
     words = search_words(str(args.get("search") or ""))
     touched = {head.number: of for head, of in _headers_with_sums(cache, list(pending), pending)}
     extra = sorted(_pending_keys(cache, listed, words, touched))
@@ -149,6 +160,9 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
     where = " AND ".join([listed.where, *(["order_number NOT IN (SELECT value FROM json_each(?))"] if touched else [])])
     where += " AND instr(text, ?)" * len(words)
     values = [*([to_text(list(touched))] if touched else []), *words]
+    is_late = listed.due_before != AFTER_ALL_DATES
+    if is_late:
+        where, values = f"{where} AND due < ?", [*values, listed.due_before]
 
     def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
         direction = "DESC" if from_end else "ASC"
@@ -156,7 +170,7 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
         sql = f"SELECT {', '.join(listed.columns)} {source} WHERE {where} ORDER BY {by} LIMIT ? OFFSET ?"
         return fetch(cache, sql, *values, count, skip)
 
-    if words or touched:
+    if words or touched or is_late:
         settled = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *values)[0][0])
     else:
         settled = int(fetch(cache, f"SELECT ifnull(sum(n), 0) FROM delivery_tally WHERE {listed.where}")[0][0])  # noqa: S608
@@ -180,7 +194,8 @@ def _pending_keys(
     for expected, due, sort, number, text in fetch(cache, sql, to_text(list(pending_sums))) if pending_sums else ():
         is_received = int(pending_sums[number].state == STATUS_RECEIVED)
         columns = {"is_received": is_received, "expected": expected, "due": due, "sort": sort, "order_number": number}
-        if listed.is_received in (None, is_received) and all(word in text for word in words):
+        is_in_time = str(due) >= listed.due_before
+        if listed.is_received in (None, is_received) and not is_in_time and all(word in text for word in words):
             yield tuple(columns[column] for column in listed.columns)
 
 

@@ -35,6 +35,8 @@ from aisle.search_text import normalise_text
 ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 """States of an order, in the words of our own service. interface: fulfillment_status."""
 
+STATUSES_TO_PICK = ("open", "partial")
+
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders_and_deliveries import (
         AbsentOrderRow,
@@ -83,6 +85,12 @@ class BoardFilter(NamedTuple):
     def is_plain(self) -> bool:
         """True if only states are filtered; their counts are stored."""
         return self == BoardFilter(self.status, sort=self.sort, is_descending=self.is_descending)
+
+    @property
+    def is_late(self) -> bool:
+        """True if it leaves the unpicked orders that are overdue; their counts are stored by day."""
+        late = BoardFilter(STATUSES_TO_PICK, due_before=self.due_before, sort=self.sort)
+        return bool(self.due_before) and self._replace(is_descending=False) == late
 
 
 def parse_filter(args: Args) -> BoardFilter:
@@ -177,8 +185,6 @@ _ORDER_COLUMNS = (
 
 _COUNT_SHORT_LINES = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {IS_SHORT_SQL}"  # noqa: S608
 
-STATUSES_TO_PICK = ("open", "partial")
-
 _COUNT_DUE_DAYS = """
 SELECT ifnull(sum(n), 0) FROM due_tally WHERE status IN (SELECT value FROM json_each(?)) AND day < ?
 """
@@ -229,7 +235,7 @@ def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoa
             last = total - size if total <= size or args.get("fills") else total - 1
             first = max(0, min(start[1] - int(args.get("row") or 0), last))
     keys = listed.window(first, size, start)
-    rows = [_load_row(context, number) for *_, number in keys]
+    rows = context.keep(OrderBoard).window_rows(context, [number for *_, number in keys])
     found: list[OrderBoardRow] = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
     _add_people(context, found)
     return found, total
@@ -239,13 +245,11 @@ def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoa
 def order_counts(context: QueryContext, args: Args) -> QueryResult[OrderCountRow]:
     """Return the number of orders of each of `views` (arguments of `order_board`), if it is stored."""
     board, now = context.keep(OrderBoard), str(args["now"])
-    late = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
-    rows: list[OrderCountRow] = []
-    for view in args["views"]:
-        board_filter = parse_filter({**view, "now": now})
-        is_late = board_filter._replace(sort=late.sort) == late
-        plain = board.filtered_list(context, board_filter).total if board_filter.is_plain else None
-        rows.append({"count": board.count_late(context, now) if is_late else plain})
+    filters = [parse_filter({**view, "now": now, "sort": "pickup"}) for view in args["views"]]
+    rows: list[OrderCountRow] = [
+        {"count": board.filtered_list(context, each).total if each.is_plain or each.is_late else None}
+        for each in filters
+    ]
     return rows, len(rows)
 
 
@@ -312,22 +316,38 @@ class OrderBoard:
         self._pending_orders: dict[str, PendingOrder] = {}
         self._filtered_keys: dict[BoardFilter, list[SortKey]] = {}
         """All keys of each filter that is more than states."""
+        self._window_rows: dict[str, OrdersByNumberRow | None] = {}
+        """Rows of the last window by order."""
+
+    def window_rows(self, context: QueryContext, numbers: Sequence[str]) -> list[OrdersByNumberRow | None]:
+        """Return the rows of a window. Those of the last window are not read again until something changes."""
+        self._refresh(context)
+        kept = self._window_rows
+        self._window_rows = {each: kept[each] if each in kept else _load_row(context, each) for each in numbers}
+        return [row and row.copy() for row in self._window_rows.values()]
 
     def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList | ReversedList:
         """Return the list of a filter."""
         self._refresh(context)
         listed = BoardList(context.cache, board_filter, self._pending_keys(board_filter), self._pending_orders)
-        if not board_filter.is_plain:
-            ascending = board_filter._replace(is_descending=False)
+        ascending = board_filter._replace(is_descending=False)
+        if board_filter.is_late and board_filter.sort == "pickup":
+            total = self._count_late(context, board_filter)
+            listed = LateList(
+                context.cache, board_filter, self._pending_keys(board_filter), self._pending_orders, total
+            )
+        elif not board_filter.is_plain:
             if ascending not in self._filtered_keys:
                 self._filtered_keys = {ascending: listed.all_keys()}
             listed = FilteredList(context.cache, board_filter, self._filtered_keys[ascending], self._pending_orders)
         return ReversedList(listed) if board_filter.is_descending else listed
 
     def count_late(self, context: QueryContext, now: str) -> int:
-        """Return the number of unpicked orders that are overdue at `now`; whole days come from stored counts."""
-        self._refresh(context)
-        late_filter = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
+        """Return the number of unpicked orders that are overdue at `now`."""
+        return self.filtered_list(context, parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})).total
+
+    def _count_late(self, context: QueryContext, late_filter: BoardFilter) -> int:
+        """Return the number of unpicked orders that are overdue; whole days come from stored counts."""
         day, waiting = late_filter.due_before[:10], to_text(list(STATUSES_TO_PICK))
         ((before,),) = fetch(context.cache, _COUNT_DUE_DAYS, waiting, day)
         ((today,),) = fetch(context.cache, _COUNT_DUE_TODAY, day, late_filter.due_before, waiting)
@@ -342,6 +362,7 @@ class OrderBoard:
         stamp = (*context.overlay.revision(), context.cache_version, id(cache))
         if stamp == self._revision:
             return
+        self._window_rows = {}
         self._revision, self._filtered_keys = (), {}  # an exception below leads to a full computation next time
         sql = f"SELECT {_ORDER_COLUMNS} FROM json_each(?) e JOIN orders o ON o.order_number = e.value"  # noqa: S608
         names = [name.strip().removeprefix("o.") for name in _ORDER_COLUMNS.split(",")]
@@ -467,6 +488,26 @@ class BoardList:
         if order == "DESC":
             return sorted([*rows, *self._pending_keys[max(0, at - count) : at]])[-count:]
         return sorted([*rows, *self._pending_keys[at : at + count]])[:count]
+
+
+class LateList(BoardList):
+    """List of the overdue orders by their pickup time, which is a range of an index."""
+
+    def __init__(
+        self,
+        cache: apsw.Connection,
+        board_filter: BoardFilter,
+        pending_keys: list[SortKey],
+        pending_orders: Mapping[str, PendingOrder],
+        total: int,
+    ) -> None:
+        super().__init__(cache, board_filter, pending_keys, pending_orders)
+        self._total = total
+
+    @property
+    def total(self) -> int:
+        """Number of orders in the list."""
+        return self._total
 
 
 class FilteredList(BoardList):

@@ -34,7 +34,7 @@ from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
-from aisle.jobs.list_navigation import MAX_COUNTED
+from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text

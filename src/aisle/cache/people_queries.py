@@ -110,9 +110,9 @@ def query_people(context: QueryContext, args: Args) -> QueryResult[PeopleRow]:
 @declare_query("person", "user", whole_topics("person"))
 def query_person(context: QueryContext, args: Args) -> QueryResult[PersonRow]:
     """Return one person, with the number of all."""
-    row = fetch_one(context.cache, "SELECT user, name FROM person WHERE user = ?", str(args["user"]))
+    row = fetch_one(context.cache, "SELECT user, name, raw ->> 'role' FROM person WHERE user = ?", str(args["user"]))
     count = fetch_one(context.cache, "SELECT count(*) FROM person")
-    return [{"user": row[0], "name": row[1]}] if row else [], int(count[0]) if count else 0
+    return [{"user": row[0], "name": row[1], "role": str(row[2] or "")}] if row else [], int(count[0]) if count else 0
 
 
 @declare_query("language", "user", whole_topics())

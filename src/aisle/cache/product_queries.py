@@ -42,7 +42,7 @@ from aisle.cache.stock_overlay import apply_to_stock
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json
-from aisle.jobs.list_navigation import MAX_COUNTED
+from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         StoreProductRow,
         SurroundingRow,
     )
-    from aisle.jobs.row_types.service import ServiceProduct
+    from aisle.jobs.row_types.service_resources import ServiceProduct
 
 MAX_HITS = MAX_COUNTED
 """Greatest number of hits that are counted and ranked; with more hits people type another letter."""

@@ -24,7 +24,7 @@ from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders_and_deliveries import LocatedRow, LocationStockRow, PutDownRow
-    from aisle.jobs.row_types.service import Number
+    from aisle.jobs.row_types.service_resources import Number
 
 Row = dict[str, Json]
 """Object of the service as stored. It may lack any field of the interface and have others."""

@@ -30,7 +30,7 @@ from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores
 from aisle.jobs.job import Args, Json
-from aisle.jobs.list_navigation import MAX_COUNTED
+from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.view import MissingList, UnusableRows
 from aisle.json_codec import to_text
 from aisle.outbox.operation_queue import OperationQueue

@@ -14,7 +14,8 @@ from click.shell_completion import CompletionItem
 from aisle.cli.options import FILE, SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import service_client
 from aisle.client import Response
-from aisle.client.errors import Outcome, outcome_of, status_error
+from aisle.client.errors import status_error
+from aisle.client.outcome import Outcome, outcome_of
 from aisle.contract.operations import OPERATIONS, Operation
 from aisle.contract.wire import build_path, encode_headers, encode_query, get_operation
 from aisle.errors import ContractError, UsageError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aisle.jobs import stored_messages
 from aisle.jobs.stored_messages import DETAIL_ARGUMENT, read_message
+from aisle.jobs.unread_lists import list_name as list_message
 from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.tui.message_text import MessageWriter
 
@@ -44,4 +44,4 @@ def repeated_rows(progress: SyncProgress) -> Iterator[tuple[str, int]]:
 
 def list_name(name: str) -> str:
     """Return the display name of a list."""
-    return MessageWriter().write(stored_messages.list_name(name))
+    return MessageWriter().write(list_message(name))

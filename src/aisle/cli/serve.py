@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from aisle.cli.options import FILE, ListenOptions, database_option, listen_options
-from aisle.cli.store_zones import service_zones
+from aisle.cli.store_time_zones import service_zones
 from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.safe_text import clean

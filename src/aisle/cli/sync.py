@@ -19,7 +19,7 @@ from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.cli.reason_texts import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
-from aisle.cli.store_zones import ZoneWatch
+from aisle.cli.store_time_zones import ZoneWatch
 from aisle.client import Client
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import OutcomeUnknown
@@ -29,7 +29,7 @@ from aisle.courier.leader import LeaderOptions, lead
 from aisle.courier.link_state import OFFLINE
 from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.errors import AisleError, StorageError
-from aisle.host.courier_monitor import KILL_AFTER_S, CourierMonitor
+from aisle.host.hung_courier import KILL_AFTER_S, CourierMonitor
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, absolute_path
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import freeze_gc

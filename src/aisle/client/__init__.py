@@ -8,7 +8,7 @@ Of the packages, the client imports the contract only, and httpx only in `transp
 from __future__ import annotations
 
 from aisle.client.client import Client, RetryPolicy
-from aisle.client.errors import Outcome, outcome_of
+from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response import Response
 
 __all__ = ["Client", "Outcome", "Response", "RetryPolicy", "outcome_of"]

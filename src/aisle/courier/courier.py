@@ -26,6 +26,7 @@ from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.pull.timetable import PullIntervals
 from aisle.courier.push.adapt_or_refuse import PrePushChecks
 from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.immediate_requests import ImmediateRequests
@@ -34,9 +35,9 @@ from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
-from aisle.courier.schedule import ListBackoffs, PullIntervals, RandomSource, Sleep
 from aisle.courier.service_features import Features, parse_features
 from aisle.courier.topics_to_reread import topics_of_operation
+from aisle.courier.wake_event_and_backoff import ListBackoffs, RandomSource, Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
 from aisle.host.deleted_file_recovery import WatchedDatabase, recover_file
@@ -320,7 +321,7 @@ class Courier:
         if the service cannot be reached; what was read until then is kept.
         """
         self.full_sync.on_progress = progress
-        await self.single_reads.check_service()
+        await self.single_reads.service_check.run()
         await self.continuous_sync.run_once()
         if full:
             self.full_sync.request_full()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import apsw
 
 from aisle.courier.link_state import LinkState
-from aisle.courier.schedule import Sleep
+from aisle.courier.wake_event_and_backoff import Sleep
 from aisle.host.database import checkpoint, fetch_one
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import retention_and_archive

@@ -17,11 +17,12 @@ from aisle.courier.courier import ClientFactory, Courier, Runtime
 from aisle.courier.heartbeat_and_archive import HEARTBEAT_S
 from aisle.courier.link_state import REFUSED
 from aisle.courier.operator_notices import Notice
+from aisle.courier.pull.timetable import PullIntervals
 from aisle.courier.push.body_and_headers import PushSettings
-from aisle.courier.schedule import PullIntervals, Sleep
+from aisle.courier.wake_event_and_backoff import Sleep
 from aisle.errors import StorageError
-from aisle.host.courier_monitor import write_heartbeat
 from aisle.host.deleted_file_recovery import FILES_GONE, first_problem
+from aisle.host.hung_courier import write_heartbeat
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, is_newer
 from aisle.host.notify_sockets import OFFER_TOKEN_PREFIX, STEP_DOWN_PREFIX, CourierSocket, send_to_courier
 from aisle.host.processes import freeze_gc

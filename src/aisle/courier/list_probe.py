@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from aisle.client import Client
-from aisle.client.errors import ClientError, InvalidResponse, TransportError, status_error
+from aisle.client.errors import ClientError, InvalidResponse, NotSent, TransportError, Unauthorized, status_error
 from aisle.client.paging import rows_of
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, get_operation
@@ -66,3 +66,33 @@ async def list_error(client: Client, name: str, store: str) -> ClientError | Non
     except (ValueError, RecursionError) as error:
         return InvalidResponse(f"The answer to {ONE_ROW_REQUESTS[name].operation} cannot be read: {error}.")
     return None
+
+
+class ServiceCheck:
+    """Check that the service responds and accepts the token, by a request for one row."""
+
+    def __init__(self, client: Client, store: str) -> None:
+        self._client = client
+        self._store = store
+        self._answering_list = CHECKED_LISTS[0]
+        """List that responded to the last check; it is tried first."""
+
+    async def run(self) -> None:
+        """Check the service once.
+
+        A list that fails proves nothing about the others, so the next one is tried until one responds. Raise the first
+        error if none does. Errors of the token or the connection apply to all and are raised at once.
+        """
+        first: ClientError | None = None
+        for name in (self._answering_list, *(other for other in CHECKED_LISTS if other != self._answering_list)):
+            try:
+                await request_one_row(self._client, name, self._store)
+            except (Unauthorized, NotSent):
+                raise
+            except ClientError as error:
+                first = first or error
+            else:
+                self._answering_list = name
+                return
+        assert first is not None
+        raise first

@@ -5,7 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, quantity_or_record, refused_operations, stock_change_writes, stored_messages
+from aisle.jobs import (
+    goods_messages,
+    product_log_writes,
+    quantities,
+    quantity_or_record,
+    refused_operations,
+)
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.adjust_view import (
     adjust_view,
@@ -453,7 +459,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Re
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
     entry = _log_entry(sent.line, sent.quantity, context)
     entry.update({"reason_code": reason.code, "loss_comment": reason.text})
-    writes = stock_change_writes.log_writes([entry], context)
+    writes = product_log_writes.log_writes([entry], context)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
@@ -462,7 +468,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Re
 
 
 def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str = "") -> LogEntry:
-    return stock_change_writes.stock_change_entry(
+    return product_log_writes.stock_change_entry(
         line.product, line.location, line.pool, quantity, context, undoes=undoes
     )
 
@@ -481,9 +487,9 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     undone = state._replace(sent=state.sent[:-1])
     if refused := refused_operations.refused_entry(rows, sent.line.product, sent.at):
         return Turn(undone, (), refused_operations.refusal_verdict(refused))
-    writes = stock_change_writes.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
+    writes = product_log_writes.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
     change = signed_message(-sent.quantity)
-    where = stored_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
+    where = goods_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     return Turn(undone, writes, undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
 
 

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from aisle.jobs import list_navigation
+from aisle.jobs import list_window
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Turn
-from aisle.jobs.list_navigation import ListState
-from aisle.jobs.page_job import Page
+from aisle.jobs.list_window import ListOptions, ListState
+from aisle.jobs.page_job import COUNT_ID, Page
 from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, raw
-from aisle.scan.meaning import Accepts, Scan, Text, TypedText, UnknownCode
+from aisle.scan.inputs import CHIP_KEY
+from aisle.scan.meaning import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
 
-W = TypeVar("W", bound=ListState)
+
+class PageState(ListState, Protocol):
+    """State of a list page."""
+
+    @property
+    def options(self) -> ListOptions:
+        """What a person chose for the list."""
+
+
+W = TypeVar("W", bound=PageState)
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -27,6 +38,26 @@ class Column(NamedTuple, Generic[R]):
     """True if it is left out while no row of the window has a value for it."""
     sort: str = ""
     """Name of the sort order that its heading chooses; empty for none."""
+
+
+class ListFilter(NamedTuple):
+    """Filter that everybody has: a chip above the list."""
+
+    text: Msg
+    fields: Mapping[str, Any]
+    """Fields of the state that make the filter, with their values."""
+
+
+def columns_with_values(columns: tuple[Column[R], ...], rows: tuple[R, ...]) -> tuple[Column[R], ...]:
+    """Return the columns without optional ones that are empty in all rows."""
+    return tuple(
+        column for column in columns if not column.is_optional or any(column.value(row) != raw("") for row in rows)
+    )
+
+
+def cells_of_rows(columns: tuple[Column[R], ...], rows: tuple[R, ...]) -> tuple[tuple[Msg, ...], ...]:
+    """Return the cells of each row."""
+    return tuple(tuple(column.value(row) for column in columns) for row in rows)
 
 
 class ListPage(Page[W], Generic[W, R]):
@@ -59,11 +90,11 @@ class ListPage(Page[W], Generic[W, R]):
 
     def visible_columns(self, state: W) -> tuple[Column[R], ...]:
         """Return the columns in this state."""
-        return tuple(
-            column
-            for column in self.columns
-            if not column.is_optional or any(column.value(row) != raw("") for row in state.rows)
-        )
+        return columns_with_values(self.columns, state.rows)
+
+    def cells(self, state: W, columns: tuple[Column[R], ...]) -> tuple[tuple[Msg, ...], ...]:
+        """Return the cells of the rows of the window."""
+        return cells_of_rows(columns, state.rows)
 
     def may_have_more(self, state: W) -> bool:
         """Return True if more rows may match than are counted."""
@@ -88,18 +119,18 @@ class ListPage(Page[W], Generic[W, R]):
 
     def page_size(self, context: Context) -> int:
         """Return the number of rows to query."""
-        return list_navigation.page_size(context, has_progress_bars=self.has_progress_bars)
+        return list_window.page_size(context, has_progress_bars=self.has_progress_bars)
 
     def view(self, state: W) -> ListView:
         """Return the screen."""
         columns = self.visible_columns(state)
-        listed = list_navigation.list_view(
+        listed = list_window.list_view(
             state,
             self.name,
             self.title(state),
             self.prompt(state),
             tuple(column.title for column in columns),
-            tuple(self.row(state, row, tuple(column.value(row) for column in columns)) for row in state.rows),
+            tuple(map(partial(self.row, state), state.rows, self.cells(state, columns))),
             *self.key_hints(state),
             empty=self.empty_text(state),
             numbered=self.numbered_rows(state),
@@ -119,9 +150,46 @@ class ListPage(Page[W], Generic[W, R]):
         """Return by which column the list is sorted, None if its headings do not sort."""
         return None
 
-    def chips(self, state: W) -> tuple[Chip, ...]:
-        """Return the filters above the list of a wide screen."""
+    def filters(self, state: W) -> tuple[ListFilter, ...]:
+        """Return the filters that everybody has."""
         return ()
+
+    def choose_filter(self, state: W, chosen: ListFilter, context: Context) -> Turn[W]:
+        """Show the list with this filter. The search stays."""
+        return self.restart(state._replace(**chosen.fields, search=state.typed or state.search), context)
+
+    def choose_next_filter(self, state: W, context: Context) -> Turn[W]:
+        """Show the list with the next filter; the last one is followed by the first."""
+        filters = self.filters(state)
+        shown = next((each for each in filters if state._replace(**each.fields) == state), filters[-1])
+        chosen = next_of(filters, shown)
+        return self.choose_filter(state, chosen, context)._replace(verdict=Verdict(INFO, chosen.text))
+
+    def chips(self, state: W) -> tuple[Chip, ...]:
+        """Return the filters above the list of a desk, as soon as they are counted."""
+        return tuple(
+            Chip(each.text, count, state._replace(**each.fields) == state)
+            for each, count in zip(self.filters(state), state.options.counts, strict=False)
+        )
+
+    def count_queries(self, state: W, context: Context) -> tuple[Query, ...]:
+        """Return the queries for the number of rows of each filter, without a search."""
+        unsearched = state._replace(search="", typed="", first=0)
+        queries = (self.query(unsearched._replace(**each.fields), context) for each in self.filters(state))
+        return tuple(
+            query._replace(id=f"{COUNT_ID}{at}", args={**query.args, "size": 0}) for at, query in enumerate(queries)
+        )
+
+    def with_count(self, state: W, answer: Rows) -> W:
+        """Return the state with the number of rows of a filter."""
+        at, counts = int(answer.id.removeprefix(COUNT_ID)), state.options.counts
+        counts = (*counts[:at], *(None for _ in range(len(counts), at)), answer.total, *counts[at + 1 :])
+        return self.with_options(state, counts=counts)
+
+    def with_options(self, state: W, **fields: Any) -> W:
+        """Return the state with these options."""
+        changed: W = state._replace(options=state.options._replace(**fields))
+        return changed
 
     def pane(self, state: W) -> DetailView | None:
         """Return the details of the row in focus for a wide screen, None if there are none."""
@@ -129,21 +197,24 @@ class ListPage(Page[W], Generic[W, R]):
 
     def numbered_rows(self, state: W) -> int:
         """Return the number of rows that are choices."""
-        return list_navigation.numbered_rows(state)
+        return list_window.numbered_rows(state)
 
     def accepts(self, state: W) -> Accepts:
         """Accept the numbers of rows, letters, and words if they search."""
-        letters = self.letters(state) + list_navigation.page_letters(state, self.has_two_line_rows)
+        letters = self.letters(state) + list_window.page_letters(state, self.has_two_line_rows)
         choices = self.numbered_rows(state) + len(self.choices(state))
         return Accepts(choices=choices, command_letters=letters, follows_typing=self.follows_typing)
 
     def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
         """Show the rows of the window. Query again if it is beyond the end."""
-        fresh = list_navigation.with_rows(state, self.parse_rows(answer, context), answer.total)
-        return Turn(fresh, (self.query(fresh, context),) if list_navigation.is_past_end(state, answer) else ())
+        fresh = list_window.with_rows(state, self.parse_rows(answer, context), answer.total)
+        return Turn(fresh, (self.query(fresh, context),) if list_window.is_past_end(state, answer) else ())
 
     def handle_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Handle an input. A slash before words only says that they are a search."""
+        if isinstance(event, CursorKey) and event.key.startswith(CHIP_KEY):
+            at = int(event.key.removeprefix(CHIP_KEY))
+            return next((self.choose_filter(state, each, context) for each in self.filters(state)[at:]), Turn(state))
         if self.follows_typing and isinstance(event, Text | UnknownCode | TypedText) and event[0].startswith("/"):
             event = TypedText(event[0][1:]) if isinstance(event, TypedText) else Text(event[0][1:])
         return super().handle_input(state, event, context)
@@ -153,7 +224,7 @@ class ListPage(Page[W], Generic[W, R]):
         if isinstance(event, Text | UnknownCode | Scan):
             return super().handle_other_input(state, event, context)
         letters = self.letters(state) if self.follows_typing else None
-        return list_navigation.handle_list_input(state, event, context, self.query, self.open_row, letters)
+        return list_window.handle_list_input(state, event, context, self.query, self.open_row, letters)
 
     def handle_text(self, state: W, text: str, context: Context) -> Turn[W]:
         """Search for words ended with Enter."""
@@ -173,7 +244,7 @@ class ListPage(Page[W], Generic[W, R]):
         return Turn(state, (Close(),))
 
 
-class SearchState(ListState, Protocol):
+class SearchState(PageState, Protocol):
     """State of a list whose search may lead straight to its only hit."""
 
     @property

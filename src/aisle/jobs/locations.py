@@ -7,11 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.barcode_keys import has_gtin_form
-from aisle.jobs import list_navigation
+from aisle.jobs import list_window
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
-from aisle.jobs.list_navigation import page_size
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions, page_size
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.quantity_or_record import name_of
@@ -52,6 +52,7 @@ class LocationsState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[LocationsRow, ...] = ()
     total: int = 0
     location: LocationRow | None = None
@@ -95,17 +96,17 @@ def _follow_offer(state: LocationsState, context: Context) -> Result:
     if offered is None:
         return Turn(state)
     if offered.kind == "order":
-        return Turn(state, (list_navigation.hand_order_below(offered.key),))
+        return Turn(state, (list_window.hand_order_below(offered.key),))
     return Turn(state, (Start("look_up", {"product_number": offered.key}),))
 
 
 def _search(state: LocationsState, text: str, context: Context) -> Result:
-    found = list_navigation.query_window("found", "locations", {"search": text}, 0, page_size(context))
+    found = list_window.query_window("found", "locations", {"search": text}, 0, page_size(context))
     return Turn(state._replace(searched_for=text, typed="", offered=None), (found,))
 
 
 def _find_as_typed(state: LocationsState, text: str, choices: int, context: Context) -> Result:
-    listed = list_navigation.with_typed_search(state, text, "r", choices)
+    listed = list_window.with_typed_search(state, text, "r", choices)
     return Turn(state) if listed is None else Turn(listed, (LIST.query(listed, context),))
 
 
@@ -196,7 +197,7 @@ class LocationPage(DetailPage[LocationsState]):
         return super().view(state)._replace(map_locations=_aisle_marks(state))
 
     def numbered_rows(self, state: LocationsState) -> int:
-        return min(list_navigation.MAX_NUMBERED, len(state.products))
+        return min(list_window.MAX_NUMBERED, len(state.products))
 
     def actions(self, state: LocationsState) -> Actions:
         return (
@@ -204,10 +205,7 @@ class LocationPage(DetailPage[LocationsState]):
             Action(msg("hint.next_page"), lambda state, _: _go_to_neighbour(state, is_next=True), "n"),
             Action(msg("hint.previous_page"), lambda state, _: _go_to_neighbour(state, is_next=False), "p"),
             Action(msg("locations.next_page"), _show_next_page, "r"),
-            *(
-                Action(hint.text, partial(_start_job, hint.letter), hint.letter)
-                for hint in list_navigation.JOB_KEY_HINTS
-            ),
+            *(Action(hint.text, partial(_start_job, hint.letter), hint.letter) for hint in list_window.JOB_KEY_HINTS),
         )
 
     def key_hints(self, state: LocationsState) -> tuple[KeyHint, ...]:
@@ -219,7 +217,7 @@ class LocationPage(DetailPage[LocationsState]):
             *((before,) if place and place["before"] else ()),
             KeyHint("r", msg("locations.next_page")),
             BACK,
-            *list_navigation.JOB_KEY_HINTS,
+            *list_window.JOB_KEY_HINTS,
         )
 
     def handle_other_input(self, state: LocationsState, event: Event, context: Context) -> Result:
@@ -248,7 +246,7 @@ def _show_next_page(state: LocationsState, context: Context) -> Result:
 
 
 def _start_job(letter: str, state: LocationsState, context: Context) -> Result:
-    return Turn(state, (list_navigation.start_job(letter, location=state.code),))
+    return Turn(state, (list_window.start_job(letter, location=state.code),))
 
 
 def _go_back(state: LocationsState, context: Context) -> Result:

@@ -6,12 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Resumed, Rows, Turn
-from aisle.jobs.list_navigation import PAGE_LETTERS, reject_input, turn_page
+from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Turn
+from aisle.jobs.list_window import PAGE_LETTERS, reject_input, turn_page
 from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Step, Verdict, View
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
 
 S = TypeVar("S")
+
+COUNT_ID = "count:"
+"""Beginning of the id of a query for the number of rows of a filter; its index follows."""
 
 
 class Action(NamedTuple, Generic[S]):
@@ -104,6 +107,14 @@ class Page(ABC, Generic[S]):
     def handle_text(self, state: S, text: str, context: Context) -> Turn[S]:
         """Handle text, or a code that nothing has. By default it is rejected."""
         return reject_input(state, Text(text))
+
+    def count_queries(self, state: S, context: Context) -> tuple[Query, ...]:
+        """Return the queries for the figures above the page of a desk."""
+        return ()
+
+    def with_count(self, state: S, answer: Rows) -> S:
+        """Return the state with the answer to one of them."""
+        return state
 
     def go_back(self, state: S, context: Context) -> Turn[S]:
         """Leave the page. By default the job closes."""
@@ -252,8 +263,18 @@ class PageJob(Job[S]):
         return self.page(state).view(state)
 
     def handle(self, state: S, event: Event, context: Context) -> Turn[S]:
+        """Return the next state. At a desk the figures above the page are queried with it."""
+        turn = self._handle(state, event, context)
+        if context.is_desk and isinstance(event, Opened | Changed | Resumed | Closed):
+            counts = self.page(turn.state).count_queries(turn.state, context) if turn.effects else ()
+            return turn._replace(effects=(*turn.effects, *counts))
+        return turn
+
+    def _handle(self, state: S, event: Event, context: Context) -> Turn[S]:
         """Return the next state. Answers and changes are the job's, inputs are the page's."""
         match event:
+            case Rows(id_) if id_.startswith(COUNT_ID):
+                return Turn(self.page(state).with_count(state, event))
             case Opened(args):
                 return self.handle_opened(state, args, context)
             case Rows():

@@ -207,6 +207,8 @@ class Dashboard(NamedTuple):
     """Tables beside the charts."""
     blocks_below: tuple[Block, ...] = ()
     """Blocks before those of the page."""
+    cursor: int = -1
+    """Index of the tile that Enter opens; -1 for none."""
 
 
 class MapLocation(NamedTuple):

@@ -24,9 +24,10 @@ from aisle.scan.meaning import (
 )
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
+from aisle.session.asked_number import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber, InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names, meaning_of_key
 from aisle.session.pin_required import PinCheck
@@ -104,12 +105,20 @@ class InputHandler:
         elif meaning is not None:
             self._help_pages.close_for(meaning)
             self._meanings.apply(meaning, name)
-        elif name in CURSOR_KEYS or name.startswith((ROW_KEY, CHIP_KEY, SORT_KEY)):
+        elif self._is_cursor_key(name):
             before = self._verdicts.current
             self._meanings.measure_visible_rows()
             self._meanings.feed(CursorKey(name), name)
             if self._verdicts.current is before:
                 self._verdicts.drop_report()
+
+    def _is_cursor_key(self, name: str) -> bool:
+        """Return whether a key moves the cursor here, or is a click. Only a desk has something beside another."""
+        return (
+            name in CURSOR_KEYS
+            or name.startswith((ROW_KEY, CHIP_KEY, SORT_KEY))
+            or (name in ("left", "right") and self._tabs.are_shown)
+        )
 
     # Typed text
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, SignIn, Start, money_message
-from aisle.jobs.list_navigation import PAGE_LETTERS
+from aisle.jobs.list_window import PAGE_LETTERS
 from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.scan.grammar import is_multiplied, normalise_input
@@ -34,11 +34,11 @@ from aisle.scan.meaning import (
 from aisle.session import ask_measured_quantity
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch import InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
+from aisle.session.pending_question_or_multiplier import PendingQuestion, choice_question, without_guess
 from aisle.session.pin_required import PinCheck
-from aisle.session.question_or_multiplier import PendingQuestion, choice_question, without_guess
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection
@@ -60,7 +60,7 @@ class MeaningHandler:
         verdicts: Verdicts,
         pin_check: PinCheck,
         event_runner: EventRunner,
-        build_frame: Callable[[], Frame],
+        current_frame: Callable[[], Frame],
     ) -> None:
         self._page = page
         self._batch = batch
@@ -71,7 +71,7 @@ class MeaningHandler:
         self._verdicts = verdicts
         self._pin_check = pin_check
         self._event_runner = event_runner
-        self._build_frame = build_frame
+        self._current_frame = current_frame
         self._remarks = ScanRemarks(verdicts)
         self._are_lots_certain = False
         """Whether lots end where they seem to: the scanner sends separators, or a person answered that one did."""
@@ -92,7 +92,7 @@ class MeaningHandler:
 
     def measure_visible_rows(self) -> None:
         """Tell the job how many rows of its list are visible, for commands that move through it."""
-        rows = self._terminal.visible_list_rows(self._build_frame, self._context.current().window_rows)
+        rows = self._terminal.visible_list_rows(self._current_frame, self._context.current().window_rows)
         if rows is not None:
             self._context.set_visible_rows(rows)
 

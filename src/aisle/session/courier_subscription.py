@@ -9,7 +9,7 @@ import apsw
 
 from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
-from aisle.host.courier_monitor import CourierMonitor
+from aisle.host.hung_courier import CourierMonitor
 from aisle.host.notify_sockets import LINK, OUTBOX, REFUSAL, REQUEST, SYNC, WAITING, SessionSocket, matching_topics
 from aisle.jobs.job import Changed
 from aisle.jobs.view import LinkState

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from aisle.jobs.view import DetailView, Step, View
 from aisle.scan.meaning import Accepts
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
-from aisle.session.question_or_multiplier import NO_QUESTION, PendingQuestion
+from aisle.session.pending_question_or_multiplier import NO_QUESTION, PendingQuestion
 
 
 class _Snapshot(NamedTuple):
@@ -23,6 +23,7 @@ class Page:
         self.stack = stack
         self.question = NO_QUESTION
         self._cached_accepts: tuple[StackedJob, Accepts] | None = None
+        self._cached_view: tuple[StackedJob, Mapping[str, str], View] | None = None
 
     @property
     def top(self) -> StackedJob:
@@ -81,12 +82,19 @@ class Page:
 
     def view(self, names_by_letter: Mapping[str, str]) -> View:
         """Return the view of the job with the keys as they are named here, under the session's question."""
-        view = self.top.job.view(self.top.state)
-        if names_by_letter:
-            view = rename_keys(view, names_by_letter)
+        view = self._view_of_job(names_by_letter)
         if not (self._has_question and self.question.is_pending):
             return view
         return self.question.show_on(view, self.top.job.accepts(self.top.state))
+
+    def _view_of_job(self, names_by_letter: Mapping[str, str]) -> View:
+        """Return the view of the job on the screen. It is asked once for each of its states."""
+        top, cached = self.top, self._cached_view
+        if cached is None or cached[0] is not top or cached[1] != names_by_letter:
+            view = top.job.view(top.state)
+            cached = top, names_by_letter, rename_keys(view, names_by_letter) if names_by_letter else view
+            self._cached_view = cached
+        return cached[2]
 
     def snapshot(self) -> _Snapshot:
         """Return the state to go back to with `restore`."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from operator import is_
+
 from aisle.cache.store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Frame, LinkState
 from aisle.session.current_page import Page
-from aisle.session.input_batch import InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.screen_size import Terminal
 from aisle.session.stale_typed_text import TypedLine
@@ -43,6 +45,8 @@ class FrameBuilder:
         self._tabs = tabs
         self.last: Frame | None = None
         """Frame that was built last."""
+        self._shown: tuple[object, ...] = ()
+        """Job, question, verdict and typed text of the last frame."""
         self._repeats = 1
         """Times that the verdict was the answer in a row."""
         self._operation_counts = (0, 0)
@@ -52,6 +56,7 @@ class FrameBuilder:
         """Build the frame, and subscribe to the topics that it shows."""
         self._store.notifications.subscribe(self._page.topics)
         profile, user = self._profile.current, self._context.user
+        self._shown = self._now_shown()
         self._repeats = self._count_repeats()
         self.last = Frame(
             view=self._page.view(profile.names_by_letter),
@@ -69,6 +74,14 @@ class FrameBuilder:
             one_key_letters=self._tabs.one_key_letters(),
         )
         return self.last
+
+    def current(self) -> Frame:
+        """Return the last frame if it shows the present page, else a new one."""
+        is_current = len(self._shown) > 0 and all(map(is_, self._shown, self._now_shown()))
+        return self.last if self.last and is_current else self.build()
+
+    def _now_shown(self) -> tuple[object, ...]:
+        return self._page.top, self._page.question, self._verdicts.current, self._typed_line.text
 
     def _count_repeats(self) -> int:
         """Return how often in a row the verdict was the answer to a scan, so that an equal answer can be told apart."""

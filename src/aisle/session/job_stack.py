@@ -43,7 +43,7 @@ from aisle.jobs.job import (
     UndoLast,
     Write,
 )
-from aisle.jobs.list_navigation import fill_page
+from aisle.jobs.list_window import fill_page
 from aisle.jobs.view import (
     ASK,
     GOOD,

@@ -28,7 +28,7 @@ from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Si
 from aisle.scan.meaning import Back, Command, Meaning
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
-from aisle.session.input_batch import InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_stack import StackedJob
 from aisle.session.meaning_resolver import FAST_S, MeaningResolver
 from aisle.session.verdicts import Verdicts

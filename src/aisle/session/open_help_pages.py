@@ -31,14 +31,14 @@ class HelpPages:
         terminal: Terminal,
         verdicts: Verdicts,
         event_runner: EventRunner,
-        build_frame: Callable[[], Frame],
+        current_frame: Callable[[], Frame],
     ) -> None:
         self._page = page
         self._profile = profile
         self._terminal = terminal
         self._verdicts = verdicts
         self._event_runner = event_runner
-        self._build_frame = build_frame
+        self._current_frame = current_frame
 
     def page_of_line(self, text: str) -> str:
         """Return the page that a line asks for, or an empty text."""
@@ -76,7 +76,7 @@ class HelpPages:
         """Return what opens a page with what it explains."""
         top, names_by_letter = self._page.top, self._profile.current.names_by_letter
         view = top.job.view(top.state)
-        if self._terminal.is_fully_shown(self._build_frame):
+        if self._terminal.is_fully_shown(self._current_frame):
             view = _without_paging_keys(view)
         if name == "help":
             return Start(name, _help_arguments(top, view, names_by_letter))

@@ -14,10 +14,10 @@ from aisle.jobs.view import INFO, Verdict, msg
 from aisle.scan.meaning import Ambiguous, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch import InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
+from aisle.session.pending_question_or_multiplier import restore_question
 from aisle.session.pin_required import PinCheck
-from aisle.session.question_or_multiplier import restore_question
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.verdicts import Verdicts

@@ -77,15 +77,15 @@ class Terminal:
         self.has_themes = False
         """Whether the terminal can show the colours of a theme."""
 
-    def visible_list_rows(self, build_frame: Callable[[], Frame], window_rows: int) -> int | None:
+    def visible_list_rows(self, current_frame: Callable[[], Frame], window_rows: int) -> int | None:
         """Return the visible rows of the list on the screen if its window has more of them, else None."""
         if self.rows_in_view is None or not self.size.rows:
             return None
-        frame = build_frame()
+        frame = current_frame()
         size = max(window_rows, len(frame.view.rows) if isinstance(frame.view, ListView) else 0)
         visible = self.rows_in_view(frame, *self.size, size)
         return visible if visible < size else None
 
-    def is_fully_shown(self, build_frame: Callable[[], Frame]) -> bool:
+    def is_fully_shown(self, current_frame: Callable[[], Frame]) -> bool:
         """Return whether the screen is known to show all of the current page at once."""
-        return self.fits_screen is not None and bool(self.size.rows) and self.fits_screen(build_frame(), *self.size)
+        return self.fits_screen is not None and bool(self.size.rows) and self.fits_screen(current_frame(), *self.size)

@@ -37,6 +37,7 @@ from aisle.jobs.view import Frame, ListView, Msg, Step
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
+from aisle.roles import SUPERVISORS
 from aisle.scan.inputs import DecodedInput
 from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
@@ -44,7 +45,7 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
-from aisle.session.input_batch import InputBatch
+from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.meaning_resolver import MeaningResolver
@@ -147,10 +148,10 @@ class Session:
             self.verdicts,
             self.pin_check,
             self.event_runner,
-            self.frames.build,
+            self.frames.current,
         )
         help_pages = HelpPages(
-            self.page, self.profile, self.terminal, self.verdicts, self.event_runner, self.frames.build
+            self.page, self.profile, self.terminal, self.verdicts, self.event_runner, self.frames.current
         )
         self.inputs = InputHandler(
             self.page,
@@ -238,14 +239,17 @@ class Session:
         self.store.notifications.keep_courier()
 
     def resize(self, columns: int, rows: int) -> Frame:
-        """Fit lists to another size of the screen."""
+        """Fit lists to another size of the screen. The first page of a supervisor's desk is Today."""
         self.start_batch()
+        is_first = not any(self.terminal.size)
         self.terminal.size = ScreenSize(columns, rows)
         self.stack.resize_lists(self.context.current())
         view = self.page.view(self.profile.current.names_by_letter)
         if isinstance(view, ListView | Step) or self.stack.top.job.raw_input:
             result = self.stack.feed(Resumed(), self.context.current())
             self.event_runner.apply(result._replace(refreshes=()))  # the same rows again need no refresh
+        if is_first:
+            self._open_first_page()
         self.event_runner.commit()
         return self.frames.build()
 
@@ -308,6 +312,21 @@ class Session:
                 self.profile.personalise(effect)
             case SignIn() | SignOut():
                 self.sign_in.change(effect)
+                self._open_first_page()
+
+    def _open_first_page(self) -> None:
+        """Open Today at a desk for a person who supervises, unless work goes on. The greeting stays."""
+        if self.tabs.are_shown and len(self.stack.jobs) == 1 and self._begins_with_today():
+            verdict = self.verdicts.current
+            self.tabs.open("today")
+            self.verdicts.current = verdict
+
+    def _begins_with_today(self) -> bool:
+        """Return whether the person signed in is known as a supervisor."""
+        with suppress(StorageError):
+            people = self.store.reader.query("person", {"user": self.context.user.user})[0]
+            return any(row["role"] in SUPERVISORS for row in people)
+        return False
 
     # Rarely needed: imported when it is
 
@@ -347,17 +366,9 @@ class SingleUserSession(Session):
         super().__init__(store_access, profile._replace(user=person.user), person=person, **options)
         self._person = person
 
-    def resize(self, columns: int, rows: int) -> Frame:
-        """Fit the pages to another size. The first page of a desk is Today, unless work goes on."""
-        is_first = not any(self.terminal.size)
-        frame = super().resize(columns, rows)
-        if not is_first or not self.tabs.are_shown or len(self.stack.jobs) > 1:
-            return frame
-        verdict = self.verdicts.current
-        self.tabs.open("today")
-        self.verdicts.current = verdict
-        self.event_runner.commit()
-        return self.frames.build()
+    def _begins_with_today(self) -> bool:
+        """Return True: whoever opens a desk of their own begins with Today."""
+        return True
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Accept the token of a PIN that was checked before the session began, and send it to the courier."""

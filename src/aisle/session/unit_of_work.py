@@ -14,7 +14,7 @@ from aisle.outbox.open_jobs import OpenJob
 from aisle.outbox.operation_record import Author
 from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, RefusedInput, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
-from aisle.session.input_batch import CONFIRM_FAST_NUMBER
+from aisle.session.asked_number import CONFIRM_FAST_NUMBER
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, is_readable, orders_by_job
 from aisle.session.terminal_settings import StoreAccess
 

@@ -59,7 +59,7 @@ class LinesWidget(Widget):
             columns = self.size.width
             for y in changed:
                 self._strips.pop(y, None)
-            self.refresh(*(Region(0, y, columns, 1) for y in changed))
+            self.refresh(*(_changed_region(old[y], lines[y], y, columns) for y in changed))
 
     def caret(self) -> Offset | None:
         """Return the position of the caret on the screen, None if these lines have none."""
@@ -123,6 +123,13 @@ class LinesWidget(Widget):
         self._role_styles.clear()
         self._forget_strips()
         super().notify_style_update()
+
+
+def _changed_region(old: StyledLine, new: StyledLine, y: int, columns: int) -> Region:
+    """Return the cells of a line from its first changed span on: beside an unchanged list, those of its pane."""
+    same = next((at for at, (was, span) in enumerate(zip(old, new, strict=False)) if was != span), 0)
+    x = min(line_width(new[:same]), columns - 1)
+    return Region(x, y, columns - x, 1)
 
 
 def _drop_default_colours(style: Style) -> Style:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from aisle.safe_text import cell_width
+from aisle.safe_text import ONE_CELL_TEXT, cell_width
 
 MAX_BRIDGED_CELLS: Final = 12
 """Number of unchanged cells up to which writing them again is cheaper than moving the cursor."""
-
-_CERTAIN_WIDTHS: Final = re.compile("[ -\u02ff\u0370-\u0482\u2010-\u2044\u20a0-\u20bf\u2190-\u2193\u2500-\u25ff]*")
-"""Texts on whose width all terminals agree: one cell a character."""
 
 _TOKENS: Final = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;]*)m|([^\x1b\x00-\x1f]+)")
 _VISIBLE_BLANK: Final = re.compile(r"(?:^|;)(?:4\d|10[0-7]|[479])(?:;|$)")
@@ -87,11 +85,22 @@ class TerminalDiff:
         return drawn, cursor
 
 
+_kept_cell = lru_cache(maxsize=1024)(Cell)
+
+
+@lru_cache(maxsize=64)
+def _blank_cell(sgr: str) -> Cell:
+    """Return a blank with these attributes; the empty one if it looks like that."""
+    return Cell(" ", sgr) if _VISIBLE_BLANK.search(sgr) else BLANK
+
+
 def _cells(text: str, sgr: str) -> CellRow:
-    """Return the cells of a text. Blanks that look like an empty cell are equal to it."""
-    blank = Cell(" ", sgr) if _VISIBLE_BLANK.search(sgr) else BLANK
-    if text.isascii():
-        return [blank if char == " " else Cell(char, sgr) for char in text]
+    """Return the cells of a text."""
+    blank = _blank_cell(sgr)
+    if not text.strip(" "):
+        return [blank] * len(text)
+    if ONE_CELL_TEXT.fullmatch(text):
+        return [blank if char == " " else _kept_cell(char, sgr) for char in text]
     cells: CellRow = []
     for char in text:
         width = cell_width(char)
@@ -128,8 +137,8 @@ def _end(row: CellRow) -> int:
 
 def _has_certain_widths(row: CellRow) -> bool:
     """Return True if every character is certainly one cell wide, so that columns can be compared."""
-    text = "".join([cell.text for cell in row])
-    return len(text) == len(row) and _CERTAIN_WIDTHS.fullmatch(text) is not None
+    text = "".join([text for text, _ in row])
+    return len(text) == len(row) and ONE_CELL_TEXT.fullmatch(text) is not None
 
 
 def _changed_runs(old: CellRow, new: CellRow, end: int) -> list[tuple[int, int]]:

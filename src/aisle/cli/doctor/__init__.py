@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from aisle.cli.doctor import courier_and_link, host, service, settings, store_files
+from aisle.cli.doctor import cache_outbox_and_sessions, courier_and_link, host, service, settings
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
@@ -64,12 +64,12 @@ def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
         ("service", service.check_service),
         ("courier", courier_and_link.check_courier),
         ("link", courier_and_link.check_link),
-        ("cache", store_files.check_cache),
-        ("outbox", store_files.check_outbox),
-        ("journal", store_files.check_journal),
+        ("cache", cache_outbox_and_sessions.check_cache),
+        ("outbox", cache_outbox_and_sessions.check_outbox),
+        ("journal", cache_outbox_and_sessions.check_journal),
         ("sizes", host.sizes),
         *((("sizes", lambda _: host.database(database)),) if database else ()),
-        ("sessions", store_files.check_sessions),
+        ("sessions", cache_outbox_and_sessions.check_sessions),
         ("terminal", host.check_terminal),
         ("scanner", host.check_scanner),
     )

@@ -14,8 +14,8 @@ from aisle.cli.doctor.report import Finding, format_age, note, ok, wrong
 from aisle.cli.reason_texts import reason_text
 from aisle.cli.service_client import store_folder_of
 from aisle.courier.link_state import LINK_HEARTBEAT_S
-from aisle.host.courier_monitor import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped
 from aisle.host.database import fetch
+from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.reason_messages import NO_TOKEN, stored_detail

@@ -5,19 +5,18 @@ Products and locations are loaded before people, orders and deliveries, so that 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from decimal import Decimal
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.load.cell_cleaning import fold_code
-from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, LOCATIONS, ORDERS, PEOPLE
+from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE
+from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
-from aisle.client.load.row_checks import BARCODE_COLUMNS, bare_code, code_keys, codes_in_cell, price_of
-from aisle.client.load.service_reads import MAX_SINGLE_READS, location_codes, store_rows
+from aisle.client.load.product_codes import BARCODE_COLUMNS, code_keys, codes_in_cell
+from aisle.client.load.service_reads import location_codes, store_rows
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue
 
 _LOCATION_COLUMN = "preferred_location_code"
 _BADGE_ADVICE = "is also another code of the store, and at home a scan of it has to ask which is meant"
@@ -31,8 +30,6 @@ async def check_meanings(table: CsvTable, client: Client) -> dict[int, str]:
 
     Raise ContractError if a list cannot be read.
     """
-    if table.name == DISCOUNT_PRICES.file:
-        await _warn_of_discounts(table, client)
     if table.name == PEOPLE.file:
         await _warn_of_badges(table, client)
     if table.name == LOCATIONS.file:
@@ -151,35 +148,6 @@ async def _warn_of_barcodes(table: CsvTable, client: Client) -> None:
         for number, code, is_number in _codes_of(row):
             meaning = "the number of another product" if is_number else f"of {number}, which the service has"
             found.compare(code, number, meaning, owner=number)
-
-
-async def _warn_of_discounts(table: CsvTable, client: Client) -> None:
-    """Add warnings for discount prices above the price that is in force: that of the row's store, or the chain's."""
-    discounts: dict[str, dict[str, list[tuple[int, Decimal]]]] = {}
-    for line, (store, product, cell) in table.select_cells(("store_number", "product_number", "discount_price")):
-        if (discount := price_of(cell)) is not None:
-            discounts.setdefault(store, {}).setdefault(product, []).append((line, discount))
-    if not discounts:
-        return
-    chain = {str(row.get("product_number")): price_of(row.get("price")) async for row in client.rows("list-products")}
-    for store, products in discounts.items():
-        prices = {**chain, **(await _store_prices(client, store, products) if store else {})}
-        for product, lines in products.items():
-            price = prices.get(product)
-            for line, discount in lines:
-                if price is not None and discount > price:
-                    table.notes.add_warning("discount_price is above the price", f"{discount} and {price}", line)
-
-
-async def _store_prices(client: Client, store: str, products: Collection[str]) -> dict[str, Decimal | None]:
-    """Return the prices in force in a store, of some products at least."""
-    is_few = len(products) <= MAX_SINGLE_READS
-    queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in products] if is_few else [{}]
-    return {
-        str(row.get("product_number")): price_of(row.get("price"))
-        for query in queries
-        async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False)
-    }
 
 
 async def _unknown_locations(table: CsvTable, client: Client) -> dict[int, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -395,3 +395,11 @@ LAYOUTS = (
     DELIVERIES,
 )
 """Layouts in the order in which they are loaded: each file may refer to those before it."""
+
+
+def price_of(text: object) -> Decimal | None:
+    """Return a price as a number; None if it is none."""
+    try:
+        return Decimal(str(text))
+    except InvalidOperation:
+        return None

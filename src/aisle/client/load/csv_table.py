@@ -33,6 +33,7 @@ from aisle.client.load.number_and_date_format import (
     with_cents,
 )
 from aisle.client.load.report import FileNotes, LoadError
+from aisle.client.load.swallowed_rows import POSSIBLE_ROWS, TableForm, inner_reason, opening_reason
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
@@ -88,6 +89,7 @@ class CsvTable:
         names = [column.name if column else "" for column in self._columns]
         self._key_indexes = [names.index(name) for name in layout.key if name in names]
         self._key_column_indexes = [names.index(name) for name in layout.key_columns if name in names]
+        self._form = TableForm(self._columns, self._key_column_indexes, self._dialect.separator)
         self._required_key_indexes = [at for at, name in enumerate(self._key_column_indexes) if self._is_needed(name)]
         self._required = [column.name for column in self._columns if column and column.required]
         self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
@@ -99,6 +101,8 @@ class CsvTable:
         self._total_indexes = [at for at, name in enumerate(names) if name in named]
         self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
         self._row_before: list[str] = []
+        self._lines_with_separators: set[int] = set()
+        """Rows with a cell of several lines, of which one may be a row; each is warned of once."""
         self._number_indexes = {at for at, column in self._named_columns if column.kind in _DECIMAL_KINDS}
         self._list_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.NUMBERS}
         self._money_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.MONEY}
@@ -355,6 +359,7 @@ class CsvTable:
             reader: Any = csv_reader(_remember_lines(stream, text), self._dialect)
             self._is_wrapped = len(next(reader)) < len(self._columns)
             row = self._dialect.skipped_lines + 1
+            before: list[str] = []
             while True:
                 line = row = reader.line_num + 1 + self._dialect.skipped_lines if self._dialect.is_boxed else row + 1
                 text.clear()
@@ -372,11 +377,31 @@ class CsvTable:
                     )
                     continue
                 self.position = raw.tell()
+                if len(text) > 1 and (inside := self._rows_in_cell(line, text, found, before)):
+                    row += len(text) - 1
+                    yield from inside
+                    continue
                 if found and any(cell.strip(_BLANK_CHARACTERS) for cell in found):
-                    found = unwrapped(found, self._dialect.separator) if self._is_wrapped else found
+                    found = before = unwrapped(found, self._dialect.separator) if self._is_wrapped else found
                     is_broken = self._is_wrapped and len(found) == 1 and self._dialect.separator in found[0]
                     yield line, found, _BROKEN_INSIDE if is_broken else ""
         self.position = self.size
+
+    def _rows_in_cell(
+        self, line: int, text: list[str], found: list[str], before: list[str]
+    ) -> list[tuple[int, list[str], str]]:
+        """Return the rows that a stray quotation mark makes text of a cell, each with its reason; none usually.
+
+        Add a warning if it is doubtful whether they are rows.
+        """
+        inside = None if self._dialect.is_boxed else self._form.rows_in_cell(text, before)
+        if inside and inside.is_sure:
+            reason = opening_reason(line, len(text), found, self._columns)
+            return [(line + at, row, inner_reason(line) if at else reason) for at, row in enumerate(inside.rows)]
+        if inside and line not in self._lines_with_separators:
+            self._lines_with_separators.add(line)
+            self.notes.add_warning(POSSIBLE_ROWS, repr(text[0].strip()), line)
+        return []
 
     def _row_key(self, found: list[str]) -> RecordKey:
         return self._clean_key(found, self._key_indexes)

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 from aisle.client.load.report import REASON_LENGTH
-from aisle.client.load.store_zones import moment_of
+from aisle.client.load.store_time_zones import moment_of
 from aisle.safe_text import ELLIPSIS
 
 _LISTED_NAMES = {

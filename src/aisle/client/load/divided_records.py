@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.errors import ClientError, ServerError, TransportError
-from aisle.client.load.columns import DELIVERIES, ORDERS
+from aisle.client.load.columns import DELIVERIES, ORDERS, price_of
+from aisle.client.load.conflicting_rows import comparable_key, difference_reason
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.report import format_rows
-from aisle.client.load.row_checks import comparable_key, difference_reason, price_of
 
 _NOUNS = {ORDERS.file: "order", DELIVERIES.file: "delivery"}
 _COLUMNS = ("store_number", "order_number", "line_number")

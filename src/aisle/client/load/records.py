@@ -27,23 +27,20 @@ from aisle.client.load.columns import (
     STORES,
     FileLayout,
 )
+from aisle.client.load.conflicting_rows import find_conflicts, has_thousands
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
-from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
-from aisle.client.load.row_checks import (
+from aisle.client.load.implausible_values import ImplausibleValues, note_started_promotion, warn_of_picked
+from aisle.client.load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
     NUMBER_COLUMN,
-    ImplausibleValues,
     SharedCodes,
     code_keys,
     codes_in_cell,
-    find_conflicts,
-    has_thousands,
     keys_in_column,
-    note_started_promotion,
-    warn_of_picked,
 )
+from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.paging import Row
 
 _NAMED = ("store_number", "product_number", "location_code")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.client.client import Client, parse_retry_after
-from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
+from aisle.client.errors import ClientError, TransportError, message_of
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -30,7 +30,9 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
+from aisle.client.load.comparison_with_service import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
+from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
 from aisle.client.load.existing_stock import (
@@ -50,12 +52,11 @@ from aisle.client.load.records import (
     unknown_files,
 )
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
-from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_reads import location_codes, read_units
-from aisle.client.load.similar_keys import compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.store_price_warnings import warn_of_own_prices
-from aisle.client.load.store_zones import read_zone
+from aisle.client.load.store_time_zones import read_zone
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
+from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError

@@ -1,4 +1,4 @@
-"""Warnings for prices of the chain that do not reach a store, because it has a price of its own."""
+"""Warnings for prices beside those of a store: its own price hides one of the chain, a discount is above the price."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from aisle.client.client import Client
 from aisle.client.errors import ClientError
+from aisle.client.load.columns import price_of
 from aisle.client.load.csv_table import CsvTable
-from aisle.client.load.row_checks import price_of
 from aisle.client.load.service_reads import MAX_SINGLE_READS, store_rows
 from aisle.contract.wire import QueryValue
 
@@ -70,3 +70,32 @@ async def _own_prices(
                 if of_chain and price is not None and price != of_chain[1] and (store, product) not in named:
                     found.setdefault(product, []).append((store, price))
     return found
+
+
+async def warn_of_discounts(table: CsvTable, client: Client) -> None:
+    """Add warnings for discount prices above the price that is in force: that of the row's store, or the chain's."""
+    discounts: dict[str, dict[str, list[tuple[int, Decimal]]]] = {}
+    for line, (store, product, cell) in table.select_cells(("store_number", "product_number", "discount_price")):
+        if (discount := price_of(cell)) is not None:
+            discounts.setdefault(store, {}).setdefault(product, []).append((line, discount))
+    if not discounts:
+        return
+    chain = {str(row.get("product_number")): price_of(row.get("price")) async for row in client.rows("list-products")}
+    for store, products in discounts.items():
+        prices = {**chain, **(await _store_prices(client, store, products) if store else {})}
+        for product, lines in products.items():
+            price = prices.get(product)
+            for line, discount in lines:
+                if price is not None and discount > price:
+                    table.notes.add_warning("discount_price is above the price", f"{discount} and {price}", line)
+
+
+async def _store_prices(client: Client, store: str, products: Collection[str]) -> dict[str, Decimal | None]:
+    """Return the prices in force in a store, of some products at least."""
+    is_few = len(products) <= MAX_SINGLE_READS
+    queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in products] if is_few else [{}]
+    return {
+        str(row.get("product_number")): price_of(row.get("price"))
+        for query in queries
+        async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False)
+    }

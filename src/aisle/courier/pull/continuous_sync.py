@@ -33,7 +33,7 @@ from aisle.courier.pull.sync_stages import (
     STOCK,
     STORES,
 )
-from aisle.courier.schedule import ListBackoffs, PullIntervals, Sleep, Timetable, WakeEvent
+from aisle.courier.pull.timetable import PullIntervals, Timetable
 from aisle.courier.topics_to_reread import (
     ASSIGNMENT,
     CATALOGUE,
@@ -49,6 +49,7 @@ from aisle.courier.topics_to_reread import (
     Topic,
     topics_of_operation,
 )
+from aisle.courier.wake_event_and_backoff import ListBackoffs, Sleep, WakeEvent
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.reason_messages import StoredMessage
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS
@@ -266,7 +267,7 @@ class ContinuousSync:
         """Return True if the service accepts requests; record the result on the link."""
         self._checked_at = self.single_reads.now()
         try:
-            await self.single_reads.check_service()
+            await self.single_reads.service_check.run()
         except REQUEST_ERRORS as error:
             self.link.record_check_error(error)
             return False
@@ -415,7 +416,7 @@ class ContinuousSync:
 
     async def _read_people(self) -> None:
         if self.link.features and self.link.features.people:
-            await self._read_list(PEOPLE, self.single_reads.read_people())
+            await self._read_list(PEOPLE, self.single_reads.people_reader.read())
         await self._read_list(ASSIGNMENTS, self.single_reads.assignment_reader.read())
 
     async def _read_list(self, name: str, reading: Coroutine[Any, Any, Any]) -> None:

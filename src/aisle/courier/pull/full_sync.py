@@ -45,7 +45,7 @@ from aisle.courier.pull.sync_stages import (
     PageRead,
     paged_stage,
 )
-from aisle.courier.schedule import ListBackoffs, Sleep, WakeEvent
+from aisle.courier.wake_event_and_backoff import ListBackoffs, Sleep, WakeEvent
 from aisle.outbox.reason_messages import DUPLICATE_KEY, StoredMessage, UnusableRows
 
 
@@ -227,7 +227,7 @@ class FullSync:
 
         The list is tried again if that may help; after `_MAX_FAILURES` the sync continues without it.
         """
-        await self.single_reads.check_service()
+        await self.single_reads.service_check.run()
         if isinstance(error, RateLimited) and self._postpone(error):
             return
         self._failures += 1
@@ -304,14 +304,14 @@ class FullSync:
         before = self.single_reads.cache_update.left_out[name]
         features = self.link.features
         if stage == STORES:
-            await self.single_reads.read_stores()
+            await self.single_reads.store_reader.read()
         elif stage == RECEIPTS:
-            await self.single_reads.read_receipts()
+            await self.single_reads.delivery_reader.read_receipts()
         elif stage == RECOUNTS:
             if features and features.recounts:
                 await self.single_reads.recount_reader.read()
         elif features and features.people:
-            await self.single_reads.read_people()
+            await self.single_reads.people_reader.read()
         return self._left_out_since(name, before)
 
     def _left_out_since(self, name: str, before: int) -> LeftOutRows:
@@ -381,7 +381,7 @@ class FullSync:
 
     def _stage_query(self, stage: PagedStage) -> dict[str, QueryValue]:
         since: dict[str, QueryValue] = (
-            {"last_modified_date": self.single_reads.deliveries_since()} if stage.only_recent else {}
+            {"last_modified_date": self.single_reads.delivery_reader.first_day()} if stage.only_recent else {}
         )
         return {**stage.query, **since}
 
@@ -503,7 +503,7 @@ class FullSync:
                 raise
             except ClientError as error:
                 if not is_service_refusal(error):
-                    await self.single_reads.check_service()  # if this fails, nothing can be read
+                    await self.single_reads.service_check.run()  # if this fails, nothing can be read
                 self.operator_notices.add(f"order {number} cannot be read, and stays: {error}")
         with self._transaction():
             self._cache.mark_seen("order", at.generation, unseen)

@@ -19,6 +19,10 @@ from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.topics_to_reread import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
 
 
+class ReadOvertaken(Exception):
+    """Read during which a write of the row was pending: the response may or may not include it."""
+
+
 class ReadSequence:
     """Numbers of reads in the order in which they began, and the rows that later reads have brought."""
 

@@ -13,10 +13,10 @@ from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import unread_reason
-from aisle.courier.pull.log_and_small_lists import LOG_LIST
+from aisle.courier.pull.log_reader import LOG_LIST
+from aisle.courier.pull.ordered_cache_writes import ReadOvertaken
 from aisle.courier.pull.read_backs import PendingReadBacks
-from aisle.courier.pull.single_reads import ReadOvertaken, SingleReads
-from aisle.courier.schedule import ListBackoffs, backoff_s
+from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.topics_to_reread import (
     ASSIGNMENT,
     LOG,
@@ -26,6 +26,7 @@ from aisle.courier.topics_to_reread import (
     SURROUNDING,
     Topic,
 )
+from aisle.courier.wake_event_and_backoff import ListBackoffs, backoff_s
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.reason_messages import StoredMessage

@@ -1,36 +1,37 @@
-"""Reads of single things: an order, a product, a location, the stores, the people. Each writes to the cache."""
+"""Reads of one topic: an order, a product with its stock, a location. Each writes to the cache.
+
+Topics that are whole lists, and deliveries, have readers of their own; `read_topic` calls them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
-from datetime import UTC, datetime
-from typing import NamedTuple
 
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
 from aisle.client.client import pages_by_count
 from aisle.client.errors import (
-    ClientError,
-    InvalidRequest,
     InvalidResponse,
-    NotFound,
-    NotSent,
-    RateLimited,
-    StatusError,
-    Unauthorized,
     message_of,
     status_error,
 )
 from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_segment
-from aisle.courier.list_probe import CHECKED_LISTS, request_one_row
+from aisle.courier.list_probe import ServiceCheck
 from aisle.courier.notify import notification_topics
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.pull.log_and_small_lists import AssignmentReader, LogReader, RecountReader, StoreReader
-from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify
+from aisle.courier.pull.deliveries_and_receipts import DeliveryReader
+from aisle.courier.pull.log_reader import LogReader
+from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
+from aisle.courier.pull.stores_people_recounts_assignments import (
+    AssignmentReader,
+    PeopleReader,
+    RecountReader,
+    StoreReader,
+)
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics_to_reread import (
     ASSIGNMENT,
@@ -48,28 +49,10 @@ from aisle.courier.topics_to_reread import (
 from aisle.host.notify_sockets import format_topic
 
 Query = dict[str, QueryValue]
-PERSON = "person"
 MAX_CHANGED_PRODUCTS = 200
 """Number of products that one list of changed stock returns at most."""
-DELIVERY_DAYS = 60
-"""Days without a change after which a delivery is read only by its number."""
-RECEIPT_TYPES = (1, 2)
-"""Receipt types that are requested besides those of known deliveries: purchases and transfers."""
 _PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
 """Statuses that do not change when the request is repeated."""
-
-
-class ReadOvertaken(Exception):
-    """Read during which a write of the row was pending: the response may or may not include it."""
-
-
-class ReceiptsResult(NamedTuple):
-    """Result of a read of receipts."""
-
-    delivery_numbers: set[str] | None
-    """Numbers of the deliveries with receipts; None if not all could be read."""
-    error: ClientError | None
-    """Reason for which the list, or a part of it, cannot be read."""
 
 
 @dataclass(eq=False)
@@ -91,14 +74,17 @@ class SingleReads:
         self.recount_reader = RecountReader(*parts)
         self.assignment_reader = AssignmentReader(*parts, self.now)
         self.store_reader = StoreReader(*parts, self.now)
+        self.people_reader = PeopleReader(*parts)
+        self.delivery_reader = DeliveryReader(
+            self.client, self.cache_update, self.store, self.operator_notices, self.notify, self.clock
+        )
+        self.service_check = ServiceCheck(self.client, self.store)
         self.can_name_orders = False
         """True if several orders can be requested at once."""
         self.can_list_changed = False
         """True for our own service: it filters the catalogue by product, and stock by the exact time of its last
         change.
         """
-        self._answering_list = CHECKED_LISTS[0]
-        """List that responded to the last check; it is tried first."""
         self._server_time = self._marked_time = self._previous_marked_time = ""
         """The service's own time: last seen, at the last read of changes, and at the one before."""
 
@@ -122,40 +108,18 @@ class SingleReads:
         elif topic.name == LOCATION:
             await self.read_location(topic.key)
         elif topic.name == DELIVERY:
-            await self.read_delivery(topic.key)
+            await self.delivery_reader.read(topic.key)
         elif topic.name == RECOUNT:
             await self.recount_reader.read()
         elif topic.name == ASSIGNMENT:
             await self.assignment_reader.read()
         elif topic.name == STORE:
-            await self.read_stores(topic.key)
+            await self.store_reader.read(topic.key)
         elif topic.name == LOG:
             await self.log_reader.read(topic.key)
         elif topic.name == SURROUNDING:
             await self.read_surrounding(topic.key)
         return ()
-
-    async def check_service(self) -> None:
-        """Check that the service responds and accepts the token, by a request for one row.
-
-        A list that fails proves nothing about the others, so the next one is tried until one responds. Raise the first
-        error if none does. Errors of the token or the connection apply to all and are raised at once.
-        """
-        first: ClientError | None = None
-        for name in (self._answering_list, *(other for other in CHECKED_LISTS if other != self._answering_list)):
-            try:
-                await request_one_row(self.client, name, self.store)
-            except (Unauthorized, NotSent):
-                raise
-            except ClientError as error:
-                first = first or error
-            else:
-                self._answering_list = name
-                return
-        assert first is not None
-        raise first
-
-    # Single things
 
     async def read_order(self, number: str) -> list[Row]:
         """Read one order with its lines and their locations. A finished or missing order leaves the cache's list."""
@@ -278,75 +242,6 @@ class SingleReads:
                             self.cache_update.put_locations(found, read_number)
                         return
 
-    async def read_stores(self, number: str = "") -> None:
-        """Read one store, or all of the chain."""
-        await self.store_reader.read(number)
-
-    async def read_delivery(self, number: str) -> None:
-        """Read one delivery with its lines and receipts; a missing one is deleted. Raise ReadOvertaken."""
-        began = self.now()
-        query: Query = {"store_number": self.store, "order_number": number}
-        rows = await self._read_first_page("list-deliveries", query)
-        found = [row for row in rows if str(row.get("order_number")) == number]
-        if not found:
-            self.cache.delete_deliveries([number])
-            self.notify([format_topic(DELIVERY, number)])
-            return
-        with self.cache_update.require_valid_rows(DELIVERY, number):
-            self.cache_update.put_deliveries(found, began)
-        kind = str(found[0].get("order_type") or "")
-        received = await self._read_receipt_types(
-            {"order_number": number}, [int(kind)] if kind.isdecimal() else RECEIPT_TYPES
-        )
-        if received.error is not None and not isinstance(received.error, StatusError):
-            raise received.error
-        if Topic(DELIVERY, number) in self.cache_update.overtaken:
-            raise ReadOvertaken
-
-    async def read_receipts(self) -> None:
-        """Read the receipts of the last weeks, type by type; delete older ones.
-
-        Raise ClientError after all types were requested.
-        """
-        since: Query = {"last_modified_date": self.deliveries_since(), "page_size": 100}
-        received = await self._read_receipt_types(since, sorted({*RECEIPT_TYPES, *self.cache.delivery_types()}))
-        if received.error is not None:
-            raise received.error
-        if received.delivery_numbers is not None:
-            self.cache.delete_unseen_receipts(received.delivery_numbers)
-
-    def deliveries_since(self) -> str:
-        """Return the first day from which deliveries are requested."""
-        return _utc_date(self.now() - DELIVERY_DAYS * 86400)
-
-    async def _read_receipt_types(self, query: Query, types: Iterable[int]) -> ReceiptsResult:
-        """Read receipts of these types; a type that cannot be read does not stop the others."""
-        seen: set[str] | None = set()
-        failed: list[ClientError] = []
-        read = 0
-        for kind in types:
-            type_query: Query = {**query, "receipt_type": kind}
-            try:
-                async for rows, _ in self.client.pages("list-store-receipts", path=self.store_path, query=type_query):
-                    written = self.cache.write_receipts(rows)
-                    self.cache_update.record_written(DELIVERY, "list-store-receipts", written)
-                    seen = None if seen is None or written.skipped else seen | set(written.keys)
-                read += 1
-            except (Unauthorized, NotSent, RateLimited):
-                raise
-            except ClientError as error:
-                self.operator_notices.add(f"Receipts of type {kind} cannot be read: {error}")
-                failed.append(error)
-        unlisted = NotFound | InvalidRequest if read else ()  # a service need not have receipts of every type
-        blamed = next((each for each in failed if not isinstance(each, unlisted)), None)
-        return ReceiptsResult(None if failed else seen, blamed)
-
-    async def read_people(self) -> None:
-        """Read the people of the store. Only our own service has them."""
-        path = f"/aisle/v1/stores/{encode_segment(self.store)}/people"
-        people = await read_extension(self.client, "list-people", path, lambda body: body["people"])
-        self.cache_update.record_written(PERSON, "list-people", self.cache.write_people(people))
-
     async def _read_first_page(self, name: str, query: Query, path: dict[str, str] | None = None) -> list[Row]:
         rows, envelope = await self.client.first_page(name, path=path, query=query)
         self.record_server_time(envelope)
@@ -362,8 +257,3 @@ def _rows_of_response(response: Response, name: str) -> list[Row]:
     if not isinstance(rows, list):
         raise InvalidResponse(f"The answer to {name} is no list.")
     return rows
-
-
-def _utc_date(seconds: float) -> str:
-    """Return the UTC date of a time in seconds since 1970."""
-    return datetime.fromtimestamp(seconds, UTC).date().isoformat()

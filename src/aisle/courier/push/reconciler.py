@@ -41,8 +41,8 @@ from aisle.courier.push.decide_arrival import (
 )
 from aisle.courier.push.entry_references import entry_references
 from aisle.courier.push.lookup import Lookup, readback_observation
-from aisle.courier.schedule import LOOKUPS, ListBackoffs, Sleep, WakeEvent
 from aisle.courier.topics_to_reread import Topic, topics_of_operation
+from aisle.courier.wake_event_and_backoff import LOOKUPS, ListBackoffs, Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue

@@ -1,20 +1,18 @@
-"""End of a count: missing lines, recounts, the summary, sending, undo, and the next target."""
+"""End of a count: missing lines, recounts, the summary, sending, and the next target."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import refused_operations, stored_messages
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentCount, SentSummary, StockChange
-from aisle.jobs.job import Close, Context, Query, Refresh, Turn, Write, money_message, reply
-from aisle.jobs.stock_change_writes import log_writes, new_log_entry, stock_change_entry
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.jobs.job import Close, Context, Query, Refresh, Turn, money_message, reply
+from aisle.jobs.product_log_writes import log_writes, new_log_entry
+from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
     from aisle.operation_bodies import LogEntry
 
 Result = Turn[CountState]
@@ -234,25 +232,6 @@ def send_count(state: CountState, context: Context) -> Result:
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
 
 
-def undo_sent(state: CountState) -> Result:
-    """Undo the count sent last; query first which of its entries the service refused."""
-    sent = state.last_sent
-    if sent is None:
-        return reply(state, WRONG, "count.nothing_to_undo")
-    if not sent.changes:
-        return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
-    return Turn(state, (refused_operations.query_refused_since(change.counted_at for change in sent.changes),))
-
-
-def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Reverse the changes of the count, except those that were refused."""
-    if state.last_sent is None:
-        return Turn(state)
-    writes, verdict = undo_count(state.last_sent, rows, context)
-    is_alone = bool(writes and state.closes_after_send and state.sent)  # opened for that count and resumed
-    return Turn(state._replace(last_sent=None), (*writes, *((Close(verdict),) if is_alone else ())), verdict)
-
-
 def _sent_count(label: str, state: CountState) -> SentCount:
     """Return the stock changes of this count, for undo after it is sent."""
     changes = tuple(
@@ -263,47 +242,9 @@ def _sent_count(label: str, state: CountState) -> SentCount:
     return SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines))
 
 
-def no_undo_verdict(sent: SentCount) -> Verdict:
-    """Return the verdict that explains why a sent count has nothing to undo."""
-    if sent.unknown_count:
-        return Verdict(WRONG, msg("count.cannot_undo", what=sent.label))
-    return Verdict(INFO, msg("count.nothing_sent_to_undo", what=sent.label))
-
-
 def _counted_at(state: CountState, line: CountLine) -> str:
     """Return the time of counting; for a store total that of its latest part."""
     return line.counted_at if line.location else max([line.counted_at, *(other.counted_at for other in state.lines)])
-
-
-def undo_count(
-    sent: SentCount, rows: tuple[RefusedOperationsRow, ...], context: Context
-) -> tuple[tuple[Write, ...], Verdict]:
-    """Return the operations that reverse a sent count, except entries that the service refused, and the verdict."""
-    found = [(each, refused_operations.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
-    remaining = sent._replace(changes=tuple(each for each, row in found if row is None))
-    refused = next((row for _, row in reversed(found) if row), None)
-    if refused and not remaining.changes:
-        return (), refused_operations.refusal_verdict(refused)
-    entries = [
-        stock_change_entry(each.product, each.location, each.pool, -each.quantity, context, undoes=each.counted_at)
-        for each in remaining.changes
-    ]
-    return log_writes(entries, context), undo_verdict(_undo_message(remaining))
-
-
-def _undo_message(sent: SentCount) -> Msg:
-    """Return the message for a reversed count: its stock changes by product, or by location for one product."""
-    has_locations = len({each.location for each in sent.changes}) > 1
-    changes = []
-    for each in sent.changes:
-        key, label = (
-            (each.location, each.location)
-            if has_locations and each.location
-            else (each.product, each.label or each.product)
-        )
-        changes.append(stored_messages.GoodsAmount(key, label, -each.quantity, is_change=True))
-    text = stored_messages.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
-    return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
 
 
 def _store_total_last(items: tuple[CountLine, ...]) -> list[CountLine]:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import refused_operations
-from aisle.jobs.count import count_input, count_state, finish_count, view
+from aisle.jobs.count import count_input, count_state, finish_count, undo_sent_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import (
     Args,
@@ -151,7 +151,7 @@ class CountJob(Job[CountState]):
             case Changed("product" | "location" | "recount" | "outbox"):
                 return Turn(state, _refresh(state))
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
-            return finish_count.undo_sent(state)
+            return undo_sent_count.undo_sent(state)
         if state.pending_scan and state.phase != "list":
             state = count_input.handle_product(state, None, context).state
         asked = count_input.is_quantity_asked(state)
@@ -255,7 +255,7 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: C
         case "scanned":
             return count_input.handle_product(state, row, context)
         case refused_operations.REFUSED_QUERY:
-            return finish_count.send_undo(state, rows, context)
+            return undo_sent_count.send_undo(state, rows, context)
         case "records_by_number":
             return count_input.handle_records_by_number(state, rows, context)
         case "listed":
@@ -339,7 +339,7 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
         args = {"location_code": state.location, "product_number": item.product if item else ""}
         return Turn(state, (Start("adjust", args),))
     if state.phase == "start":
-        return finish_count.undo_sent(state) if letter == "u" else _go_back(state)
+        return undo_sent_count.undo_sent(state) if letter == "u" else _go_back(state)
     if state.phase == "list":
         return _handle_plan_command(state, letter, context)
     if state.phase == "recount" and letter in "dn":
@@ -356,7 +356,7 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
         case "d":
             return finish_count.finish_counting(state, context)
         case "u":
-            return _undo_step(state) if state.history or not state.last_sent else finish_count.undo_sent(state)
+            return _undo_step(state) if state.history or not state.last_sent else undo_sent_count.undo_sent(state)
         case "k":
             return _ask_pool(state)
         case "n" if state.mode == "product":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import stock_change_writes, stored_messages
+from aisle.jobs import goods_messages, product_log_writes
 from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.job import (
     Args,
@@ -22,6 +22,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
@@ -83,6 +84,7 @@ class MyEntriesState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[Entry, ...] = ()
     total: int = 0
     entry: Entry | None = None
@@ -268,13 +270,13 @@ def _ask_undo(state: MyEntriesState, context: Context) -> Result:
 
 def _undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
-    change, where = signed_message(-_stock_change(entry)), stored_messages.at_location(entry.location)
+    change, where = signed_message(-_stock_change(entry)), goods_messages.at_location(entry.location)
     done = undo_verdict(msg("my_entries.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    log = stock_change_writes.stock_change_entry(
+    log = product_log_writes.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id
     )
-    return Turn(state, (*stock_change_writes.log_writes([log], context), LIST.query(state, context)), done)
+    return Turn(state, (*product_log_writes.log_writes([log], context), LIST.query(state, context)), done)
 
 
 def _stock_change(entry: Entry) -> Decimal:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.jobs import refused_operations
 from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write, reply
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep
 from aisle.jobs.page_job import Page, PageJob, refuse
@@ -40,6 +41,7 @@ class ClearanceTasksState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[TaskRow, ...] = ()
     total: int = 0
     confirmed_task: str = ""

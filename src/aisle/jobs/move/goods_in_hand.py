@@ -1,12 +1,11 @@
-"""Goods in hand: quantities, the stock they come from, and the movement operation. Interface: Create movement."""
+"""Goods in hand during a move: their quantities, the stock they come from, and their names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from aisle.jobs.job import Query, Write
+from aisle.jobs import goods_messages
 from aisle.jobs.move.move_state import (
     MAX_UNDO,
     UNKNOWN_QUANTITY,
@@ -15,23 +14,12 @@ from aisle.jobs.move.move_state import (
     HeldGoods,
     MovementItem,
     MoveState,
-    OrderNeed,
     PoolQuantity,
     StockLine,
     UndoStep,
-    parse_stock_lines,
 )
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.view import Msg, msg
 from aisle.jobs.walk_order import natural_key
-
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.locations import LocationRow
-    from aisle.operation_bodies import MovementEnd, MovementEntry
-
-MOVEMENT_SOURCE = "aisle"
-
-
-# Goods in hand
 
 
 def goods_key(goods: Goods) -> tuple[str, str, int, str, int]:
@@ -186,37 +174,6 @@ def in_walk_order(goods: tuple[Goods, ...]) -> tuple[Goods, ...]:
 # Putting down
 
 
-def movement_items(
-    goods: Iterable[Goods], location: str, to_pool: int, target_order: str = "", needs: tuple[OrderNeed, ...] = ()
-) -> tuple[MovementItem, ...]:
-    """Return the items of the movement that brings goods to a location, or to the lines of an order."""
-    remaining_needs = list(needs)
-    items: list[MovementItem] = []
-    for part in goods:
-        for piece in split_over_pools(part):
-            item = MovementItem(
-                part.product, part.label, piece.quantity, part.location, piece.pool, part.order, part.line
-            )
-            item = item._replace(to_location=location, to_pool=to_pool, allow_overage=part.allow_overage)
-            if not target_order:
-                items.append(item._replace(to_order=part.order, to_line=part.line) if part.stays_held else item)
-                continue
-            items += _split_over_lines(item._replace(to_order=target_order), remaining_needs)
-    return tuple(items)
-
-
-def _split_over_lines(item: MovementItem, needs: list[OrderNeed]) -> list[MovementItem]:
-    """Return one item for each line that needs some of it; reduce `needs` accordingly."""
-    items, rest = [], item.quantity
-    for index, need in enumerate(needs):
-        piece = min(rest, need.needed) if need.product == item.product else ZERO
-        if piece > 0:
-            items.append(item._replace(quantity=piece, to_line=need.line))
-            needs[index] = need._replace(needed=need.needed - piece)
-            rest -= piece
-    return items
-
-
 def is_no_change(item: MovementItem) -> bool:
     """Return True if the item changes nothing."""
     same_place = (item.location.casefold(), item.order, item.line) == (
@@ -225,21 +182,6 @@ def is_no_change(item: MovementItem) -> bool:
         item.to_line,
     )
     return same_place and item.to_pool in (0, item.pool)
-
-
-def reverse_item(item: MovementItem) -> MovementItem:
-    """Return the reverse of an item, into the same pool. Goods of an order keep their pool."""
-    return item._replace(
-        location=item.to_location,
-        pool=0 if item.to_order else item.to_pool or item.pool,
-        order=item.to_order,
-        line=item.to_line,
-        to_location=item.location,
-        to_pool=item.pool if item.to_pool else 0,
-        to_order=item.order,
-        to_line=item.line,
-        allow_overage=False,
-    )
 
 
 def put_down(state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementItem, ...], now: str) -> MoveState:
@@ -316,76 +258,8 @@ def _add_pools(pools: tuple[PoolQuantity, ...], more: Iterable[PoolQuantity], si
     return tuple(PoolQuantity(pool, quantity) for pool, quantity in quantities.items() if quantity > 0)
 
 
-# Operation
-
-
-def movement_write(movement_items: Iterable[MovementItem], store: str, user: str) -> Write:
-    """Return the operation; the service applies all items or none. Interface: Create movement."""
-    items: list[MovementEntry] = []
-    orders: set[str] = set()
-    products: set[str] = set()
-    for movement_item in movement_items:
-        item: MovementEntry = {
-            "product_number": movement_item.product,
-            "quantity": movement_item.quantity,
-            "from_location": _movement_end(
-                movement_item.location, movement_item.pool, movement_item.order, movement_item.line
-            ),
-            "to_location": _movement_end(
-                movement_item.to_location, movement_item.to_pool, movement_item.to_order, movement_item.to_line
-            ),
-            "source": MOVEMENT_SOURCE,
-        }
-        if movement_item.allow_overage:
-            item["allow_overage"] = True
-        items.append(item)
-        products.add(f"product/{movement_item.product}")
-        orders.update(f"order/{order}" for order in (movement_item.order, movement_item.to_order) if order)
-    lanes = (*sorted(orders), *sorted(products))
-    return Write("create-movement", lanes, {"store_number": store}, {"AppUserName": user}, items)
-
-
-def _movement_end(location: str, pool: int, order: str, line: int) -> MovementEnd:
-    end: MovementEnd = {"location_code": location} if location else {}
-    if pool:
-        end["stock_pool"] = pool
-    if order:
-        end["customer_order_number"], end["customer_order_line_number"] = order, line
-    return end
-
-
-MAX_PRODUCTS = 200
-"""Number of products read when a location is opened; others are read when they are scanned."""
-
-QUERY_ALL = "all"
-"""Query of all stock at a location, and its id."""
-
 GOODS_QUESTIONS = ("fit", "over", "held", "forget")
 """Kinds of choices about goods that somebody has taken; nothing else is taken before the answer."""
-
-
-def query_location(id_: str, location: str) -> Query:
-    """Return the query for the stock at a location, up to `MAX_PRODUCTS`."""
-    return Query(id_, "location", {"location_code": location, "size": MAX_PRODUCTS})
-
-
-def query_product_here(state: MoveState, product: str) -> Query:
-    """Return the query for a product at the current location that was not read with it."""
-    return Query("here", "location", {"location_code": state.location, "product_number": product})
-
-
-def query_location_again(state: MoveState) -> Query:
-    """Return the query that reads the stock at the current location again."""
-    return (
-        query_location("again", state.location)
-        if state.has_unread_stock
-        else Query("again", "location", {"location_code": state.location})
-    )
-
-
-def query_all_here(state: MoveState) -> Query:
-    """Return the query for all stock at the current location."""
-    return Query(QUERY_ALL, "location", {"location_code": state.location})
 
 
 def is_goods_question_open(state: MoveState) -> bool:
@@ -393,49 +267,20 @@ def is_goods_question_open(state: MoveState) -> bool:
     return any(choice.kind in GOODS_QUESTIONS for choice in state.choices)
 
 
-def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
-    """Update the state with the stock of the current location, also for goods taken here."""
-    if row is None:
-        return state._replace(source_stock=(), is_source_known=False, has_unread_stock=False, product_count=0)
-    stock = parse_stock_lines(row)
-    product_count = int(to_decimal(row.get("total"), Decimal(len(stock))))
-    are_locations_unknown = bool(row.get("unnamed"))
-    state = state._replace(
-        is_source_known=True,
-        has_unread_stock=product_count > len(stock),
-        product_count=product_count,
-        are_locations_unknown=are_locations_unknown,
-    )
-    stock = (*stock, *_goods_in_question(state, stock))
-    in_hand = tuple(_with_current_stock(part, stock, state) for part in state.in_hand)
-    return state._replace(source_stock=stock, in_hand=in_hand)
+def goods_amounts(goods: Iterable[Goods]) -> list[goods_messages.GoodsAmount]:
+    return [
+        goods_messages.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
+        for part in goods
+    ]
 
 
-def with_product_here(state: MoveState, row: LocationRow | None) -> MoveState:
-    """Add the queried stock of a product at the current location."""
-    return state._replace(source_stock=(*state.source_stock, *(parse_stock_lines(row) if row else ())))
+def name_goods(goods: Iterable[Goods]) -> Msg:
+    amounts = goods_messages.merge_goods(goods_amounts(goods))
+    if len(amounts) > 1:
+        return goods_messages.list_goods(amounts)
+    return msg("goods.one", quantity=goods_messages.goods_quantity(amounts[0]), label=amounts[0].label)
 
 
-def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
-    """Return the product in question with no stock, if it has none here any more. Without it the answer would take
-    nothing. If the location has unread stock, the line stays as it was."""
-    product = state.pending_scan.key if is_goods_question_open(state) and state.pending_scan else ""
-    if any(each.product == product for each in stock):
-        return ()
-    lines = tuple(each for each in state.source_stock if each.product == product)
-    return lines if state.has_unread_stock else tuple(each._replace(free=ZERO, pools=(), held=()) for each in lines)
-
-
-def _with_current_stock(goods: Goods, stock: tuple[StockLine, ...], state: MoveState) -> Goods:
-    if goods.location.casefold() != state.location.casefold():
-        return goods
-    line = next((each for each in stock if each.product == goods.product), None)
-    if line is None and state.has_unread_stock:
-        return goods
-    if goods.order:
-        held = [hold for hold in (line.held if line else ()) if (hold.order, hold.line) == (goods.order, goods.line)]
-        return goods._replace(available=held[0].quantity if held else ZERO)
-    if line is None:
-        return goods._replace(available=ZERO, pools=())
-    fresh = free_goods(line, goods.location, goods.pool)
-    return goods._replace(available=fresh.available, pools=fresh.pools)
+def sources_text(parts: Iterable[Goods]) -> Msg:
+    """Return the sources of these goods: locations, or orders that had them in hand."""
+    return goods_messages.list_locations(part.location or part.order for part in parts)

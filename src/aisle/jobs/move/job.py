@@ -24,7 +24,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
+from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, movement_write, source, stock_here, undo, view
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
 from aisle.jobs.pools import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.quantities import to_decimal
@@ -90,7 +90,7 @@ def refresh(state: MoveState) -> Turn[MoveState]:
     refusals = {"operation": "create-movement", "since": state.opened_at}
     effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
     if state.location and not state.task:
-        effects.append(goods_in_hand.query_location_again(state))
+        effects.append(stock_here.query_location_again(state))
     elif state.source_stock and not state.pending_scan:
         state = state._replace(source_stock=())
     return Turn(state, tuple(effects))
@@ -105,7 +105,7 @@ def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], con
     bodies = [row["body"] for row in new_rows]
     history = state.history
     for index, step in enumerate(state.history):
-        items = goods_in_hand.movement_write(step.items, context.store, context.user).body
+        items = movement_write.movement_write(step.items, context.store, context.user).body
         if any(body and all(item in items for item in body) for body in bodies):
             history = state.history[index + 1 :]
     reported = refused_operations.with_reported(state.reported_refusals, new_rows)
@@ -256,10 +256,10 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             return source.open_location(state, row)
         case "here":
             return source.handle_product_here(state, row)
-        case goods_in_hand.QUERY_ALL:
-            return source.take_everything(goods_in_hand.refresh_stock(state, row)._replace(has_unread_stock=False))
+        case stock_here.QUERY_ALL:
+            return source.take_everything(stock_here.refresh_stock(state, row)._replace(has_unread_stock=False))
         case "again":
-            return Turn(goods_in_hand.refresh_stock(state, row) if row else state)
+            return Turn(stock_here.refresh_stock(state, row) if row else state)
         case "goods":
             return source.handle_product(state, row)
         case "source":
@@ -269,9 +269,9 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
         case "target":
             return destination.give_to_order(state, row, context)
         case "undo_order":
-            return destination.undo_if_unchanged(state, row, context)
-        case _ if id_.startswith(destination.UNDO_PREFIX):
-            return destination.undo_if_unchanged(state, row, context, id_.removeprefix(destination.UNDO_PREFIX))
+            return undo.undo_if_unchanged(state, row, context)
+        case _ if id_.startswith(undo.UNDO_PREFIX):
+            return undo.undo_if_unchanged(state, row, context, id_.removeprefix(undo.UNDO_PREFIX))
         case "refused_operations":
             return report_refused(state, rows, context)
         case "records_by_number":
@@ -300,7 +300,7 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         return reply(state, WRONG, "move.answer_first", what=name_of(match))
     if match.kind != LOCATION and source.is_place_asked(state):
         return source.more_from(state, match)
-    if match.kind != LOCATION and destination.is_asked_after_undo(state):
+    if match.kind != LOCATION and undo.is_asked_after_undo(state):
         return reply(state, WRONG, "move.answer_first", what=name_of(match))
     is_pending = state.pending_scan is not None and not state.is_started
     portion = state.portion if state.phase in ("put", "where") else ZERO
@@ -313,7 +313,7 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
     if match.kind == LOCATION:
         state = state._replace(uses_locations=True)
         if state.is_undone and state.phase == "take" and state.in_hand:
-            return destination.ask_after_undo(state, match.key)
+            return undo.ask_after_undo(state, match.key)
         if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.in_hand):
             return destination.put_at_location(state, match.key, context)
         return source.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
@@ -363,7 +363,7 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
     asked, state = state, state._replace(choices=(), pending_scan=None, is_undoing=False)
     if state.phase != "put":
         turn = source.set_quantity(state, goods, value, is_confirmed=is_confirmed)
-        return destination.keep_question_after_undo(asked, turn)
+        return undo.keep_question_after_undo(asked, turn)
     if value > goods.quantity:
         return reply(state, WRONG, "move.not_so_many", label=goods.label, quantity=value, there=goods.quantity)
     portion = value if value < goods.quantity else ZERO
@@ -401,7 +401,7 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
             state_asked = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
             return reply(state_asked, ASK, "move.which_from_pool")
         case "u" if state.phase in ("from", "take", "load", "put"):
-            return destination.undo_step(state, context)
+            return undo.undo_step(state, context)
     return Turn(state)
 
 
@@ -474,7 +474,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "fit_order":
             return destination.limit_to_order(state, choice, context)
         case "undo_rest":
-            return destination.undo_rest(state, choice, context)
+            return undo.undo_rest(state, choice, context)
         case "forget":
             return source.drop_current_goods(state)
         case "drop":

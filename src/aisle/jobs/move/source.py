@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities
 from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
-from aisle.jobs.move import goods_in_hand
+from aisle.jobs.move import goods_in_hand, stock_here
 from aisle.jobs.move.move_state import (
     UNKNOWN_QUANTITY,
     ZERO,
@@ -44,7 +44,7 @@ MAX_LOCATION_CHOICES = 7
 def take_from_location(state: MoveState, location: str) -> Result:
     """Take goods from this location from now on."""
     state = at_source(state, location)._replace(phase=_taking_phase(state), current_index=-1)
-    return Turn(state, (goods_in_hand.query_location("location", location), Refresh("location", location)))
+    return Turn(state, (stock_here.query_location("location", location), Refresh("location", location)))
 
 
 def _taking_phase(state: MoveState) -> str:
@@ -59,7 +59,7 @@ def take_unlocated(state: MoveState) -> Result:
 
 def open_location(state: MoveState, row: LocationRow | None) -> Result:
     """Open a location with its stock; a product that was scanned first is taken now."""
-    match, state = state.pending_scan, goods_in_hand.refresh_stock(state._replace(pending_scan=None), row)
+    match, state = state.pending_scan, stock_here.refresh_stock(state._replace(pending_scan=None), row)
     if match is not None:
         return scan_product(state, match)
     if state.are_locations_unknown and not state.product_count:
@@ -72,7 +72,7 @@ def handle_product_here(state: MoveState, row: LocationRow | None) -> Result:
     match = state.pending_scan
     if match is None:
         return Turn(state)
-    state = goods_in_hand.with_product_here(state, row)
+    state = stock_here.with_product_here(state, row)
     if not any(each.product == match.key for each in state.source_stock):
         return Turn(state, (_query_product(match),))
     return scan_product(state._replace(pending_scan=None), match)
@@ -121,7 +121,7 @@ def scan_product(state: MoveState, match: Match) -> Result:
     if state.is_started and stock_line is not None:
         return _take_product(state, stock_line, match)
     is_unread = state.is_started and state.has_unread_stock and state.location
-    query = goods_in_hand.query_product_here(state, match.key) if is_unread else _query_product(match)
+    query = stock_here.query_product_here(state, match.key) if is_unread else _query_product(match)
     return Turn(state._replace(pending_scan=match), (query,))
 
 
@@ -522,7 +522,7 @@ def take_all_of_product(state: MoveState) -> Result:
 def take_everything(state: MoveState) -> Result:
     """Take all stock here, or all goods of the order; held goods stay held for their orders."""
     if state.has_unread_stock and not state.order:
-        return Turn(state, (goods_in_hand.query_all_here(state),))
+        return Turn(state, (stock_here.query_all_here(state),))
     parts = [*_goods_of_order(state)] if state.order else [*_goods_at_location(state)]
     untaken = tuple(part for part in parts if part.quantity > 0)
     if not untaken:

@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantity_or_record, refused_operations
-from aisle.jobs.count import finish_count
+from aisle.jobs.count import undo_sent_count
+from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
 from aisle.jobs.pick import (
-    goods_in_hand,
+    expected_stock,
     location_questions,
     operations,
     pick_state,
@@ -29,7 +30,6 @@ from aisle.jobs.pick.pick_state import (
 )
 from aisle.jobs.pick.rejected_scans import reject_input
 from aisle.jobs.pick.stops import PickLine, move_line
-from aisle.jobs.stored_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 
@@ -135,7 +135,7 @@ def report_picked(
     verdict = Verdict(
         GOOD,
         _picked_message(state, after, changes, stop_lines, is_total),
-        detail=goods_in_hand.exceeding_message(state, changes),
+        detail=expected_stock.exceeding_message(state, changes),
     )
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
@@ -409,7 +409,7 @@ def undo_step(state: PickState, context: Context) -> Result:
             )
         state = state._replace(history=state.history[:-1])
         if last.sent_count:
-            return Turn(state, (), finish_count.no_undo_verdict(last.sent_count))
+            return Turn(state, (), undo_sent_count.no_undo_verdict(last.sent_count))
         if last.returned:
             return put_down.undo_return(state, last, context)
         if last.sources_before:
@@ -426,7 +426,7 @@ def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context
     sent = state.history[-1].sent_count if state.history else None
     if sent is None:
         return Turn(state)
-    writes, verdict = finish_count.undo_count(sent, rows, context)
+    writes, verdict = undo_sent_count.undo_count(sent, rows, context)
     state = state._replace(history=state.history[:-1], choices=() if writes else state.choices)
     return Turn(state, writes, verdict)
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.job import Event, Query, Turn, reply
-from aisle.jobs.pick.goods_in_hand import has_goods_to_put_down, pieces_in_hand
+from aisle.jobs.pick.goods_to_put_down import has_goods_to_put_down, pieces_in_hand
 from aisle.jobs.pick.location_questions import (
     CHANGE_LOCATION,
     PICKED_FROM,

@@ -14,7 +14,7 @@ from aisle import json_codec
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
-from aisle.jobs.pick import goods_in_hand, pick_state, take_over
+from aisle.jobs.pick import expected_stock, goods_to_put_down, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.stored_messages import read_message
@@ -293,7 +293,9 @@ def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) 
 def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
     if row.get("is_rejected") or row.get("is_active", True) or not tote.has_lines:
         return False
-    return pick_state.is_order_picked(state, tote.order) and not goods_in_hand.has_goods_to_put_down(state, tote.order)
+    return pick_state.is_order_picked(state, tote.order) and not goods_to_put_down.has_goods_to_put_down(
+        state, tote.order
+    )
 
 
 def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
@@ -341,7 +343,7 @@ def _merge_lines(
     an own movement (`is_own`), which the overlay shows before it is sent."""
     mine = {take.line: take for take in state.lines if take.order == tote.order}
     merged = {
-        take.line: goods_in_hand.keep_read_stock(state, _keep_location(take, mine.get(take.line)), mine.get(take.line))
+        take.line: expected_stock.keep_read_stock(state, _keep_location(take, mine.get(take.line)), mine.get(take.line))
         for take in fresh
     }
     if merged == mine:

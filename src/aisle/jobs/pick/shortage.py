@@ -23,7 +23,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.list_navigation import turn_page
+from aisle.jobs.list_window import turn_page
 from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
 from aisle.jobs.pick.shortage_choices import (
     OtherLocation,

@@ -11,7 +11,7 @@ from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders_and_deliveries import OrderLineRow
-    from aisle.jobs.row_types.service import Number
+    from aisle.jobs.row_types.service_resources import Number
 
 
 def same_location(one: str, other: str) -> bool:

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import stored_messages
+from aisle.jobs import goods_messages
 from aisle.jobs.claims import Claim, is_later, parse_claim
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write, reply
-from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state
+from aisle.jobs.pick import goods_to_put_down, offered_choices, operations, pick_state
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
@@ -46,7 +46,7 @@ def goods_for_others(state: PickState) -> tuple[GoodsToReturn, ...]:
 def is_location_for_others(state: PickState) -> bool:
     """Return True if a scanned location is for goods of other pickers' orders; goods of this pick come first."""
     return bool(goods_for_others(state)) and not (
-        state.phase == "done" and goods_in_hand.pieces_in_hand(state, state.only_order)
+        state.phase == "done" and goods_to_put_down.pieces_in_hand(state, state.only_order)
     )
 
 
@@ -72,8 +72,8 @@ def returned_message(state: PickState) -> Msg:
 def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> GoodsTurn:
     """Take back into hand what was put down for another picker."""
     writes = operations.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
-    amounts = [stored_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
-    text = stored_messages.goods_message(
+    amounts = [goods_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
+    text = goods_messages.goods_message(
         "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location
     )
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
@@ -104,7 +104,7 @@ def hand_over_to_others(state: PickState) -> GoodsTurn:
     """Record that the goods were handed over to the pickers who have their orders; other goods are still to be put
     back."""
     goods = tuple(each for each in state.to_return if not each.is_for_other_picker)
-    count = goods_in_hand.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
+    count = goods_to_put_down.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
     verdict = Verdict(GOOD, msg("pick.handed_over", count=count))
     if not goods and not state.totes:
         return Turn(state, (Close(verdict),))
@@ -261,14 +261,14 @@ def track_others(before: PickState, turn: Result, order: str, row: OrderRow, con
     state = pick_state.with_tote(turn.state, tote._replace(other_pickers=names))
     if was is None or not was.has_lines:
         is_shared = names or (found and not found.is_own and row.get("is_claim_active") is not False)
-        state = state if is_shared else goods_in_hand.take_as_own(state, order)
+        state = state if is_shared else goods_to_put_down.take_as_own(state, order)
         return _with_others_message(turn._replace(state=state), _others_message(state, order, found, row))
     joined = [name for name in names if name not in was.other_pickers]
     left = [name for name in was.other_pickers if name not in names]
     theirs = Decimal(0)
     if left and not names:
-        theirs = goods_in_hand.pieces_of_others(state, order)
-        state = goods_in_hand.take_as_own(state, order)  # who left it has handed over what is still in hand
+        theirs = goods_to_put_down.pieces_of_others(state, order)
+        state = goods_to_put_down.take_as_own(state, order)  # who left it has handed over what is still in hand
     answered = (
         ()
         if found
@@ -321,7 +321,7 @@ def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> R
     if tote is None or not tote.has_lines:
         return turn
     if pick_state.is_order_picked(turn.state, order) and not (
-        tote.is_confirmed and goods_in_hand.pieces_in_hand(turn.state, order)
+        tote.is_confirmed and goods_to_put_down.pieces_in_hand(turn.state, order)
     ):
         return turn
     ours = row.get("is_claimed") and row.get("claimed_by") == context.user

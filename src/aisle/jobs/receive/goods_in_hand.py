@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, stored_messages
+from aisle.jobs import goods_messages, quantities
 from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn, reply
 from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state import (
@@ -416,7 +416,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         taken = UndoStep(step.label, step.before._replace(quantity=ZERO))
         state = add_undo_step(state._replace(in_hand=step.before), taken)
     write = receipt_write(state, step.entries, context, sign=-1)
-    where = stored_messages.at_location(step.entries[0].location)
+    where = goods_messages.at_location(step.entries[0].location)
     return Turn(state, (write,), undo_verdict(msg("receive.undone", label=step.label, quantity=quantity, where=where)))
 
 

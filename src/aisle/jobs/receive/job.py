@@ -7,7 +7,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import list_navigation, quantities, quantity_or_record, refused_operations
+from aisle.jobs import list_window, quantities, quantity_or_record, refused_operations
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -172,17 +172,17 @@ def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Re
     """Handle an input on the list: text filters, the cursor marks, letters turn pages."""
     match event:
         case TypedText(text):
-            typed = list_navigation.with_typed_search(state, text)
+            typed = list_window.with_typed_search(state, text)
             if typed is None:
                 return Turn(state)
             state = typed
         case Command("a"):
             return Turn(state, (Start("deliveries", {}),))
         case CursorKey("enter"):
-            row = list_navigation.row_at_cursor(state)
+            row = list_window.row_at_cursor(state)
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case Command("n" | "p" as key) | CursorKey(key):
-            state = list_navigation.move_or_turn(state, key, min(view.list_page_size(state), context.visible_rows))
+            state = list_window.move_or_turn(state, key, min(view.list_page_size(state), context.visible_rows))
         case _:
             return Turn(state)
     return Turn(state, (query_deliveries(state),))
@@ -381,10 +381,8 @@ def _handle_opened(args: Args, context: Context) -> Result:
 def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     match id_:
         case "deliveries":
-            fresh = list_navigation.with_rows(
-                state, tuple(parse_delivery_row(row, context) for row in rows), answer.total
-            )
-            return Turn(fresh, (query_deliveries(fresh),) if list_navigation.is_past_end(state, answer) else ())
+            fresh = list_window.with_rows(state, tuple(parse_delivery_row(row, context) for row in rows), answer.total)
+            return Turn(fresh, (query_deliveries(fresh),) if list_window.is_past_end(state, answer) else ())
         case "found":
             return handle_found(state, rows, answer.total, context)
         case "open":
@@ -544,7 +542,7 @@ def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result
         )
     match state.phase:
         case "delivery":
-            row = list_navigation.numbered_row(state, choice)
+            row = list_window.numbered_row(state, choice)
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case "lines":
             lines = view.visible_lines(state)

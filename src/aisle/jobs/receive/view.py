@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import list_navigation, quantities, quantity_or_record
+from aisle.jobs import list_window, quantities, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters
+from aisle.jobs.list_page import Column
 from aisle.jobs.receive import goods_in_hand
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,
@@ -70,7 +71,6 @@ LEAVE_ANSWERS = ("book", "forget", "back")
 
 COMMAND_LETTERS = "dlu"
 
-DELIVERY_HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.received"), msg("head.expected_on"))
 LINE_HEADS = (msg("head.product"), msg("head.received"), msg("head.container"))
 CHECK_HEADS = (msg("head.product"), msg("head.received"), msg("head.difference"))
 
@@ -86,7 +86,7 @@ def choice_count(state: ReceiveState) -> int:
         return len(_open_choices(state))
     if state.phase == "lines":
         return len(visible_lines(state))
-    return list_navigation.numbered_rows(state) if state.phase == "delivery" else 0
+    return list_window.numbered_rows(state) if state.phase == "delivery" else 0
 
 
 def choice_letters(state: ReceiveState) -> str:
@@ -102,11 +102,11 @@ def command_letters(state: ReceiveState) -> str:
     """Return the command letters of the current page."""
     match state.phase:
         case "delivery":
-            return "a" + list_navigation.page_letters(state, has_two_line_rows=True)
+            return "a" + list_window.page_letters(state, has_two_line_rows=True)
         case "goods":
             return "dlu"
         case "lines" | "check":
-            return list_navigation.PAGE_LETTERS
+            return list_window.PAGE_LETTERS
     return ""
 
 
@@ -158,17 +158,17 @@ def _list_view(state: ReceiveState) -> ListView:
         name="receive.delivery",
         title=msg("receive.title"),
         prompt=msg("receive.prompt_delivery"),
-        column_heads=DELIVERY_HEADS,
+        column_heads=tuple(column.title for column in DELIVERY_COLUMNS),
         rows=tuple(delivery_row(each) for each in state.rows),
         first=state.first,
         total=state.total,
         cursor=state.cursor,
-        numbered_rows=list_navigation.numbered_rows(state),
+        numbered_rows=list_window.numbered_rows(state),
         empty=msg("receive.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
         key_hints=(
-            *list_navigation.page_hints(state, has_two_line_rows=True),
+            *list_window.page_hints(state, has_two_line_rows=True),
             KeyHint("a", msg("hint.all_deliveries")),
             BACK,
         ),
@@ -178,13 +178,9 @@ def _list_view(state: ReceiveState) -> ListView:
 
 def delivery_row(delivery: ListedDelivery) -> Row:
     """Return the list row of a delivery."""
-    cells = (
-        raw(delivery.supplier or delivery.number),
-        code_text(delivery.number),
-        _progress_text(delivery),
-        delivery.expected,
+    return Row(
+        delivery.number, tuple(column.value(delivery) for column in DELIVERY_COLUMNS), delivery_progress(delivery)
     )
-    return Row(delivery.number, cells, _progress_share(delivery))
 
 
 def _progress_text(delivery: ListedDelivery) -> Msg:
@@ -195,7 +191,8 @@ def _progress_text(delivery: ListedDelivery) -> Msg:
     return msg("receive.received_of", done=known_number(delivery.received), total=delivery.announced)
 
 
-def _progress_share(delivery: ListedDelivery) -> Decimal:
+def delivery_progress(delivery: ListedDelivery) -> Decimal:
+    """Return the received share of a delivery; below 0 if it is unknown."""
     if delivery.received is None or delivery.announced is None:
         return Decimal(-1)
     if delivery.is_mixed and delivery.line_count:
@@ -210,6 +207,15 @@ def _progress_share(delivery: ListedDelivery) -> Decimal:
 def code_text(code: str) -> Msg:
     """Return the text for the number of a delivery or the code of a container; narrow screens show only its end."""
     return msg("receive.code", code=code, end=_code_end(code))
+
+
+DELIVERY_COLUMNS = (
+    Column[ListedDelivery](msg("head.supplier"), lambda delivery: raw(delivery.supplier or delivery.number)),
+    Column[ListedDelivery](msg("head.delivery"), lambda delivery: code_text(delivery.number)),
+    Column(msg("head.received"), _progress_text),
+    Column[ListedDelivery](msg("head.expected_on"), lambda delivery: delivery.expected),
+)
+"""Columns of a list of deliveries."""
 
 
 def progress_text(done: Decimal | None, total: Decimal) -> Msg:
@@ -233,7 +239,7 @@ def lines_progress(done: int | None, total: int) -> Msg:
 
 def visible_lines(state: ReceiveState) -> tuple[DeliveryLine, ...]:
     """Return the lines on the current page, with the goods in hand."""
-    return lines_with_hand(state)[state.first : state.first + min(list_navigation.MAX_NUMBERED, list_page_size(state))]
+    return lines_with_hand(state)[state.first : state.first + min(list_window.MAX_NUMBERED, list_page_size(state))]
 
 
 def turn_page(state: ReceiveState, direction: int) -> ReceiveState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TypedDict
 
-from aisle.jobs.row_types.service import Number
+from aisle.jobs.row_types.service_resources import Number
 
 
 class LocationHeader(TypedDict):

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TypedDict
 
 from aisle.jobs.job import Json
-from aisle.jobs.row_types.service import Number
+from aisle.jobs.row_types.service_resources import Number
 from aisle.operation_bodies import LineExcess, RequestAnswer
 
 

@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
 from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
-from aisle.jobs.row_types.service import Number, Pools, ServiceProduct
+from aisle.jobs.row_types.service_resources import Number, Pools, ServiceProduct
 
 
 class SearchRow(TypedDict):

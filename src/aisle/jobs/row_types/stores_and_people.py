@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
-from aisle.jobs.row_types.service import ServiceStore
+from aisle.jobs.row_types.service_resources import ServiceStore
 
 
 class StoresRow(TypedDict):
@@ -77,11 +77,15 @@ class PersonRow(TypedDict):
 
     user: str
     name: str
+    role: str
+    """Role at the service; empty if unknown."""
 
 
-class PeopleRow(PersonRow):
+class PeopleRow(TypedDict):
     """Person in a list."""
 
+    user: str
+    name: str
     is_badge: bool
     """True if the search is their badge."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from aisle.jobs import list_navigation
+from aisle.jobs import list_window
 from aisle.jobs.job import (
     Args,
     Close,
@@ -115,7 +115,7 @@ class PaletteJob(Job[PaletteState]):
     journalled = False
 
     def accepts(self, state: PaletteState) -> Accepts:
-        return Accepts(choices=list_navigation.numbered_rows(state), command_letters=list_navigation.PAGE_LETTERS)
+        return Accepts(choices=list_window.numbered_rows(state), command_letters=list_window.PAGE_LETTERS)
 
     def passes_to_below(self, state: PaletteState, meaning: Meaning) -> bool:
         """Return True for codes, known or not. A number or letter that is not in the list is not passed, because the
@@ -126,7 +126,7 @@ class PaletteJob(Job[PaletteState]):
         return not isinstance(meaning, Text | Choice | Command | Back | CursorKey | TypedText | RefusedInput)
 
     def handle(self, state: PaletteState, event: Event, context: Context) -> Result:
-        size = list_navigation.page_size(context)
+        size = list_window.page_size(context)
         match event:
             case Opened(args):
                 entries = collect_entries(args)
@@ -145,7 +145,7 @@ class PaletteJob(Job[PaletteState]):
                     else Turn(state, (Close(), SignOut()))
                 )
             case TypedText(text):
-                listed = list_navigation.with_typed_search(state, text, ".")
+                listed = list_window.with_typed_search(state, text, ".")
                 return Turn(state) if listed is None else _search_records(_with_window(listed, size), context)
             case Rows("records", rows):
                 return Turn(_with_window(state._replace(records=tuple(map(_record_entry, rows))), size))
@@ -155,10 +155,10 @@ class PaletteJob(Job[PaletteState]):
             case Text(text) | UnknownCode(text):
                 return _handle_text(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
             case Choice() | CursorKey("enter"):
-                entry = list_navigation.chosen_row(state, event)
+                entry = list_window.chosen_row(state, event)
                 return _run_entry(state, entry, context) if entry else Turn(state)
             case Command("n" | "p" as key) | CursorKey(key):
-                return Turn(_with_window(list_navigation.move_or_turn(state, key, size), size))
+                return Turn(_with_window(list_window.move_or_turn(state, key, size), size))
             case Resumed():
                 return Turn(_with_window(state, size))
             case Back():
@@ -166,7 +166,7 @@ class PaletteJob(Job[PaletteState]):
         return Turn(state)
 
     def view(self, state: PaletteState) -> ListView:
-        return list_navigation.list_view(
+        return list_window.list_view(
             state,
             self.name,
             msg("palette.title"),
@@ -262,7 +262,7 @@ def _record_effect(entry: PaletteEntry) -> Start:
     kind, _, key = entry.key.partition("/")
     if kind == DELIVERY:
         return Start("deliveries", {"order_number": key})
-    return list_navigation.open_record(kind, key, "") or Start("order", {"order_number": key})
+    return list_window.open_record(kind, key, "") or Start("order", {"order_number": key})
 
 
 def _run_only_match(after: PaletteState, size: int, context: Context) -> Result:

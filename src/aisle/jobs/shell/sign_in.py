@@ -11,8 +11,8 @@ from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Qu
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
+from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
-from aisle.scan.qr_payloads import is_qr_payload
 
 
 def query_open_work(context: Context) -> Query:
@@ -193,7 +193,7 @@ def _is_no_name(text: str) -> bool:
     """Return True for a valid GTIN, the content of a QR code, and a text that is too long or has control characters."""
     has_control = any(category(char) == "Cc" for char in text)
     is_too_long = len(text.strip()) > MAX_NAME_LENGTH
-    return has_control or is_too_long or is_qr_payload(text) or has_valid_check_digit(normalise_code(text))
+    return has_control or is_too_long or is_foreign_qr_code(text) or has_valid_check_digit(normalise_code(text))
 
 
 def _with_name(state: SignInState, text: str) -> SignInState:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.barcode_keys import has_valid_check_digit
-from aisle.jobs import list_navigation
+from aisle.jobs import list_marks, list_window
 from aisle.jobs.job import (
     Args,
     Close,
@@ -29,6 +29,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_with_unit
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import to_decimal
@@ -75,6 +76,7 @@ class ClearanceState(NamedTuple):
     """Chosen categories; none means all."""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     search: str = ""
     typed: str = ""
     size: int = 12
@@ -128,14 +130,14 @@ class ClearanceList(ListPage[ClearanceState, R]):
     def handle_other_input(self, state: ClearanceState, event: Event, context: Context) -> Result:
         match event:
             case Command("n" | "p" as key) | CursorKey(key) if key != "enter":
-                return Turn(_with_window(list_navigation.move_or_turn(state, key, state.size)))
+                return Turn(_with_window(list_window.move_or_turn(state, key, state.size)))
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: ClearanceState, text: str, context: Context) -> Result:
         """Handle a typed tag or category. Product codes and unknown row numbers are rejected."""
         text = text.strip()
         if all(row.key != text for row in state.all_rows):
-            if list_navigation.is_row_number(text):
+            if list_window.is_row_number(text):
                 return refuse(state, msg("input.no_choice", text=text))
             if has_valid_check_digit(text):
                 return refuse(state, msg("clearance.not_this", what=text))
@@ -220,7 +222,7 @@ class CategoryList(ClearanceList[Category]):
 
 
 def _toggle_category(state: ClearanceState, key: str) -> Result:
-    state = state._replace(chosen=list_navigation.toggle_mark(state.chosen, key))
+    state = state._replace(chosen=list_marks.toggle_mark(state.chosen, key))
     return Turn(state, (), Verdict(INFO, _scope_message(state)))
 
 
@@ -260,7 +262,7 @@ class ClearanceJob(PageJob[ClearanceState]):
 
     def handle(self, state: ClearanceState, event: Event, context: Context) -> Result:
         """Return the next state. The rows of a window depend on the size of the screen."""
-        return super().handle(state._replace(size=list_navigation.page_size(context)), event, context)
+        return super().handle(state._replace(size=list_window.page_size(context)), event, context)
 
     def query_again(self, state: ClearanceState, context: Context) -> Result:
         return super().query_again(_with_window(state), context)

@@ -5,28 +5,30 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
-from aisle.jobs.list_page import ListPage, next_of
+from aisle.jobs.list_page import Column, ListFilter, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state import DeliveryLine, ListedDelivery, parse_delivery_line, parse_delivery_row
 from aisle.jobs.receive.view import (
-    DELIVERY_HEADS,
+    DELIVERY_COLUMNS,
     code_text,
-    delivery_row,
+    delivery_progress,
     line_progress,
     lines_progress,
     progress_text,
 )
 from aisle.jobs.row_types.orders_and_deliveries import DeliveryRow, ReceiptsRow
 from aisle.jobs.store_time import to_local_text
-from aisle.jobs.view import Block, Line, ListView, Msg, msg, raw
+from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
 
-TO_RECEIVE, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
+TO_RECEIVE, LATE, RECEIVED, ALL, RECEIPTS = "open", "late", "received", "all", "receipts"
 """Subsets of the list. Receipts are also listed by type if there are several types."""
 
 TITLES = {
     TO_RECEIVE: msg("deliveries.title_open"),
+    LATE: msg("deliveries.title_late"),
     RECEIVED: msg("deliveries.title_received"),
     ALL: msg("deliveries.title_all"),
     RECEIPTS: msg("deliveries.title_receipts"),
@@ -51,6 +53,7 @@ class DeliveriesState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[ListedDelivery, ...] = ()
     total: int = 0
     delivery_number: str = ""
@@ -64,9 +67,11 @@ Result = Turn[DeliveriesState]
 
 def list_title(state: DeliveriesState) -> Msg:
     """Return the title of the list."""
-    if state.receipt_kind:
-        return msg("deliveries.title_kind", kind=kind_name(state.receipt_kind))
-    return TITLES[state.subset]
+    return _title(state.subset, state.receipt_kind)
+
+
+def _title(subset: str, receipt_kind: str) -> Msg:
+    return msg("deliveries.title_kind", kind=kind_name(receipt_kind)) if receipt_kind else TITLES[subset]
 
 
 def kind_name(kind: str) -> Msg:
@@ -89,11 +94,20 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
         text = state.typed or state.search
         return msg("deliveries.no_match", text=text) if text else msg("deliveries.empty")
 
-    def view(self, state: DeliveriesState) -> ListView:
-        *heads, when = DELIVERY_HEADS
-        when = msg("head.received_on") if state.subset == RECEIPTS else when
-        rows = tuple(delivery_row(row) for row in state.rows)
-        return super().view(state)._replace(column_heads=(*heads, when), rows=rows)
+    def visible_columns(self, state: DeliveriesState) -> tuple[Column[ListedDelivery], ...]:
+        *columns, when = DELIVERY_COLUMNS
+        return (*columns, when._replace(title=msg("head.received_on")) if state.subset == RECEIPTS else when)
+
+    def row(self, state: DeliveriesState, row: ListedDelivery, cells: tuple[Msg, ...]) -> Row:
+        return Row(row.number, cells, delivery_progress(row))
+
+    def filters(self, state: DeliveriesState) -> tuple[ListFilter, ...]:
+        """Return the subsets: to receive, late, received, all, receipts, and receipts by type if there are several."""
+        kinds = state.receipt_kinds if len(state.receipt_kinds) > 1 else ()
+        subsets = [*((subset, "") for subset in TITLES), *((RECEIPTS, kind) for kind in kinds)]
+        return tuple(
+            ListFilter(_title(subset, kind), {"subset": subset, "receipt_kind": kind}) for subset, kind in subsets
+        )
 
     def key(self, row: ListedDelivery) -> str:
         return row.number
@@ -103,7 +117,7 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
         if state.subset == RECEIPTS:
             return Query("receipts", "receipts", {**args, "kind": state.receipt_kind}, is_live=True)
         shown = "" if state.subset == ALL else state.subset
-        return Query("deliveries", "deliveries", {**args, "state": shown}, is_live=True)
+        return Query("deliveries", "deliveries", {**args, "state": shown, "now": context.now}, is_live=True)
 
     def parse_rows(self, answer: Rows, context: Context) -> tuple[ListedDelivery, ...]:
         if answer.id == "receipts":
@@ -111,15 +125,7 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
         return tuple(parse_delivery_row(row, context) for row in answer.rows)
 
     def actions(self, state: DeliveriesState) -> tuple[Action[DeliveriesState], ...]:
-        return (Action(msg("deliveries.next_subset"), self._show_next_subset, "v"),)
-
-    def _show_next_subset(self, state: DeliveriesState, context: Context) -> Result:
-        """Show the next subset: to receive, received, all, receipts, then receipts by type if there are several."""
-        kinds = state.receipt_kinds if len(state.receipt_kinds) > 1 else ()
-        subsets = [*((subset, "") for subset in TITLES), *((RECEIPTS, kind) for kind in kinds)]
-        subset, kind = next_of(subsets, (state.subset, state.receipt_kind))
-        state = state._replace(subset=subset, receipt_kind=kind)
-        return self.restart(state, context, list_title(state))
+        return (Action(msg("deliveries.next_subset"), self.choose_next_filter, "v"),)
 
     def handle_other_input(self, state: DeliveriesState, event: Event, context: Context) -> Result:
         match event:
@@ -242,6 +248,7 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     def handle_opened(self, state: DeliveriesState, args: Args, context: Context) -> Result:
         if args.get("order_number"):
             return _open_delivery(state, str(args["order_number"]))
+        state = state._replace(subset=str(args.get("subset") or TO_RECEIVE))
         return Turn(state, (*self.queries(state, context), Refresh("deliveries")))
 
     def queries(self, state: DeliveriesState, context: Context) -> tuple[Effect, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs import list_navigation
+from aisle.jobs import list_marks, list_window
 from aisle.jobs.job import (
     Args,
     Close,
@@ -26,6 +26,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, NegativeStockRow, RecountsRow
@@ -63,6 +64,7 @@ class ExceptionsState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[Any, ...] = ()
     """Rows of the kind that is listed."""
     total: int = 0
@@ -302,7 +304,7 @@ class Summary(Page[ExceptionsState]):
             case CursorKey("enter") if 0 <= state.cursor < len(EXCEPTION_KINDS):
                 return _open_kind(state, EXCEPTION_KINDS[state.cursor], context)
             case CursorKey(key):
-                cursor, first = list_navigation.scroll_window(
+                cursor, first = list_window.scroll_window(
                     state.cursor, state.first, len(EXCEPTION_KINDS), state.size, key
                 )
                 return Turn(state._replace(cursor=cursor, first=first))
@@ -339,7 +341,7 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
         if state.opened_directly:
             return Turn(state, (Close(),))
-        at, size = EXCEPTION_KINDS.index(state.kind), list_navigation.page_size(context)
+        at, size = EXCEPTION_KINDS.index(state.kind), list_window.page_size(context)
         state = state._replace(kind="", rows=(), total=0, first=at // size * size, size=size, cursor=at)
         return Turn(state, _summary_queries(context))
 
@@ -458,15 +460,15 @@ class DifferenceList(ExceptionList):
         return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
     def handle_other_input(self, state: ExceptionsState, event: Event, context: Context) -> Result:
-        if isinstance(event, CursorKey) and event.key in list_navigation.MARK_KEYS:
-            marked = list_navigation.mark_with_key(state, event.key, self.page_size(context), self.key, MAX_APPROVALS)
+        if isinstance(event, CursorKey) and event.key in list_marks.MARK_KEYS:
+            marked = list_marks.mark_with_key(state, event.key, self.page_size(context), self.key, MAX_APPROVALS)
             return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
         return super().handle_other_input(state, event, context)
 
     def actions(self, state: ExceptionsState) -> Actions:
         mark, has_rows = msg("orders.mark_end" if state.is_marking else "orders.mark"), bool(state.rows)
         return (
-            Action(mark, lambda state, _: list_navigation.toggle_marking(state), "m", has_rows),
+            Action(mark, lambda state, _: list_marks.toggle_marking(state), "m", has_rows),
             Action(msg("orders.mark_all"), _query_all, "a", has_rows),
             Action(msg("exceptions.approve"), lambda state, _: _ask_decision(state, "approve"), "e", has_rows),
             Action(msg("exceptions.recount"), lambda state, _: _ask_decision(state, "recount"), "r", has_rows),
@@ -475,23 +477,23 @@ class DifferenceList(ExceptionList):
 
     def open_row(self, state: ExceptionsState, row: DifferencesRow, context: Context) -> Result:
         if state.is_marking:
-            return Turn(state._replace(marked=list_navigation.toggle_mark(state.marked, row["key"])))
+            return Turn(state._replace(marked=list_marks.toggle_mark(state.marked, row["key"])))
         return Turn(state._replace(question=row["key"]))
 
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
         if state.marked or state.is_marking:
-            return list_navigation.clear_marks(state)
+            return list_marks.clear_marks(state)
         return super().go_back(state, context)
 
 
 def _query_all(state: ExceptionsState, context: Context) -> Result:
-    return Turn(state, (list_navigation.query_window("all", "differences", {}, 0, MAX_APPROVALS),))
+    return Turn(state, (list_window.query_window("all", "differences", {}, 0, MAX_APPROVALS),))
 
 
 def _ask_decision(state: ExceptionsState, decision: str) -> Result:
     if state.marked:
         return Turn(state._replace(question=decision))
-    row = list_navigation.row_at_cursor(state)
+    row = list_window.row_at_cursor(state)
     if row:
         return Turn(state._replace(question=row["key"]))
     return reply(state, ASK, "exceptions.mark_first")
@@ -503,7 +505,7 @@ def _open_order(state: ExceptionsState, number: str) -> Result:
 
 def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
     """Withdraw the recount under the cursor, or the only one. While it is being sent it has no number yet."""
-    row: RecountsRow | None = list_navigation.row_at_cursor(state) or (state.rows[0] if len(state.rows) == 1 else None)
+    row: RecountsRow | None = list_window.row_at_cursor(state) or (state.rows[0] if len(state.rows) == 1 else None)
     if row is None:
         return reply(state, INFO, "exceptions.choose_row")
     if row["kind"] == "queued":
@@ -561,7 +563,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         return turn._replace(effects=(*turn.effects, Refresh("logs"), Refresh("orders")))
 
     def query_again(self, state: ExceptionsState, context: Context) -> Result:
-        return super().query_again(state._replace(size=list_navigation.page_size(context)), context)
+        return super().query_again(state._replace(size=list_window.page_size(context)), context)
 
     def queries(self, state: ExceptionsState, context: Context) -> tuple[Effect, ...]:
         listed = (LISTS[state.kind].query(state, context),) if state.kind else ()
@@ -578,7 +580,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
                 return apply_decision(state, rows, context, state.question)
             case Rows("all", rows, total):
                 keys = tuple(row["key"] for row in rows)
-                return list_navigation.mark_all(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
+                return list_marks.mark_all(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
             case Rows(id_) if id_ == state.kind:
                 turn = LISTS[state.kind].handle_rows(state, answer, context)
                 is_gone = self.page(state) is ONE and not opened_rows(turn.state)
@@ -590,7 +592,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         kind, key, label = matches[0].kind, matches[0].key, matches[0].label
         if kind in (ORDER, REFERENCE):
             return _open_order(state, key)
-        if start := list_navigation.open_record(kind, key, label):
+        if start := list_window.open_record(kind, key, label):
             return Turn(state, (start,))
         return Turn(state, (), Verdict(INFO, not_an_order(matches[0])))
 

@@ -39,8 +39,8 @@ from aisle.jobs.supervisor.log_list import (
     value_name,
 )
 from aisle.jobs.view import BACK, GOOD, INFO, PAGE_HINTS, Block, Chart, KeyHint, Line, Msg, Series, Verdict, msg, raw
+from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.meaning import LOCATION, PERSON, PRODUCT, Accepts, Match
-from aisle.scan.qr_payloads import is_qr_payload
 
 Actions = tuple[Action[LogState], ...]
 
@@ -208,7 +208,7 @@ class ExportPage(LogQuestion):
 
 
 def _is_file_name(text: str) -> bool:
-    if is_qr_payload(text):
+    if is_foreign_qr_code(text):
         return False
     return "." in text or "/" in text or sum(letter.isalpha() for letter in text) >= MIN_FILE_NAME_LETTERS
 

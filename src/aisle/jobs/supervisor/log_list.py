@@ -15,10 +15,11 @@ from typing import NamedTuple
 from aisle.jobs.adjust_state import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
+from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.row_types.log_and_supervisor import LogRow, LossesRow
-from aisle.jobs.stock_change_writes import LOG_SOURCE
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
 from aisle.undo_reference import UNDO_PREFIX
@@ -138,6 +139,7 @@ class LogState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[LogRow, ...] = ()
     total: int = 0
     is_loading_older: bool = False

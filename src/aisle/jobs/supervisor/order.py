@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import claims, stored_messages
+from aisle.jobs import claims, goods_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
-from aisle.jobs.list_navigation import open_record
+from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
-from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.order_decisions import (
+from aisle.jobs.supervisor.order_action_writes import (
     CLAIM,
     CLOSE_LINE,
     HAND_OVER,
@@ -26,6 +25,7 @@ from aisle.jobs.supervisor.order_decisions import (
     REOPEN_LINE,
     SPLIT,
 )
+from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
@@ -170,7 +170,7 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
     if order.status == "rejected" and order.rejection_reason:
         notes.append(msg("order.rejected_why", why=order.rejection_reason))
     if places := dict.fromkeys(each["location_code"] for line in state.lines for each in line["put_down"]):
-        notes.append(msg("order.waits_at_location", place=stored_messages.list_locations(places)))
+        notes.append(msg("order.waits_at_location", place=goods_messages.list_locations(places)))
     if state.state in _LAST_STATE_TEXTS:
         notes.append(msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why)))
     return (Line("product", head), Line("quantity", far), *(Line("note", note) for note in notes if note))

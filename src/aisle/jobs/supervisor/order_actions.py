@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import list_navigation
+from aisle.jobs import list_window
 from aisle.jobs.job import (
     Args,
     Close,
@@ -24,14 +24,14 @@ from aisle.jobs.job import (
     Write,
     reply,
 )
-from aisle.jobs.list_navigation import PAGE_LETTERS, page_size
+from aisle.jobs.list_window import PAGE_LETTERS, page_size
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities import order_progress
 from aisle.jobs.row_types.orders_and_deliveries import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
-from aisle.jobs.supervisor.order_decisions import (
+from aisle.jobs.supervisor.order_action_writes import (
     CLAIM,
     CONFIRMED_ACTIONS,
     LINE_ACTIONS,
@@ -431,11 +431,11 @@ class ResultsPage(Page[OrderActionState]):
             first=state.first,
             total=state.total,
             cursor=state.cursor,
-            key_hints=(*list_navigation.page_hints(state), *self.key_hints(state), BACK),
+            key_hints=(*list_window.page_hints(state), *self.key_hints(state), BACK),
         )
 
     def accepts(self, state: OrderActionState) -> Accepts:
-        return Accepts(command_letters=self.letters(state) + list_navigation.page_letters(state))
+        return Accepts(command_letters=self.letters(state) + list_window.page_letters(state))
 
     def actions(self, state: OrderActionState) -> Actions:
         return (Action(msg("hint.undo"), _undo, "u"),) if state.undo else ()
@@ -443,7 +443,7 @@ class ResultsPage(Page[OrderActionState]):
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
         match event:
             case Command("n" | "p" as key) | CursorKey(key):
-                return Turn(list_navigation.move_or_turn(state, key, state.size))
+                return Turn(list_window.move_or_turn(state, key, state.size))
             case TypedText():
                 return Turn(state)
         return refuse(state, msg("order_actions.no_input_here"))

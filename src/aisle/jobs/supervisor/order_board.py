@@ -5,12 +5,13 @@ The list is live, but rows do not jump: the order under the cursor, else the fir
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs import claims, list_navigation
+from aisle.jobs import claims, list_marks, list_window
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.list_page import Column, ListPage, next_of
+from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values, next_of
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.supervisor.order import OrderState, order_pane
@@ -26,8 +27,8 @@ from aisle.jobs.supervisor.order_filter import (
     with_sort,
 )
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
-from aisle.jobs.view import ASK, GOOD, Chip, DetailView, Msg, Row, Sorting, Verdict, msg
-from aisle.scan.inputs import CHIP_KEY, SORT_KEY
+from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
+from aisle.scan.inputs import SORT_KEY
 from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, TypedText, UnknownCode
 
 ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
@@ -51,6 +52,7 @@ class OrdersState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[BoardOrder, ...] = ()
     total: int = 0
     filter: OrderFilter = OrderFilter()
@@ -78,12 +80,15 @@ class OrdersState(NamedTuple):
     """True if the screen is that of a desk, where letters and a blank act at once."""
     pane: OrderState | None = None
     """Details of the order in focus, on a wide screen."""
-    counts: tuple[int | None, ...] = ()
-    """Number of orders of each built-in view, None where it is unknown."""
 
 
 Result = Turn[OrdersState]
 Actions = tuple[Action[OrdersState], ...]
+
+
+_kept_columns = lru_cache(maxsize=2)(columns_with_values)
+_kept_cells = lru_cache(maxsize=2)(cells_of_rows)
+"""Columns and cells of the last rows, because most inputs only move the cursor."""
 
 
 class OrderBoard(ListPage[OrdersState, BoardOrder]):
@@ -128,8 +133,12 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
         """Return the columns in this state, without those that the pane has."""
-        shown = super().visible_columns(state)
+        shown = _kept_columns(self.columns, state.rows)
         return tuple(column for column in shown if column not in DETAIL_COLUMNS) if state.pane else shown
+
+    def cells(self, state: OrdersState, columns: tuple[Column[BoardOrder], ...]) -> tuple[tuple[Msg, ...], ...]:
+        """Return the cells of the rows of the window."""
+        return _kept_cells(columns, state.rows)
 
     def row(self, state: OrdersState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
         return Row(row.number, cells, row.progress, row.number in state.marked)
@@ -145,7 +154,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         query = self.query(state, context)
         if not state.rows:
             return query
-        at = state.cursor - state.first if list_navigation.row_at_cursor(state) else 0
+        at = state.cursor - state.first if list_window.row_at_cursor(state) else 0
         args = {name: value for name, value in query.args.items() if name != "near"}
         return query._replace(args={**args, "anchor": state.rows[at].number, "row": at, "fills": fill_page})
 
@@ -154,9 +163,9 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
         """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
-        rows, before = self.parse_rows(answer, context), list_navigation.row_at_cursor(state)
+        rows, before = self.parse_rows(answer, context), list_window.row_at_cursor(state)
         first = rows[0].position if rows else state.first
-        fresh = list_navigation.with_rows(state._replace(first=first), rows, answer.total)
+        fresh = list_window.with_rows(state._replace(first=first), rows, answer.total)
         at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
         if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
             fresh = fresh._replace(cursor=first + at)
@@ -164,7 +173,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         came = rows[0].position - state.rows[0].position if is_same else 0
         new_above = max(0, state.new_above + came) if first else 0
         fresh = fresh._replace(is_window_loading=False, is_loaded=True, new_above=new_above)
-        return Turn(fresh, (self.query(fresh, context),) if list_navigation.is_past_end(state, answer) else ())
+        return Turn(fresh, (self.query(fresh, context),) if list_window.is_past_end(state, answer) else ())
 
     def restart(self, state: OrdersState, context: Context, verdict: Msg | None = None) -> Result:
         return super().restart(state._replace(rows=()), context, verdict)
@@ -175,7 +184,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return (
             Action(msg("orders.filter"), partial(open_page, "filter"), "f", not is_marking),
             Action(msg("orders.views"), partial(open_page, "views"), "v", not is_marking),
-            Action(mark, lambda state, _: list_navigation.toggle_marking(state), "m"),
+            Action(mark, lambda state, _: list_marks.toggle_marking(state), "m"),
             Action(msg("orders.mark_all"), _query_all, "a", is_marking),
             Action(msg("orders.actions"), partial(_start_action, ""), "d"),
             *(_DESK_ACTIONS if state.is_desk else ()),
@@ -186,13 +195,10 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
-            case CursorKey(key) if key.startswith(CHIP_KEY):
-                _, filter_ = BUILT_IN_VIEWS[int(key.removeprefix(CHIP_KEY))]
-                return apply_view(SavedView("", filter_), state, context)
             case CursorKey(key) if key.startswith(SORT_KEY):
                 return self._sort_by(state, key.removeprefix(SORT_KEY), context)
-            case CursorKey(key) if key in list_navigation.MARK_KEYS:
-                marked = list_navigation.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
+            case CursorKey(key) if key in list_marks.MARK_KEYS:
+                marked = list_marks.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
                 return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
             case CursorKey(key) if key != "enter":
                 return self._move_cursor(state, key, context)
@@ -202,7 +208,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
                 return self._handle_unknown_code(state, code, context)
             case TypedText(text):
                 searched = "" if self._is_row_number(state, text) else text
-                typed = list_navigation.with_typed_search(state, searched, self.letters(state))
+                typed = list_window.with_typed_search(state, searched, self.letters(state))
                 return Turn(state) if typed is None else Turn(typed, (self.query(typed._replace(rows=()), context),))
         return super().handle_other_input(state, event, context)
 
@@ -220,7 +226,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
     def _move_cursor(self, state: OrdersState, key: str, context: Context) -> Result:
         if not state.total:
             return Turn(state)
-        moved = list_navigation.move_cursor(state, key, self.page_size(context))
+        moved = list_window.move_cursor(state, key, self.page_size(context))
         if moved.first == state.first:
             return Turn(moved)
         return Turn(moved._replace(is_window_loading=True), (self.query(moved, context),))
@@ -247,7 +253,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             )
         if numbers:
             return Turn(state, (_start_order(numbers[0]),))
-        if start := list_navigation.open_record(first.kind, first.key, first.label):
+        if start := list_window.open_record(first.kind, first.key, first.label):
             return Turn(state, (start,))
         return refuse(state, not_an_order(first))
 
@@ -261,7 +267,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def _is_row_number(self, state: OrdersState, text: str) -> bool:
         """Return True if digits are meant as a row number, on the page or not. Longer numbers are a search."""
-        return bool(state.rows) and text.isdigit() and len(text) <= len(str(list_navigation.MAX_NUMBERED))
+        return bool(state.rows) and text.isdigit() and len(text) <= len(str(list_window.MAX_NUMBERED))
 
     def _handle_unknown_code(self, state: OrdersState, code: str, context: Context) -> Result:
         """Open an order that this host does not know, since it may be finished long ago. A single letter is none."""
@@ -271,19 +277,22 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             return Turn(state._replace(typed=""), (_start_order(code),))
         return self.restart(state._replace(search=code), context)
 
-    def chips(self, state: OrdersState) -> tuple[Chip, ...]:
-        return tuple(
-            Chip(VIEW_NAMES[name], count, state.filter == filter_)
-            for (name, filter_), count in zip(BUILT_IN_VIEWS, state.counts, strict=False)
-        )
+    def filters(self, state: OrdersState) -> tuple[ListFilter, ...]:
+        return tuple(ListFilter(VIEW_NAMES[name], {"filter": filter_}) for name, filter_ in BUILT_IN_VIEWS)
+
+    def choose_filter(self, state: OrdersState, chosen: ListFilter, context: Context) -> Result:
+        return apply_view(SavedView("", chosen.fields["filter"]), state, context)
+
+    def count_queries(self, state: OrdersState, context: Context) -> tuple[Query, ...]:
+        """Return one query for all figures, because most of them are stored."""
+        views = [query_arguments(filter_) for _, filter_ in BUILT_IN_VIEWS]
+        return (Query("order_counts", "order_counts", {"views": views, "now": context.now}, is_live=True),)
 
     def pane(self, state: OrdersState) -> DetailView | None:
         return order_pane(state.pane) if state.pane else None
 
     def go_back(self, state: OrdersState, context: Context) -> Result:
-        return (
-            list_navigation.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
-        )
+        return list_marks.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
 
 
 MAX_PANE_HISTORY = 12
@@ -293,7 +302,7 @@ MAX_PANE_HISTORY = 12
 def with_pane(turn: Result, context: Context, *, is_changed: bool) -> Result:
     """Return the turn with the pane on the order in focus. Query its details if it is another one or has changed."""
     state = turn.state
-    order = list_navigation.row_in_focus(state) if context.has_pane and not state.page else None
+    order = list_window.row_in_focus(state) if context.has_pane and not state.page else None
     if order is None:
         return turn._replace(state=state._replace(pane=None)) if state.pane else turn
     pane = state.pane or OrderState()
@@ -314,7 +323,7 @@ def _start_order(number: str) -> Start:
 
 def _toggle_mark(state: OrdersState, number: str) -> OrdersState:
     full = number not in state.marked and len(state.marked) >= MAX_MARKED
-    return state if full else state._replace(marked=list_navigation.toggle_mark(state.marked, number))
+    return state if full else state._replace(marked=list_marks.toggle_mark(state.marked, number))
 
 
 def _query_all(state: OrdersState, context: Context) -> Result:
@@ -327,12 +336,12 @@ def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) ->
     text = msg("orders.all_marked", count=len(numbers))
     if total > len(numbers):
         text = msg("orders.first_marked", count=len(numbers), total=total)
-    return list_navigation.mark_all(state, numbers, text)
+    return list_marks.mark_all(state, numbers, text)
 
 
 def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
     """Start an action on all marked orders, else on the one under the cursor. An empty `kind` asks for it."""
-    row = list_navigation.row_in_focus(state) if state.is_desk else list_navigation.row_at_cursor(state)
+    row = list_window.row_in_focus(state) if state.is_desk else list_window.row_at_cursor(state)
     orders = state.marked or ((row.number,) if row else ())
     if not orders:
         return reply(state._replace(is_marking=True), ASK, "orders.mark_first")

@@ -32,7 +32,6 @@ from aisle.jobs.supervisor.order_filter import (
     describe_filter,
     filter_values,
     parse_filter,
-    query_arguments,
     value_text,
     view_key,
     with_value,
@@ -224,17 +223,17 @@ class OrdersJob(PageJob[OrdersState]):
     def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
         state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
         state = state._replace(size=BOARD.page_size(context))
-        queries = (BOARD.query(state, context), _query_views(context), _query_counts(context))
+        queries = (BOARD.query(state, context), _query_views(context))
         return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
 
     def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
         board = BOARD.query_with_cursor(state, context)
-        return Turn(state, (board, _query_counts(context), *claims.query_claims(state.claims_for_others)))
+        return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
 
     def query_again(self, state: OrdersState, context: Context) -> Result:
         size = BOARD.page_size(context)
         board = BOARD.query_with_cursor(state, context, fill_page=state.size != size)
-        return Turn(state._replace(size=size), (board, _query_views(context), _query_counts(context)))
+        return Turn(state._replace(size=size), (board, _query_views(context)))
 
     def handle_closed(self, state: OrdersState, event: Closed, context: Context) -> Result:
         """Remove all marks after an action has run."""
@@ -254,7 +253,7 @@ class OrdersJob(PageJob[OrdersState]):
             case Rows("pane_history", rows) if state.pane:
                 return Turn(state._replace(pane=state.pane._replace(history=tuple(rows))))
             case Rows("order_counts", rows):
-                return Turn(state._replace(counts=tuple(row["count"] for row in rows)))
+                return Turn(BOARD.with_options(state, counts=tuple(row["count"] for row in rows)))
             case Rows("assigned_orders"):
                 kept, verdict = claims.report_lost_claims(state.claims_for_others, answer)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
@@ -264,11 +263,6 @@ class OrdersJob(PageJob[OrdersState]):
             case Rows("all", rows, total):
                 return mark_all_listed(state, tuple(row["order_number"] for row in rows), total)
         return Turn(state)
-
-
-def _query_counts(context: Context) -> Query:
-    views = [query_arguments(filter_) for _, filter_ in BUILT_IN_VIEWS]
-    return Query("order_counts", "order_counts", {"views": views, "now": context.now}, is_live=True)
 
 
 def _query_views(context: Context) -> Query:

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
-from aisle.jobs.list_navigation import not_found_message, product_prompt
 from aisle.jobs.list_page import Column, SearchPage, next_of
+from aisle.jobs.list_window import ListOptions, not_found_message, product_prompt
 from aisle.jobs.look_up import code_rows
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.product_data import Product, parse_product
@@ -43,6 +43,7 @@ class ProductsState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[Any, ...] = ()
     """Products; facets while one is chosen."""
     total: int = 0

@@ -66,8 +66,8 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.meaning import PRODUCT, Accepts, Choice, Command, CursorKey, Match, Quantity, TypedText
-from aisle.scan.qr_payloads import is_qr_payload
 
 PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"
 """Pages of the job."""
@@ -329,7 +329,7 @@ class ValuePage(FormPage[StoreProductState]):
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
-        if FIELD_BY_NAME[state.field].kind == CODES and is_qr_payload(text):
+        if FIELD_BY_NAME[state.field].kind == CODES and is_foreign_qr_code(text):
             return refuse(state, msg("input.qr_payload", text=text))
         changes = _parse_text_value(state.field, text, context.now)
         return _propose_changes(state, changes, context) if changes else refuse(state, input_prompt(state.field))

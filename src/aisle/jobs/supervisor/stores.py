@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn, reply
 from aisle.jobs.list_page import Column, SearchPage, next_of
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.stores_and_people import StorePageRow, StoresRow
@@ -33,6 +34,7 @@ class StoresState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[StoresRow, ...] = ()
     total: int = 0
     store_number: str = ""

@@ -9,9 +9,10 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import list_navigation, store_time
-from aisle.jobs.job import Context, Effect, Query, Refresh, Rows, Turn
+from aisle.jobs import list_window, store_time
+from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
 from aisle.jobs.row_types.log_and_supervisor import (
     LogRow,
@@ -20,12 +21,14 @@ from aisle.jobs.row_types.log_and_supervisor import (
     TodayRow,
     TodayTerminalsRow,
 )
-from aisle.jobs.stored_messages import left_out_rows, read_message, unreadable_list
+from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor import today_tiles
 from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message
 from aisle.jobs.supervisor.log_list import query_arguments as log_arguments
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
+from aisle.jobs.unread_lists import left_out_rows, unreadable_list
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
+from aisle.scan.meaning import CursorKey
 
 MAP_NAMES = {"pick": msg("today.of_picks"), "short": msg("today.of_shorts"), "move": msg("today.of_moves")}
 
@@ -53,12 +56,15 @@ class TodayState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[TodayTerminalsRow, ...] = ()
     total: int = 0
     page: int = 0
     refreshed_at: str = ""
     tiles: tuple[tuple[str, TileFigure], ...] = ()
     """Figures of the tiles that have come, by the id of their query."""
+    tile: int = -1
+    """Index of the tile that Enter opens; -1 until an arrow chooses one."""
     latest: tuple[LogRow, ...] = ()
     """Latest entries of the log, the youngest first."""
 
@@ -89,6 +95,9 @@ def _show_page(phase: str, state: TodayState, context: Context) -> Result:
 
 # Figures
 
+TILE_STEPS = {"left": -1, "up": -1, "right": 1, "down": 1}
+"""Tiles that each arrow goes on by."""
+
 LINK_NAMES = {
     "live": "link.live",
     "partial": "link.partial",
@@ -117,7 +126,17 @@ class FiguresPage(DetailPage[TodayState]):
         return _blocks(state.figures, state.now) if state.figures else ()
 
     def view(self, state: TodayState) -> DetailView:
-        return super().view(state)._replace(dashboard=_dashboard(state))
+        return super().view(state)._replace(dashboard=_dashboard(state)._replace(cursor=state.tile))
+
+    def handle_other_input(self, state: TodayState, event: Event, context: Context) -> Result:
+        """Choose a tile by an arrow and open it by Enter, where tiles are shown."""
+        if context.is_desk and isinstance(event, CursorKey):
+            if event.key == "enter" and state.tile >= 0:
+                return self.actions(state)[state.tile].run(state, context)
+            if event.key in TILE_STEPS:
+                last = len(today_tiles.SOURCES) - 1
+                return Turn(state._replace(tile=max(0, min(last, state.tile + TILE_STEPS[event.key]))))
+        return super().handle_other_input(state, event, context)
 
     def actions(self, state: TodayState) -> tuple[Action[TodayState], ...]:
         sources = zip(_tiles(state), today_tiles.SOURCES.values(), strict=True)
@@ -455,7 +474,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     def handle_rows(self, state: TodayState, answer: Rows, context: Context) -> Result:
         """Show the rows of the window. The answer has all terminals."""
         first = state.first if state.first < answer.total else 0
-        shown = answer.rows[first : first + list_navigation.page_size(context)]
+        shown = answer.rows[first : first + list_window.page_size(context)]
         return Turn(state._replace(rows=shown, total=answer.total, first=first))
 
     def open_row(self, state: TodayState, row: TodayTerminalsRow, context: Context) -> Result:

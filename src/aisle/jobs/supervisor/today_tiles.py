@@ -6,12 +6,9 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, Query, Rows, Start, money_message
-from aisle.jobs.store_time import start_of_today, to_local_text
 from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, query_arguments
 from aisle.jobs.supervisor.order_rows import BoardOrder, parse_order_row
 from aisle.jobs.view import Msg, Tile, known_number, msg, raw
-
-MAX_DELIVERIES = 100
 
 MAX_NAMED_DELIVERIES = 3
 
@@ -82,13 +79,7 @@ def _negative_stock(answer: Rows, context: Context) -> TileFigure:
 
 
 def _late_deliveries(answer: Rows, context: Context) -> TileFigure:
-    today = start_of_today(context.now).date().isoformat()
-    late = [
-        str(row["order_number"])
-        for row in answer.rows
-        if row["datetime_expected"] and to_local_text(row["datetime_expected"]) < today
-    ]
-    return TileFigure(len(late), raw(", ".join(late[:MAX_NAMED_DELIVERIES])))
+    return TileFigure(answer.total, raw(", ".join(str(row["order_number"]) for row in answer.rows)))
 
 
 SOURCES: dict[str, TileSource] = {
@@ -128,10 +119,13 @@ SOURCES: dict[str, TileSource] = {
         msg("tile.late_deliveries"),
         "warning",
         lambda id_, context: Query(
-            id_, "deliveries", {"state": "open", "search": "", "first": 0, "size": MAX_DELIVERIES}, is_live=True
+            id_,
+            "deliveries",
+            {"state": "late", "now": context.now, "search": "", "first": 0, "size": MAX_NAMED_DELIVERIES},
+            is_live=True,
         ),
         _late_deliveries,
-        Start("deliveries", {}),
+        Start("deliveries", {"subset": "late"}),
         "deliveries",
     ),
 }

@@ -23,8 +23,8 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.list_navigation import PAGE_LETTERS
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_window import PAGE_LETTERS, ListOptions
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.stored_messages import is_stored_message, read_message
@@ -53,6 +53,7 @@ class UnconfirmedState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
+    options: ListOptions = ListOptions()
     rows: tuple[UnconfirmedRow, ...] = ()
     total: int = 0
     entry: UnconfirmedRow | None = None

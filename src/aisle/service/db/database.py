@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from threading import Lock
 from time import monotonic
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 from aisle.errors import StorageError
 
@@ -248,12 +248,38 @@ CALLER: ContextVar[str] = ContextVar("aisle-caller", default="")
 """Key of the caller; '' for the service itself."""
 
 
+class CallerQueue(Generic[T]):
+    """Queue that hands out the items of its callers in rotation, and those of one caller in their order."""
+
+    def __init__(self) -> None:
+        self._by_caller: OrderedDict[str, deque[T]] = OrderedDict()
+
+    def __bool__(self) -> bool:
+        return bool(self._by_caller)
+
+    def count(self, caller: str) -> int:
+        """Return the number of waiting items of a caller."""
+        return len(self._by_caller.get(caller, ()))
+
+    def add(self, caller: str, item: T) -> None:
+        """Add an item. A caller without waiting items goes behind all others."""
+        self._by_caller.setdefault(caller, deque()).append(item)
+
+    def take(self) -> T:
+        """Remove and return the next item. Its caller goes behind all others."""
+        caller, items = self._by_caller.popitem(last=False)
+        item = items.popleft()
+        if items:
+            self._by_caller[caller] = items
+        return item
+
+
 class FairTurns:
     """Limited number of simultaneous turns, granted to callers in rotation; threads may share it."""
 
     def __init__(self, count: int) -> None:
         self._free = count
-        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._waiting = CallerQueue[asyncio.Future[None]]()
         self._lock = Lock()
 
     @asynccontextmanager
@@ -284,12 +310,10 @@ class FairTurns:
             if self._free:
                 self._free -= 1
                 return None
-            waiting = self._waiting.get(caller, deque())
-            if len(waiting) >= MOST_WAITING:
+            if self._waiting.count(caller) >= MOST_WAITING:
                 raise TooManyWaiting(f"{MOST_WAITING} requests of this caller wait already.")
-            self._waiting[caller] = waiting
             future = asyncio.get_running_loop().create_future()
-            waiting.append(future)
+            self._waiting.add(caller, future)
             return future
 
     def _give_back(self) -> None:
@@ -297,10 +321,7 @@ class FairTurns:
             if not self._waiting:
                 self._free += 1
                 return
-            caller, waiting = self._waiting.popitem(last=False)
-            future = waiting.popleft()
-            if waiting:
-                self._waiting[caller] = waiting
+            future = self._waiting.take()
         future.get_loop().call_soon_threadsafe(self._hand_on, future)
 
     def _hand_on(self, future: asyncio.Future[None]) -> None:

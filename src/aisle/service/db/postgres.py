@@ -52,6 +52,8 @@ _ATTEMPTS = 5
 _CONNECT_SECONDS = 15
 # A writer of more stores locks all of them.
 _MAX_STORE_LOCKS = 64
+_EVERY_STORE = frozenset({""})
+"""Name under which writers of all stores wait for each other."""
 _BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT s1"
 # A batch of writes is one statement of each shape. The server keeps some 200 KB for a large one.
 _WRITER_CACHED_STATEMENTS = 250
@@ -100,6 +102,7 @@ class PostgresDatabase:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._turns = FairTurns(readers)
+        self._writer_turns = FairTurns(writers)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-postgres", daemon=True)
         self._thread.start()
@@ -210,15 +213,19 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def _wait_for_stores(self, stores: Collection[str] | None) -> AsyncIterator[None]:
-        """Wait in this process for writers of the same stores, so that a busy store occupies one connection."""
+        """Wait in this process for writers of the same stores, then for a connection.
+
+        A busy store occupies one connection, and so do writers of all stores. Callers take turns at both.
+        """
         async with AsyncExitStack() as held:
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    for store in sorted(set(stores or ())):
+                    for store in sorted(_EVERY_STORE if stores is None else set(stores)):
                         queue = self._queues.setdefault(store, _StoreQueue())
                         queue.length += 1
                         held.callback(self._leave_queue, store, queue)
-                        await held.enter_async_context(queue.lock)
+                        await held.enter_async_context(queue.turns.turn(self._timeout_s))
+                    await held.enter_async_context(self._writer_turns.turn(self._timeout_s))
             except TimeoutError as problem:
                 raise Busy("Many write to this store; try again.") from problem
             yield
@@ -306,10 +313,10 @@ class ServerNotAnswering(TimeoutError):
 
 
 class _StoreQueue:
-    """Writers of one store in this process: the lock and the number of those that hold or await it."""
+    """Writers of one store in this process: their turns and the number of those that have or await one."""
 
     def __init__(self) -> None:
-        self.lock = asyncio.Lock()
+        self.turns = FairTurns(1)
         self.length = 0
 
 

@@ -4,6 +4,8 @@ A refused request does not affect the others of its transaction. Requests rarely
 does, the whole transaction is rolled back and repeated with a savepoint for each request. A caller gets its result
 after the commit, also a refusal, since a refusal may depend on writes of others that could be rolled back. Every caller
 gets a result: requests before `close` run, later ones raise Busy.
+
+Callers take turns: however many requests of one caller wait, another one's is among the next.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from itertools import takewhile
@@ -21,7 +23,15 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from aisle.service.db.database import Busy, DatabaseFailed, DatabaseMonitor, Work, database_failure
+from aisle.service.db.database import (
+    CALLER,
+    Busy,
+    CallerQueue,
+    DatabaseFailed,
+    DatabaseMonitor,
+    Work,
+    database_failure,
+)
 from aisle.service.db.sqlite_connection import (
     MustRollBack,
     SqliteTransaction,
@@ -33,8 +43,10 @@ from aisle.service.db.sqlite_connection import (
 
 T = TypeVar("T")
 
-# The batch is limited, so that its first request does not wait for an endless queue.
+# The batch is limited, so that its first request does not wait for an endless queue, nor for long requests.
 _MAX_BATCH = 32
+_MAX_BATCH_SECONDS = 0.05
+"""Seconds after which a transaction begins no further request."""
 
 
 class _Job(NamedTuple):
@@ -44,6 +56,7 @@ class _Job(NamedTuple):
     """Loop on which the caller waits; None if it waits without a loop."""
     sent_at: float = 0.0
     """Time of the submission, by the monotonic clock."""
+    caller: str = ""
 
     def is_wanted(self) -> bool:
         """Return True if the caller still waits for the result. It is asked again if the job is repeated."""
@@ -58,6 +71,30 @@ class _JobResult(NamedTuple):
     job: _Job
     result: Any = None
     error: BaseException | None = None
+
+
+class _JobQueue:
+    """Jobs that wait: first those of a transaction that is repeated, then those of the callers in rotation."""
+
+    def __init__(self) -> None:
+        self._repeated = deque[_Job]()
+        self._jobs = CallerQueue[_Job]()
+
+    def __bool__(self) -> bool:
+        return bool(self._repeated or self._jobs)
+
+    def add(self, jobs: Iterable[_Job]) -> None:
+        """Add new jobs."""
+        for job in jobs:
+            self._jobs.add(job.caller, job)
+
+    def repeat(self, jobs: Sequence[_Job]) -> None:
+        """Add jobs that run again, before all others and in this order."""
+        self._repeated.extendleft(reversed(jobs))
+
+    def take(self) -> _Job:
+        """Remove and return the next job."""
+        return self._repeated.popleft() if self._repeated else self._jobs.take()
 
 
 class SqliteWriter:
@@ -85,7 +122,7 @@ class SqliteWriter:
         answer: Future[T] = Future()
         with self._lock:
             if self._is_open:
-                self._jobs.put([_Job(work, answer, None, monotonic())])
+                self._jobs.put([_Job(work, answer, None, monotonic(), CALLER.get())])
             else:
                 answer.set_exception(_closed_error())
         return answer
@@ -98,7 +135,7 @@ class SqliteWriter:
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        job = _Job(work, answer, loop, monotonic())
+        job = _Job(work, answer, loop, monotonic(), CALLER.get())
         with self._lock:
             if not self._is_open:
                 answer.set_exception(_closed_error())
@@ -138,7 +175,7 @@ class SqliteWriter:
         tx = SqliteTransaction(connection)
         tx.has_waiting_products = True  # An earlier process may have left some.
         started.set_result(None)
-        waiting: deque[_Job] = deque()
+        waiting = _JobQueue()
         try:
             while waiting or self._is_running:
                 if waiting:
@@ -147,21 +184,21 @@ class SqliteWriter:
                     self._add_waiting(waiting, self._jobs.get())
                 if tx.has_waiting_products and self._is_running:
                     _index_products(tx)
-                    self._add_arrived(waiting)
+                self._add_arrived(waiting)
         except BaseException as problem:
             self._fail_all(waiting, database_failure(problem))
         finally:
             connection.close()
 
-    def _fail_all(self, waiting: deque[_Job], error: DatabaseFailed) -> None:
+    def _fail_all(self, waiting: _JobQueue, error: DatabaseFailed) -> None:
         """Close the queue and report the failure to all waiting callers."""
         self._close_queue()
-        with suppress(Empty):
-            while True:
-                self._add_waiting(waiting, self._jobs.get_nowait())
-        _deliver([_JobResult(job, error=error) for job in waiting if job.is_wanted()])
+        self._add_arrived(waiting)
+        while waiting:
+            if (job := waiting.take()).is_wanted():
+                _deliver([_JobResult(job, error=error)])
 
-    def _run_batch(self, tx: SqliteTransaction, waiting: deque[_Job]) -> None:
+    def _run_batch(self, tx: SqliteTransaction, waiting: _JobQueue) -> None:
         """Run the waiting jobs, and those that arrive meanwhile, in one transaction.
 
         If one fails after writing, roll back and repeat with savepoints. Raise the error of a transaction that can be
@@ -172,7 +209,7 @@ class SqliteWriter:
         try:
             tx.begin("BEGIN IMMEDIATE")
         except apsw.Error as problem:
-            first = waiting.popleft()
+            first = waiting.take()
             if first.is_wanted():
                 _deliver([_JobResult(first, error=public_error(problem))])
             return
@@ -183,31 +220,36 @@ class SqliteWriter:
         try:
             self._run_jobs(tx, waiting, done)
         except BaseException as problem:  # No caller has a result yet.
-            waiting.extendleft(result.job for result in reversed(done))
+            waiting.repeat([result.job for result in done])
             if not isinstance(problem, MustRollBack):
                 raise
             self._use_savepoints = True
         else:
             _commit(tx, done)
 
-    def _run_jobs(self, tx: SqliteTransaction, waiting: deque[_Job], results: list[_JobResult]) -> None:
-        """Run the waiting jobs, and those that arrive meanwhile. A job stays in `waiting` until it is done."""
+    def _run_jobs(self, tx: SqliteTransaction, waiting: _JobQueue, results: list[_JobResult]) -> None:
+        """Run the waiting jobs, and those that arrive meanwhile. A job that fails goes back to `waiting`."""
+        until = monotonic() + _MAX_BATCH_SECONDS
         while waiting:
-            self._run_job(tx, waiting[0], results)
-            waiting.popleft()
-            if len(results) >= _MAX_BATCH or not tx.connection.in_transaction:
+            job = waiting.take()
+            try:
+                self._run_job(tx, job, results)
+            except BaseException:
+                waiting.repeat([job])
+                raise
+            if len(results) >= _MAX_BATCH or monotonic() >= until or not tx.connection.in_transaction:
                 return
-            if not waiting:
-                self._add_arrived(waiting)
+            self._add_arrived(waiting)
 
-    def _add_arrived(self, waiting: deque[_Job]) -> None:
-        """Append the jobs of the queue's next entry, if there is one."""
+    def _add_arrived(self, waiting: _JobQueue) -> None:
+        """Add the jobs of all entries of the queue."""
         with suppress(Empty):
-            self._add_waiting(waiting, self._jobs.get_nowait())
+            while True:
+                self._add_waiting(waiting, self._jobs.get_nowait())
 
-    def _add_waiting(self, waiting: deque[_Job], jobs: list[_Job] | None) -> None:
-        """Append jobs from the queue; None is its end."""
-        waiting.extend(jobs or ())
+    def _add_waiting(self, waiting: _JobQueue, jobs: list[_Job] | None) -> None:
+        """Add jobs from the queue; None is its end."""
+        waiting.add(jobs or ())
         self._is_running &= jobs is not None
 
     def _run_job(self, tx: SqliteTransaction, job: _Job, results: list[_JobResult]) -> None:

@@ -73,9 +73,8 @@ async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: fro
     held = [row for row in rows if tag in json.loads(row[6]) and (not categories or row[7] in categories)]
     known = {tuple(row) for row in await ctx.tx.all(stock_sql.ASSIGNMENTS_OPEN, store.number)}
     fresh = [row for row in held if tuple(row[:5]) not in known]
-    for row in held:
-        if tuple(row[:5]) in known:
-            await ctx.tx.run(stock_sql.ASSIGNMENT_QUANTITY_SET, store.number, *row[:6])
+    if repeated := [(store.number, *row[:6]) for row in held if tuple(row[:5]) in known]:
+        await ctx.tx.run_many(stock_sql.ASSIGNMENT_QUANTITY_SET, repeated)
     if fresh:
         seq = await ctx.next_numbers(store.number, "assignment", len(fresh))
         made = [(store.number, seq + n, *row[:6], tag, ctx.now) for n, row in enumerate(fresh)]

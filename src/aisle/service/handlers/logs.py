@@ -31,6 +31,7 @@ from aisle.service.domain.log_entries import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool
+from aisle.service.domain.products_and_locations import Location, Product, StoreCatalogue
 from aisle.service.domain.quantities import (
     parse_quantity,
     parse_row_id,
@@ -40,7 +41,6 @@ from aisle.service.domain.quantities import (
 )
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
 from aisle.service.domain.states import NOTHING_TO_REVIEW, REVIEWED, TRANSITIONS, check_transition
-from aisle.service.domain.store_catalogue import Location, Product, StoreCatalogue
 from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
 from aisle.service.handlers import store_products

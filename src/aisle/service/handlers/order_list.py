@@ -19,9 +19,9 @@ from aisle.service.domain.json_fragments import (
     shipment_members,
     text_member,
 )
+from aisle.service.domain.products_and_locations import StoreCatalogue
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.states import STATUS_IDS
-from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES, list_envelope, page_too_long, parse_scroll_page

@@ -16,6 +16,7 @@ from aisle.contract.models.extension_bodies import (
 from aisle.service.auth.tokens import require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import pick_members
+from aisle.service.domain.latest_write_after_restore import LINE, closed_later, key_of, record_write_times, superseded
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
@@ -34,6 +35,7 @@ from aisle.service.domain.orders import (
     settings_of,
 )
 from aisle.service.domain.picking import RebasedUpdate, parse_pool, rebase_update, set_picked_quantity
+from aisle.service.domain.products_and_locations import Location, StoreCatalogue
 from aisle.service.domain.quantities import (
     format_quantity,
     parse_quantity,
@@ -41,8 +43,6 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
-from aisle.service.domain.repeated_writes import LINE, closed_later, key_of, record_write_times, superseded
-from aisle.service.domain.store_catalogue import Location, StoreCatalogue
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
 from aisle.service.operation_context import Context, OperationCall
 

@@ -43,6 +43,8 @@ _STORE_IN_BODY = frozenset({"sign-in"})
 _CATALOGUE_OPERATIONS = frozenset(
     {"create-or-update-products", "update-product-attributes", "create-product-free-fields"}
 )
+# Operations whose rows only writers of the chain change, so that those of stores need not wait.
+_CHAIN_OPERATIONS = _CATALOGUE_OPERATIONS | {"create-token", "revoke-token"}
 
 
 def locked_stores(operation: str, call: OperationCall) -> frozenset[str] | None:
@@ -51,8 +53,10 @@ def locked_stores(operation: str, call: OperationCall) -> frozenset[str] | None:
         return frozenset({call.path["store_number"]})
     if operation in _STORE_IN_BODY:
         return frozenset({call.body["store_number"]})
-    if operation in _CATALOGUE_OPERATIONS:
+    if operation in _CHAIN_OPERATIONS:
         return frozenset({CHAIN})
+    if operation == "create-stores" and not call.query.get("flush"):
+        return frozenset({CHAIN, key_store(call)})
     if operation in _STORE_IN_EACH_ROW:
         # A request without stores still stores its answer under its key.
         return frozenset(number or CHAIN for number in named_stores(call)) or frozenset({CHAIN})
@@ -63,6 +67,11 @@ def named_stores(call: OperationCall) -> list[str | None]:
     """Return the store of each row of a body; None for a row of the whole chain."""
     rows = next(iter(call.body.values()), None) if isinstance(call.body, dict) else None
     return [row.get("store_number") for row in rows or () if isinstance(row, dict)]
+
+
+def key_store(call: OperationCall) -> str:
+    """Return the store of the key of a request whose path names none: the first in the body, otherwise the chain."""
+    return min((number for number in named_stores(call) if number), default=CHAIN)
 
 
 RunOperation = Callable[[Context, OperationCall], Awaitable[bytes]]

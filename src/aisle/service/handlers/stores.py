@@ -55,25 +55,23 @@ async def create_stores(ctx: Context, call: OperationCall) -> bytes:
     numbers = [body["store_number"] for body in bodies]
     if call.query.get("flush"):
         await _delete_unnamed(ctx, numbers)
-    known: dict[str, tuple[int, ExtendedStore]] = {
-        row[0]: (row[1], parse_json_object(row[2]))
-        for row in await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))
-    }
+    found = await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))
+    stored: dict[str, ExtendedStore] = {row[0]: parse_json_object(row[2]) for row in found}
+    ordinals: dict[str, int] = {row[0]: row[1] for row in found}
+    if new := [number for number in dict.fromkeys(numbers) if number not in stored]:
+        first = await ctx.next_numbers(CHAIN, "store", len(new))
+        ordinals |= {number: first + n for n, number in enumerate(new)}
     changes: list[audit.AuditChange] = []
     for body in bodies:
         number = body["store_number"]
-        if number in known:
-            ordinal, old = known[number]
-            merged = old | body
-            ctx.count_records(changed=merged != old, same=merged == old)
-            changes.append(audit.AuditChange("store", number, old, merged))
-        else:
-            ordinal, merged = await ctx.next_numbers(CHAIN, "store"), body
-            ctx.count_records(new=1)
-            changes.append(audit.AuditChange("store", number, {}, merged))
-        await ctx.tx.run(sql.STORE_SET, *_store_row(ordinal, merged))
-        known[number] = (ordinal, merged)
+        old = stored.get(number)
+        merged = body if old is None else old | body
+        ctx.count_records(new=old is None, changed=old is not None and merged != old, same=merged == old)
+        changes.append(audit.AuditChange("store", number, old or {}, merged))
+        stored[number] = merged
         ctx.mark_changed(CHAIN, "store", number)
+    if bodies:
+        await ctx.tx.run_many(sql.STORE_SET, [_store_row(ordinals[n], stored[n]) for n in dict.fromkeys(numbers)])
     await audit.record_changes(ctx, CHAIN, changes)
     return SUCCESS
 

@@ -226,6 +226,7 @@ class OperationEndpoint:
         assert operation.body_adapter is not None
         ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
         token_id = ctx.principal.token_id
+        CALLER.set(token_id)  # However many addresses its writes come from, they wait for each other.
         self._bytes.check(token_id)
         took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
         raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, took, begin)

@@ -8,7 +8,7 @@ from aisle.service.auth.tokens import authorize_store
 from aisle.service.db.database import ConstraintViolated
 from aisle.service.db.statements import stored_answers
 from aisle.service.errors import Refusal, conflict, forbidden
-from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, named_stores
+from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, key_store, named_stores
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -109,7 +109,7 @@ async def _key_scope(ctx: Context, call: OperationCall) -> str:
     """
     if ctx.store:
         return ctx.store.number
-    number = min((number for number in named_stores(call) if number), default=CHAIN)
+    number = key_store(call)
     if number != CHAIN and not ctx.principal.all_stores:
         await authorize_store(ctx.tx, ctx.principal, number)
     return number

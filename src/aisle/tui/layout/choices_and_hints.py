@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from aisle.jobs.view import KeyHint, LabelledValue, Msg
@@ -70,7 +70,7 @@ def choice_flow(
     choices: Sequence[Msg], cells: int, writer: MessageWriter, first_number: int = 0, letters: str = ""
 ) -> list[StyledLine]:
     """Return the choices side by side; shorter texts are used before more lines."""
-    return _flow_keyed(_keyed_choices(choices, first_number, letters), cells, writer)
+    return list(_flow_keyed(_keyed_choices(choices, first_number, letters), cells, writer))
 
 
 def hint_lines(
@@ -91,7 +91,7 @@ def command_flow(
 ) -> list[StyledLine]:
     """Return choices and commands on the same lines, for screens with few rows."""
     return _squeeze_keyed(
-        [*_keyed_choices(choices, first_number, letters), *_keyed_hints(key_hints)], cells, writer, rows
+        (*_keyed_choices(choices, first_number, letters), *_keyed_hints(key_hints)), cells, writer, rows
     )
 
 
@@ -104,16 +104,21 @@ def _choice_keys(choices: Sequence[Msg], after: int, letters: str) -> list[str]:
     return list(letters) if letters else [str(number) for number in range(after + 1, after + 1 + len(choices))]
 
 
-def _keyed_choices(choices: Sequence[Msg], after: int, letters: str) -> list[KeyedItem]:
-    return [(key, choice, "choice") for key, choice in zip(_choice_keys(choices, after, letters), choices, strict=True)]
+def _keyed_choices(choices: Sequence[Msg], after: int, letters: str) -> tuple[KeyedItem, ...]:
+    keys = _choice_keys(choices, after, letters)
+    return tuple((key, choice, "choice") for key, choice in zip(keys, choices, strict=True))
 
 
-def _keyed_hints(key_hints: Sequence[KeyHint]) -> list[KeyedItem]:
-    return [(hint.letter, hint.text, "hint") for hint in key_hints]
+def _keyed_hints(key_hints: Sequence[KeyHint]) -> tuple[KeyedItem, ...]:
+    return tuple((hint.letter, hint.text, "hint") for hint in key_hints)
 
 
-def _flow_keyed(keyed: Sequence[KeyedItem], cells: int, writer: MessageWriter) -> list[StyledLine]:
-    """Return all items on one line in the longest texts that fit, otherwise the shortest texts on few lines."""
+@lru_cache(maxsize=32)
+def _flow_keyed(keyed: tuple[KeyedItem, ...], cells: int, writer: MessageWriter) -> Sequence[StyledLine]:
+    """Return all items on one line in the longest texts that fit, otherwise the shortest texts on few lines.
+
+    Cached, because a page keeps its commands from input to input.
+    """
     wide = 3 if cells >= 40 else 2
     lines: list[StyledLine] = []
     for level, gap in ((2, wide), (1, wide), (0, wide), (0, 1)):
@@ -125,12 +130,12 @@ def _flow_keyed(keyed: Sequence[KeyedItem], cells: int, writer: MessageWriter) -
     return lines
 
 
-def _squeeze_keyed(keyed: Sequence[KeyedItem], cells: int, writer: MessageWriter, rows: int) -> list[StyledLine]:
+def _squeeze_keyed(keyed: tuple[KeyedItem, ...], cells: int, writer: MessageWriter, rows: int) -> list[StyledLine]:
     """Return all items on at most `rows` lines. If necessary the last commands are only letters.
 
     Choices and the way back keep their texts.
     """
-    lines = _flow_keyed(keyed, cells, writer)
+    lines = list(_flow_keyed(keyed, cells, writer))
     for worded in range(len(keyed), -1, -1):
         if len(lines) <= rows:
             break

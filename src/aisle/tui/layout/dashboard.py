@@ -42,7 +42,7 @@ def dashboard_lines(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> l
         *choice_flow(view.choices[len(tiles) :], box.cells, box.writer, len(tiles)),
         *hint_lines(hints, box.cells, box.writer, 2),
     ]
-    top = [*_tile_lines(tiles, box), [], *_panel_lines(dashboard, box)]
+    top = [*_tile_lines(tiles, dashboard.cursor, box), [], *_panel_lines(dashboard, box)]
     space = box.rows - len(top) - len(footer) - 2
     blocks = (block._replace(is_compact=False) for block in (*dashboard.blocks_below, *view.blocks))
     rest = view._replace(lines=(), choices=(), key_hints=(), page=0, blocks=tuple(blocks))
@@ -52,26 +52,30 @@ def dashboard_lines(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> l
     return [*lines, *filler, *footer]
 
 
-def _tile_lines(tiles: Sequence[Tile], box: LayoutBox) -> list[StyledLine]:
+def _tile_lines(tiles: Sequence[Tile], cursor: int, box: LayoutBox) -> list[StyledLine]:
     """Return the tiles, all on one line if they fit: number and title, total, and what is first in the list."""
     in_row = max(1, min(len(tiles), (box.cells + GAP) // (MIN_TILE_CELLS + GAP)))
     cells = (box.cells + GAP) // in_row - GAP
     lines: list[StyledLine] = []
     for first in range(0, len(tiles), in_row):
-        columns = [_one_tile(tile, first + at + 1, cells, box) for at, tile in enumerate(tiles[first : first + in_row])]
+        columns = [
+            _one_tile(tile, at + 1, cells, box, is_current=at == cursor)
+            for at, tile in enumerate(tiles[first : first + in_row], first)
+        ]
         lines += [*([[]] if first else []), *_join_columns(columns, cells)]
     return lines
 
 
-def _one_tile(tile: Tile, number: int, cells: int, box: LayoutBox) -> list[StyledLine]:
-    """Return the three lines of a tile."""
+def _one_tile(tile: Tile, number: int, cells: int, box: LayoutBox, *, is_current: bool) -> list[StyledLine]:
+    """Return the three lines of a tile. A sign stands after the number of the one that Enter opens."""
     key, writer = str(number), box.writer
     title = fit(writer.fit_line(tile.title, cells - len(key) - 1), cells - len(key) - 1, pad=True)
     total = writer.cut_mark if tile.total is None else writer.format_number(Decimal(tile.total))
     role = f"tone-{tile.urgency}" if tile.total and tile.urgency else "row" if tile.total else "row-dim"
     note = writer.fit_line(tile.note, cells)
+    head: StyledLine = [(key, "choice-key"), (" ", ""), (title, "choice")]
     return [
-        [(key, "choice-key"), (" ", ""), (title, "choice")],
+        [(f"{key}{writer.clean_text('›')}{title}", "cursor")] if is_current else head,
         [(total, role), (" " * (cells - len(total)), "row-dim")],
         [(fit(note, cells, pad=True), "row-dim")],
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from aisle.jobs.view import PAGE_HINTS, PANE_ROWS, Chip, DetailView, ListView, Msg, Row, msg, raw
@@ -120,6 +121,22 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     return listed._replace(lines=[*listed.lines, *filler, *footer])
 
 
+_ANY_PANE = DetailView("", EMPTY_CELL, EMPTY_CELL)
+
+
+def shown_row_count(view: ListView, box: LayoutBox) -> int:
+    """Return how many rows are visible."""
+    if box.cells < MEDIUM_CELLS:
+        return list_lines(view, box).shown_rows
+    return _shown_row_count(view._replace(cursor=-1, pane=view.pane and _ANY_PANE), box)
+
+
+@lru_cache(maxsize=2)
+def _shown_row_count(view: ListView, box: LayoutBox) -> int:
+    """Return how many rows are visible on a screen on which neither cursor nor pane change that. Cached."""
+    return list_lines(view, box).shown_rows
+
+
 def _chip_line(chips: Sequence[Chip], box: LayoutBox) -> StyledLine:
     """Return the filters side by side, each with the number of its rows. Texts are short if need be, then the last
     filters are left out."""
@@ -143,10 +160,9 @@ def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
     pane_cells = min(MAX_PANE_CELLS, box.cells * 2 // 5)
     left = box.cells - pane_cells - 3
     listed = list_lines(view, box._replace(cells=left - 1))
-    right = detail_view.detail_lines(pane, box._replace(cells=pane_cells))[0]
-    missing: list[StyledLine] = [[] for _ in range(box.rows - len(right))]
+    right = _pane_lines(pane, box._replace(cells=pane_cells))
     rule = "|" if box.writer.is_ascii else "│"
-    return listed._replace(lines=side_by_side(listed.lines, [*right, *missing], left, [(rule, "rule"), ("  ", "")]))
+    return listed._replace(lines=side_by_side(listed.lines, right, left, [(rule, "rule"), ("  ", "")]))
 
 
 def _with_pane_below(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
@@ -155,10 +171,17 @@ def _with_pane_below(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnL
     listed = list_lines(view, list_box)
     footer = len(_footer(view, list_box))
     rule: StyledLine = [(("-" if box.writer.is_ascii else "─") * box.cells, "rule")]
-    details = detail_view.detail_lines(pane, box._replace(rows=PANE_ROWS - 1))[0]
-    missing: list[StyledLine] = [[] for _ in range(PANE_ROWS - 1 - len(details))]
+    details = _pane_lines(pane, box._replace(rows=PANE_ROWS - 1))
     above, below = listed.lines[: len(listed.lines) - footer], listed.lines[len(listed.lines) - footer :]
-    return listed._replace(lines=[*above, rule, *details, *missing, *below])
+    return listed._replace(lines=[*above, rule, *details, *below])
+
+
+@lru_cache(maxsize=2)
+def _pane_lines(pane: DetailView, box: LayoutBox) -> list[StyledLine]:
+    """Return the details of a row in all rows of the box. Cached, because not every frame changes them."""
+    lines = detail_view.detail_lines(pane, box)[0]
+    missing: list[StyledLine] = [[] for _ in range(box.rows - len(lines))]
+    return [*lines, *missing]
 
 
 def _has_two_line_rows(view: ListView, box: LayoutBox) -> bool:
@@ -271,6 +294,30 @@ def _first_visible(view: ListView, rows: int) -> int:
 
 
 def _draw_table(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox, with_heads: bool) -> list[StyledLine]:
+    """Return the rows as a table. A cursor that moves in the window changes two of its lines."""
+    table = _table_without_cursor(view._replace(cursor=-1), tuple(rows), first, box, with_heads)
+    lines = [*table.heads, *table.rows]
+    at = view.cursor - first
+    if 0 <= at < len(rows):
+        lines[len(table.heads) + at] = _cursor_line(table.rows_without_bars[at], table.gutter, box)
+    return lines
+
+
+class DrawnTable(NamedTuple):
+    """Lines of a table without its cursor."""
+
+    heads: list[StyledLine]
+    rows: list[StyledLine]
+    rows_without_bars: list[StyledLine]
+    gutter: int
+    """Cells before the names."""
+
+
+@lru_cache(maxsize=2)
+def _table_without_cursor(
+    view: ListView, rows: tuple[Row, ...], first: int, box: LayoutBox, with_heads: bool
+) -> DrawnTable:
+    """Return the lines of a table. Cached, because most inputs only move the cursor."""
     gutter = _gutter_width(view, rows, first, box)
     gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
     space = box.cells - gutter - (MIN_BAR_CELLS + gap if view.has_progress_bars and box.cells >= MEDIUM_CELLS else 0)
@@ -281,20 +328,17 @@ def _draw_table(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox,
     right = [at in counted or is_right for at, is_right in enumerate(number_columns(cells, len(columns)))]
     used = gutter + sum(columns) + gap * (len(columns) - 1)
     share = min(24, box.cells - used - gap) if box.cells >= 60 else 0
-    lines = (
-        [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.writer, sized.head_roles)]
-        if heads
-        else []
-    )
+    head_line = table_line(heads, columns, right, gap, gutter, ("head", "head"), box.writer, sized.head_roles)
+    bare: list[StyledLine] = []
+    barred: list[StyledLine] = []
     for index, (row, texts, row_tones) in enumerate(zip(rows, cells, tones, strict=True), first):
         line = table_line(texts, columns, right, gap, gutter, ("cell", "cell-dim"), box.writer, row_tones)
         line = [*_row_lead(view, row, index, gutter), *line[1:]]
-        if index == view.cursor:
-            line = _cursor_line(line, gutter, box)
-        elif row.progress >= 0 and share >= MIN_BAR_CELLS:
-            line = [*pad_line(line, used + gap), *progress_bar(row.progress, share, box.writer)]
-        lines.append(line)
-    return lines
+        has_bar = row.progress >= 0 and share >= MIN_BAR_CELLS
+        bar = progress_bar(row.progress, share, box.writer) if has_bar else []
+        bare.append(line)
+        barred.append([*pad_line(line, used + gap), *bar] if has_bar else line)
+    return DrawnTable([head_line] if heads else [], barred, bare, gutter)
 
 
 class SizedTable(NamedTuple):

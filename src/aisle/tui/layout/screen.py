@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.stored_messages import LIST_NAMES
+from aisle.jobs.unread_lists import LIST_NAMES
 from aisle.jobs.view import (
     ASK,
     GOOD,
@@ -95,7 +95,7 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
     cells = columns - 2 * (columns >= MIN_MARGIN_COLUMNS)
     box = LayoutBox(cells, rows, MessageWriter(is_ascii, frame.language, frame.today))
     bars = _layout_bars(frame._replace(view=view), box, columns)
-    return list_view.list_lines(view, box._replace(rows=_body_rows(bars, box))).shown_rows or size
+    return list_view.shown_row_count(view, box._replace(rows=_body_rows(bars, box))) or size
 
 
 def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> bool:

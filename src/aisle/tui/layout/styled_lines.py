@@ -62,6 +62,8 @@ def pad_line(line: StyledLine, cells: int, role: str = "") -> StyledLine:
 
 def clip_line(line: StyledLine, cells: int) -> StyledLine:
     """Return the line without what is right of `cells`. Last guarantee of the width."""
+    if line_width(line) <= cells:
+        return line
     kept: StyledLine = []
     space = cells
     for text, role in line:

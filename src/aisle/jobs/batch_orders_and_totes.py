@@ -1,4 +1,4 @@
-"""Job that collects the orders of a batch, and its screen."""
+"""Job that collects the orders and totes of a batch before the pick, and its screen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aisle.jobs import quantities, quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
-from aisle.jobs.list_navigation import turn_page
+from aisle.jobs.list_window import turn_page
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
@@ -34,6 +34,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -50,7 +51,6 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.scan.qr_payloads import is_qr_payload
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
@@ -431,7 +431,7 @@ def _handle_code(state: BatchState, code: str) -> Result:
 
 def _is_label(code: str) -> bool:
     """Return False if a code rather is a damaged barcode or a GS1 message than a tote label."""
-    if not _LABEL_CHARACTERS.fullmatch(code) or is_qr_payload(code):
+    if not _LABEL_CHARACTERS.fullmatch(code) or is_foreign_qr_code(code):
         return False
     digits = sum(char.isdecimal() for char in code)
     if any(len(run) >= 12 and has_valid_check_digit(run) for run in re.findall(r"\d+", code) if run != code):

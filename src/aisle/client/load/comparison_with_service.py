@@ -1,4 +1,6 @@
-"""Comparison with the service: a new key that differs from an existing one by zeros, blanks or case only is refused.
+"""Comparison of a file with what the service has: similar keys, price jumps, kept codes and flags, unknown orders.
+
+A new key that differs from an existing one by zeros, blanks or case only is refused.
 
 A spreadsheet removes the zeros of `0226`. The row then names a product that does not exist, and would create it. The
 service's keys are read page by page, and only if it has any; of the file only hashes are kept.
@@ -16,6 +18,7 @@ from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
 from aisle.client.load.codes_with_other_meanings import check_meanings
 from aisle.client.load.columns import (
     DELIVERIES,
+    DISCOUNT_PRICES,
     LOCATIONS,
     ORDERS,
     PEOPLE,
@@ -23,26 +26,24 @@ from aisle.client.load.columns import (
     REMOVABLE_PRICES,
     STOCK,
     STORES,
-)
-from aisle.client.load.csv_table import CsvTable, RecordKey
-from aisle.client.load.divided_records import find_divided_records
-from aisle.client.load.records import STORE_FLAGS, Placeless, ServiceFindings
-from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
-from aisle.client.load.row_checks import (
-    BARCODE_COLUMNS,
-    CODE_COLUMNS,
-    CONTAINER_COLUMN,
-    FURTHER_BARCODES,
-    codes_in_cell,
-    comparable_key,
-    container_key,
-    difference_reason,
-    key_without_zeros,
-    keys_in_column,
     price_of,
 )
+from aisle.client.load.conflicting_rows import comparable_key, difference_reason, key_without_zeros
+from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.divided_records import find_divided_records
+from aisle.client.load.implausible_values import CONTAINER_COLUMN, container_key
+from aisle.client.load.product_codes import (
+    BARCODE_COLUMNS,
+    CODE_COLUMNS,
+    FURTHER_BARCODES,
+    codes_in_cell,
+    keys_in_column,
+)
+from aisle.client.load.records import STORE_FLAGS, Placeless, ServiceFindings
+from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, fetch_store, location_codes, store_rows
-from aisle.client.load.store_zones import zones_of_times
+from aisle.client.load.store_price_warnings import warn_of_discounts
+from aisle.client.load.store_time_zones import zones_of_times
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
 from aisle.errors import ContractError
@@ -83,6 +84,8 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         flags = await _kept_store_flags(table, client) if table.name == STORES.file else {}
         findings = await _Comparison(table, client, listed).run() if listed else ServiceFindings()
         await _warn_of_unknown_orders(table, client)
+        if table.name == DISCOUNT_PRICES.file:
+            await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)

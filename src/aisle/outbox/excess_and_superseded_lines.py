@@ -1,7 +1,8 @@
-"""Excess of confirmed updates: picked goods beyond what their line can take.
+"""Excess of confirmed updates, and closings of lines that were superseded: refused operations that the courier adds.
 
-They are in a person's hand and recorded nowhere until that person reports them put back. Each is stored as a refused
-operation of its own, so that every list of refusals has it. So is a closing that was not repeated after a restore.
+Excess is picked goods beyond what a line can take. They are in a person's hand and recorded nowhere until that person
+reports them put back. A closing is superseded if it was not repeated after a restore. Each is stored as a refused
+operation of its own, so that every list of refusals has it.
 """
 
 from __future__ import annotations

@@ -14,6 +14,6 @@ _PAYLOAD: Final = re.compile(
 """Beginnings of the contents of a QR code; a web address of any kind has `://`."""
 
 
-def is_qr_payload(text: str) -> bool:
+def is_foreign_qr_code(text: str) -> bool:
     """Return True if a text is the content of a QR code that is no code of a store."""
     return "://" in text or _PAYLOAD.match(text) is not None

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Query, Rows
-from aisle.jobs.list_navigation import is_no_search, turn_page
+from aisle.jobs.list_window import is_no_search, turn_page
 from aisle.scan.grammar import needs_look_up, parse
 from aisle.scan.meaning import Command, RefusedInput, UnknownCode
 

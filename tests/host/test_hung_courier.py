@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.host.courier_monitor import HUNG_AFTER_S, KILL_AFTER_S, SLEEP_GAP_S, CourierMonitor, write_heartbeat
+from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, SLEEP_GAP_S, CourierMonitor, write_heartbeat
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.processes import STOPPED_STATES, process_state

@@ -1,4 +1,4 @@
-"""Fields of the interface's objects as the cache stores them; the service may leave out any of them."""
+"""Resources of the service (order, order line, product, store) as the cache stores them; any field may be missing."""
 
 from __future__ import annotations
 

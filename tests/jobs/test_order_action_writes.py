@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.supervisor.order_decisions import (
+from aisle.jobs.supervisor.order_action_writes import (
     CLAIM,
     CLOSE_LINE,
     HAND_OVER,

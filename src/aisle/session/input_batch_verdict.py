@@ -1,4 +1,4 @@
-"""Inputs of one read, which are handled in one transaction and answered by one verdict."""
+"""Verdict of a batch of inputs, which are read together and handled in one transaction: no refusal stays hidden."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
+from aisle.scan.meaning import Ambiguous, Meaning, Quantity, Scan, Text, UnknownCode
+from aisle.session.asked_number import NO_NUMBER, NO_REJECTED_SCAN, AskedNumber, RejectedScan, keep_rejected_scan
 from aisle.session.job_stack import StackedJob, page_identity, page_key
-from aisle.session.question_or_multiplier import NO_QUESTION, PendingQuestion
+from aisle.session.pending_question_or_multiplier import NO_QUESTION, PendingQuestion
 
 
 class RefusedInputs(NamedTuple):
@@ -73,78 +74,6 @@ def _add_refusal(refused: RefusedInputs, reason: Msg) -> RefusedInputs:
     return refused._replace(lines=refused.lines + 1, reason=refused.reason or reason)
 
 
-MIN_CODE = 5
-"""Length of the shortest text that is taken for a scanned code."""
-
-
-CONFIRM_FAST_NUMBER = "input.confirm_fast_number"
-"""Message id of the question whether a number at the pace of a scanner is a quantity."""
-
-
-class AskedNumber(NamedTuple):
-    """Number that is asked about: one at the pace of a scanner waits for `y` on its page, others to be typed again."""
-
-    text: str = ""
-    quantity: Quantity | None = None
-    page: tuple[Any, ...] = ()
-
-    @property
-    def question(self) -> Verdict:
-        """Return the question whether a number at the pace of a scanner is a quantity."""
-        return Verdict(ASK, msg(CONFIRM_FAST_NUMBER, text=self.text.strip(" ")))
-
-
-NO_NUMBER = AskedNumber()
-
-
-class _RejectedScan(NamedTuple):
-    """Page and product whose quantity was open when a scan was refused."""
-
-    page: tuple[int, str, str] = (0, "", "")
-    product: str = ""
-
-
-_NO_REJECTED_SCAN = _RejectedScan()
-
-
-def _rejected_scan(
-    before: _RejectedScan, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
-) -> _RejectedScan:
-    """Return what is kept of a refused scan after an input and its verdict."""
-    if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.not_applied"):
-        product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
-        return (
-            _RejectedScan(page_key(stacked_jobs), product) if product else _NO_REJECTED_SCAN
-        )  # it was meant for the scan that nobody answered
-    if isinstance(meaning, Quantity) or (isinstance(meaning, RefusedInput) and len(meaning.text) < MIN_CODE):
-        return (
-            _NO_REJECTED_SCAN
-            if isinstance(meaning, RefusedInput) and meaning.reason == "input.after_refused_scan"
-            else before
-        )  # that asks it back
-    if isinstance(meaning, Text) and not _is_code(meaning.text):
-        return _NO_REJECTED_SCAN
-    if (
-        not isinstance(meaning, Scan | UnknownCode | Text | RefusedInput | Ambiguous)
-        or verdict is None
-        or verdict.kind != WRONG
-    ):
-        return _NO_REJECTED_SCAN
-    product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
-    scans = (meaning,) if isinstance(meaning, Scan) else meaning.scans if isinstance(meaning, Ambiguous) else ()
-    products = [match.key for scan in scans for match in scan.matches if match.kind == PRODUCT]
-    if isinstance(meaning, Scan) and not products:
-        return before if before == _RejectedScan(page_key(stacked_jobs), product) else _NO_REJECTED_SCAN
-    if not product or product in products:
-        return _NO_REJECTED_SCAN
-    return _RejectedScan(page_key(stacked_jobs), product)
-
-
-def _is_code(text: str) -> bool:
-    """Return whether a text looks like a scanned code."""
-    return len(text) >= MIN_CODE and " " not in text and any(map(str.isdigit, text))
-
-
 class InputBatch:
     """Progress of the batch of inputs that is handled now. The session has one object, restarted for each batch."""
 
@@ -159,7 +88,7 @@ class InputBatch:
         self.refused = RefusedInputs()
         self.has_failed = False
         """Whether a commit failed: the rest of the batch must not happen."""
-        self._rejected_scan = _NO_REJECTED_SCAN
+        self._rejected_scan = NO_REJECTED_SCAN
         self.asked_number = NO_NUMBER
         """Number that the last line made a question of."""
 
@@ -172,16 +101,16 @@ class InputBatch:
         self, meaning: Meaning, verdict: Verdict | None, choices: int, stacked_jobs: Sequence[StackedJob]
     ) -> None:
         """Record the verdict on a line, with the number of choices and the page after it."""
-        self._rejected_scan = _rejected_scan(self._rejected_scan, meaning, verdict, stacked_jobs)
+        self._rejected_scan = keep_rejected_scan(self._rejected_scan, meaning, verdict, stacked_jobs)
         self.refused = self.refused.add(meaning, verdict, choices)
 
     def ask_for_rejected_scan(self, text: str, stacked_jobs: Sequence[StackedJob]) -> Verdict | None:
         """Return the question whether a number was meant for a refused scan, once; None if only the page fits."""
         product, label = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         rejected = self._rejected_scan
-        if not rejected.product or rejected != _RejectedScan(page_key(stacked_jobs), product):
+        if not rejected.product or rejected != RejectedScan(page_key(stacked_jobs), product):
             return None
-        self._rejected_scan = _NO_REJECTED_SCAN
+        self._rejected_scan = NO_REJECTED_SCAN
         self.asked_number = AskedNumber(text)
         return Verdict(ASK, msg("input.number_after_refused_scan", text=text, label=label))
 
@@ -204,5 +133,5 @@ class InputBatch:
             self.asked_number = AskedNumber(text, meaning, page_identity(stacked_jobs))
             return self.asked_number.question
         product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
-        self._rejected_scan = _RejectedScan(page_key(stacked_jobs), product)
+        self._rejected_scan = RejectedScan(page_key(stacked_jobs), product)
         return None

@@ -1,4 +1,4 @@
-"""Writes of stock changes and counts to the store's log. Interface: Create store product logs."""
+"""Entries of stock changes and counts for the log of products. Interface: Create store product logs."""
 
 from __future__ import annotations
 

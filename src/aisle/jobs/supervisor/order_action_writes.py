@@ -1,4 +1,4 @@
-"""Operations by which a supervisor changes an order, checked against the order's current state.
+"""Writes and undo of every order action of a supervisor, checked against the order's current state.
 
 Interface: Update customer order. A line is rejected by closing it with its picked quantity and a reason; every service
 accepts that. A line of which nothing is picked is rejected explicitly if the service offers `line-rejection`.

@@ -1,15 +1,14 @@
-"""Checks of rows against each other: repetitions, contradictions, keys that differ by blanks, case or zeros only."""
+"""Implausible values of a row: dates, prices, quantities, containers and settings that a person should look at."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date, timedelta, tzinfo
-from decimal import Decimal, InvalidOperation
-from typing import Any
+from decimal import Decimal
 
-from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
-from aisle.client.load.cell_cleaning import CODE, DATE, fold_code, join_digits
+from aisle.barcode_keys import wrong_check_digit
+from aisle.client.load.cell_cleaning import CODE, DATE, join_digits
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -19,241 +18,31 @@ from aisle.client.load.columns import (
     PRODUCTS,
     STOCK,
     STORE_PRODUCTS,
-    parse_objects,
 )
-from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
+from aisle.client.load.conflicting_rows import has_thousands
+from aisle.client.load.csv_table import CsvTable, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
-from aisle.client.load.store_zones import clock_reason
-
-
-def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:
-    """Return reasons of contradicting rows by line, and rows that only repeat an earlier one, with its line.
-
-    `known_keys` exist in the service unchanged, so two of them may be alike. Two passes; hashes of all keys are kept,
-    and the keys themselves only if they occur more than once.
-    """
-    fold = _comparable_key_hash if table.creates_records else _key_hash
-    suspect = _repeated_keys(table, fold) if table.is_unique else _differently_written_keys(table, fold)
-    groups: dict[int, list[tuple[int, RecordKey, int]]] = {}
-    for line, key, row_hash in table.record_keys() if suspect else ():
-        if (name := fold(key)) in suspect:
-            groups.setdefault(name, []).append((line, key, row_hash))
-    bad: dict[int, str] = {}
-    repeats: dict[int, int] = {}
-    for group in groups.values():
-        _check_group(group, table.is_unique, known_keys, bad, repeats)
-    return bad, repeats
-
-
-def _repeated_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:
-    """Return hashes of keys that occur more than once."""
-    seen: set[int] = set()
-    found: set[int] = set()
-    for _, key, _ in table.record_keys():
-        name = fold(key)
-        (found if name in seen else seen).add(name)
-    return found
-
-
-def _differently_written_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:
-    """Return hashes of keys that are written in two ways; for files whose records have several rows."""
-    seen: dict[int, int] = {}
-    return {
-        name
-        for name, key_hash in ((fold(key), hash(key)) for _, key, _ in table.record_keys())
-        if seen.setdefault(name, key_hash) != key_hash
-    }
-
-
-def _key_hash(key: RecordKey) -> int:
-    return hash(tuple([fold_code(part) for part in key]))
-
-
-def _comparable_key_hash(key: RecordKey) -> int:
-    """Return the hash of a key of a file that creates records: leading zeros of the name make no difference."""
-    return hash(comparable_key(key))
-
-
-def comparable_key(key: RecordKey) -> RecordKey:
-    """Return a key in the form in which it is compared: its name without blanks, case, leading zeros and thousands'
-    signs.
-    """
-    *before, name = key
-    name = fold_code(name)
-    bare = name.lstrip("0") or name[-1:]
-    return (*map(fold_code, before), bare.replace(".", "") if "." in bare and has_thousands(bare) else bare)
-
-
-def has_thousands(code: str) -> bool:
-    """Return True if a code of digits has points or blanks between its thousands."""
-    return _GROUPED_DIGITS.fullmatch(code) is not None
-
-
-_GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:([. ])\d{3})(?:\1\d{3})*", re.ASCII)
-
-
-def key_without_zeros(key: RecordKey) -> RecordKey:
-    """Return a key without the zeros before its groups of digits (`A01-02` as `A1-2`); those behind a point stay."""
-    *before, name = key
-    return (*map(fold_code, before), _ZEROS_BEFORE_DIGITS.sub("", fold_code(name)))
-
-
-def bare_code(code: str) -> str:
-    """Return the letters and digits of a code, without case and zeros before digits."""
-    return re.sub(r"[\W_]+", "", key_without_zeros((code,))[0])
-
-
-_ZEROS_BEFORE_DIGITS = re.compile(r"(?<![\d.,])0+(?=\d)", re.ASCII)
-
-
-def difference_reason(new: str, known: str, where: str = "") -> str:
-    """Return why a new name is refused beside a known one, with the likely cause. `where` locates the known one."""
-    mine, its = fold_code(new), fold_code(known)
-    if mine == its:
-        return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
-    if "." in mine + its and comparable_key((mine,)) == comparable_key((its,)):
-        return (
-            f"{new!r} and {known!r}{where or ' of the service'} differ by signs of thousands alone, which a spreadsheet"
-            " may have put there; write one of them, in a column of text"
-        )
-    if len(its) > len(mine):
-        return f"{new!r}: {known} is there{where}; has {new} lost its zeros? Write {known}, in a column of text"
-    if where:
-        return f"{new!r}: {known} is there{where}; has {known} lost its zeros? Write {new} there, in a column of text"
-    return f"{new!r}: {known} is there, with fewer zeros before it; write {known}, if it is the same"
-
-
-KeyGroup = list[tuple[int, RecordKey, int]]
-
-
-def _check_group(
-    group: KeyGroup, is_unique: bool, known_keys: Collection[RecordKey], bad: dict[int, str], repeats: dict[int, int]
-) -> None:
-    keys = {key: line for line, key, _ in reversed(group)}
-    if len(keys) > 1 and not all(key in known_keys for key in keys):
-        for line, key, _ in group:
-            if key not in known_keys:
-                other, at = next((one, place) for one, place in keys.items() if one != key)
-                bad[line] = _key_difference_reason(key, other, at)
-    elif is_unique:
-        for key in keys:
-            _check_same_key([row for row in group if row[1] == key], bad, repeats)
-
-
-def _key_difference_reason(key: RecordKey, other: RecordKey, at: int) -> str:
-    if _key_hash(key) == _key_hash(other):
-        return (
-            f"{_format_key(key)} and {_format_key(other)} in row {at} differ by blanks or case alone; use one of them"
-        )
-    return difference_reason(key[-1], other[-1], f" in row {at}")
-
-
-def _check_same_key(group: KeyGroup, bad: dict[int, str], repeats: dict[int, int]) -> None:
-    first_line, key, first_hash = group[0]
-    if all(row_hash == first_hash for _, _, row_hash in group):
-        repeats |= {line: first_line for line, _, _ in group[1:]}
-        return
-    for line, _, _ in group:
-        at = next(place for place, _, _ in group if place != line)
-        bad[line] = f"{_format_key(key)} is also in row {at}, with other values; keep one of the rows"
-
-
-def _format_key(key: RecordKey) -> str:
-    return " / ".join(repr(part) for part in key if part)
-
-
-class SharedCodes:
-    """Codes that several products of a file share: barcodes, or one's barcode and another's number.
-
-    Ask in the order of the rows.
-    """
-
-    def __init__(self, table: CsvTable) -> None:
-        seen: set[int] = set()
-        self._shared: set[int] = set()
-        self._first: dict[str, tuple[int, str]] = {}
-        self._numbers: set[str] = set()
-        """Keys of which the first use is a product's number."""
-        for name in CODE_COLUMNS:
-            for _, cell in table.column_cells(name):
-                for key in map(hash, {key for code in codes_in_cell(name, cell) for key in keys_in_column(name, code)}):
-                    if key in seen:
-                        self._shared.add(key)
-                    seen.add(key)
-
-    def earlier_product(self, column: str, code: str, product: str, line: int) -> tuple[int, str] | None:
-        """Return the earlier row, and its product, with this code; None if there is none."""
-        shared = [key for key in keys_in_column(column, code) if hash(key) in self._shared]
-        for key in shared:
-            if column == NUMBER_COLUMN and key not in self._first:
-                self._numbers.add(key)
-        firsts = [(key, self._first.setdefault(key, (line, product))) for key in shared]
-        return next(
-            (
-                first
-                for key, first in firsts
-                if first[1] != product and not (column == NUMBER_COLUMN and key in self._numbers)
-            ),
-            None,
-        )
-
-
-NUMBER_COLUMN = "product_number"
-
-
-def price_of(text: object) -> Decimal | None:
-    """Return a price as a number; None if it is none."""
-    try:
-        return Decimal(str(text))
-    except InvalidOperation:
-        return None
-
-
-FURTHER_BARCODES = "barcodes_array"
-BARCODE_COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER_BARCODES)
-"""Columns with barcodes of a product."""
-UNITS = "units"
-CODE_COLUMNS = ("product_number", *BARCODE_COLUMNS, UNITS)
-"""Columns with the codes by which a product is found."""
-
-
-def codes_in_cell(column: str, cell: Any) -> list[str]:
-    """Return the codes of a cell of that column; those of a barcode's cell as `CsvTable.select_cells` joins them.
-
-    The units of a product are JSON in a file, and a list in a record.
-    """
-    if column == UNITS:
-        return [code for unit in _units_in(cell) if (code := str(unit.get("unit_barcode") or ""))]
-    parts = split_codes(cell) if column == FURTHER_BARCODES else cell.split(",") if column != NUMBER_COLUMN else [cell]
-    return list(dict.fromkeys(code for code in parts if code))
-
-
-def _units_in(cell: Any) -> Sequence[Mapping[str, Any]]:
-    try:
-        return parse_objects(cell) if isinstance(cell, str) else cell or ()
-    except ValueError:
-        return ()
-
-
-def code_keys(code: str) -> tuple[str, ...]:
-    """Return the keys under which a code is stored or looked up."""
-    return tuple(dict.fromkeys((*index_keys(code), *lookup_keys(code))))
-
-
-def keys_in_column(column: str, code: str) -> tuple[str, ...]:
-    """Return the keys of a code of that column; a product's number has no other forms."""
-    return index_keys(code) if column == NUMBER_COLUMN else code_keys(code)
-
+from aisle.client.load.store_time_zones import clock_reason
 
 _SSCC_DIGITS = 18
 """Digits of a container number (GS1 SSCC)."""
+
+
 _SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
 """Prefix of a container number in its code (GS1)."""
+
+
 CONTAINER_COLUMN = "container_barcode"
+
+
 _CUT_DIGITS = re.compile(r"[1-9]\d{14}0{2,}", re.ASCII)
 """Number of which a spreadsheet has kept the 15 digits that it can hold."""
+
+
 _TIME_START = 10
 """Index at which the time begins in a date."""
+
+
 _SALE_PRICES = {
     "price": "the price",
     "discount_price": "the discount price",
@@ -261,18 +50,36 @@ _SALE_PRICES = {
     "special_price": "the special price",
 }
 """Columns of prices at which goods are sold, with words for them."""
+
+
 _PRICE_FILES = (PRODUCTS.file, PRICES.file, STORE_PRODUCTS.file)
+
+
 _MOST_PLAUSIBLE = {ORDERS.file: 10_000, DELIVERIES.file: 100_000, STOCK.file: 1_000_000}
 """Quantities above which a row is warned of; a code among the quantities is larger than these."""
+
+
 _FIRST_YEAR = 2000
+
+
 _YEARS_AHEAD = 5
+
+
 _MONTH_DAYS = 30
+
+
 _NEXT_DATES = (
     *("next_delivery_date", "next_ordering_date", "store_next_delivery_datetime", "store_next_ordering_datetime"),
 )
+
+
 _COMING_DATES = ("datetime_expected", "pickup_date")
 """Dates of what is still to come, unless the record is one of the past."""
+
+
 _CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
+
+
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -412,8 +219,14 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
 
 
 _FILES_OF_SETTINGS = (PRODUCTS.file, ATTRIBUTES.file, STORE_PRODUCTS.file)
+
+
 _PHONES = ("phone_number", "customer_phone")
+
+
 _POSTAL_CODES = ("postal_code", "customer_zipcode", "delivery_zipcode")
+
+
 _CODES_BESIDE_KEYS = frozenset(
     column.name
     for layout in LAYOUTS
@@ -421,6 +234,8 @@ _CODES_BESIDE_KEYS = frozenset(
     if column.kind == CODE and column.name not in (*layout.key_columns, *_POSTAL_CODES, *_PHONES)
 ) - {"product_number", "store_number", "order_number", "pin", "role"} | {"badge"}
 """Codes that name no record of the file, and badges, of which no other warning says this."""
+
+
 _GROUPED_POSTAL_CODE = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 
 

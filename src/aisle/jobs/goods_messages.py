@@ -1,0 +1,70 @@
+"""Messages that name goods with their quantities, and locations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import NamedTuple
+
+from aisle.jobs.view import Msg, msg, raw, signed_message
+
+
+class GoodsAmount(NamedTuple):
+    """Quantity of one product. `unit` is empty for pieces."""
+
+    key: str
+    """Product number, or another key that tells these goods from others."""
+    label: str
+    quantity: Decimal
+    unit: str = ""
+    is_change: bool = False
+    """True if the quantity is a change of stock and is shown with its sign."""
+
+
+def merge_goods(goods: Iterable[GoodsAmount]) -> tuple[GoodsAmount, ...]:
+    """Add up the quantities of each product, in the order of first appearance."""
+    found: dict[tuple[str, str], GoodsAmount] = {}
+    for each in goods:
+        known = found.get((each.key, each.unit))
+        found[each.key, each.unit] = each._replace(quantity=each.quantity + known.quantity) if known else each
+    return tuple(found.values())
+
+
+def goods_message(one: str, many: str, goods: Iterable[GoodsAmount], **args: str | int | Decimal | Msg) -> Msg:
+    """Return message `one` (quantity, label) for a single product, or `many` (count, goods) for several."""
+    given = merge_goods(goods)
+    if len(given) == 1:
+        return msg(one, quantity=goods_quantity(given[0]), label=given[0].label, **args)
+    return msg(many, count=len(given), goods=list_goods(given), **args)
+
+
+def goods_quantity(goods: GoodsAmount) -> Decimal | Msg:
+    """Return the quantity with its unit, or with its sign if it is a change."""
+    if goods.is_change:
+        return signed_message(goods.quantity)
+    return msg("move.measure", quantity=goods.quantity, unit=goods.unit) if goods.unit else goods.quantity
+
+
+def list_goods(goods: Iterable[GoodsAmount]) -> Msg:
+    """Return a list of products and quantities. If it does not fit, the screen shows only the number of products."""
+    given = merge_goods(goods)
+    names = [msg("goods.one", quantity=goods_quantity(each), label=each.label) for each in given]
+    whole = names[-1] if names else raw("")
+    for name in reversed(names[:-1]):
+        whole = msg("goods.and", first=name, rest=whole)
+    return msg("goods.many", count=len(given), list=whole)
+
+
+def at_location(location: str | Msg) -> Msg:
+    """Return the end of a sentence that names a location; empty for no location."""
+    return msg("goods.at", place=location) if location else raw("")
+
+
+def list_locations(codes: Iterable[str]) -> Msg:
+    """Return a list that names each location once. An empty code means no location."""
+    given = list(dict.fromkeys(codes))
+    names = [raw(code) if code else msg("move.no_location_short") for code in given]
+    whole = names[-1]
+    for name in reversed(names[:-1]):
+        whole = msg("goods.and", first=name, rest=whole)
+    return whole

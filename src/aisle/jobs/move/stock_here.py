@@ -1,0 +1,100 @@
+"""Stock at the location of a move: its queries, and the goods in hand with what was read."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs.job import Query
+from aisle.jobs.move.goods_in_hand import free_goods, is_goods_question_open
+from aisle.jobs.move.move_state import (
+    ZERO,
+    Goods,
+    MoveState,
+    StockLine,
+    parse_stock_lines,
+)
+from aisle.jobs.quantities import to_decimal
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.locations import LocationRow
+
+
+def query_location(id_: str, location: str) -> Query:
+    """Return the query for the stock at a location, up to `MAX_PRODUCTS`."""
+    return Query(id_, "location", {"location_code": location, "size": MAX_PRODUCTS})
+
+
+def query_product_here(state: MoveState, product: str) -> Query:
+    """Return the query for a product at the current location that was not read with it."""
+    return Query("here", "location", {"location_code": state.location, "product_number": product})
+
+
+def query_location_again(state: MoveState) -> Query:
+    """Return the query that reads the stock at the current location again."""
+    return (
+        query_location("again", state.location)
+        if state.has_unread_stock
+        else Query("again", "location", {"location_code": state.location})
+    )
+
+
+def query_all_here(state: MoveState) -> Query:
+    """Return the query for all stock at the current location."""
+    return Query(QUERY_ALL, "location", {"location_code": state.location})
+
+
+def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
+    """Update the state with the stock of the current location, also for goods taken here."""
+    if row is None:
+        return state._replace(source_stock=(), is_source_known=False, has_unread_stock=False, product_count=0)
+    stock = parse_stock_lines(row)
+    product_count = int(to_decimal(row.get("total"), Decimal(len(stock))))
+    are_locations_unknown = bool(row.get("unnamed"))
+    state = state._replace(
+        is_source_known=True,
+        has_unread_stock=product_count > len(stock),
+        product_count=product_count,
+        are_locations_unknown=are_locations_unknown,
+    )
+    stock = (*stock, *_goods_in_question(state, stock))
+    in_hand = tuple(_with_current_stock(part, stock, state) for part in state.in_hand)
+    return state._replace(source_stock=stock, in_hand=in_hand)
+
+
+def with_product_here(state: MoveState, row: LocationRow | None) -> MoveState:
+    """Add the queried stock of a product at the current location."""
+    return state._replace(source_stock=(*state.source_stock, *(parse_stock_lines(row) if row else ())))
+
+
+def _with_current_stock(goods: Goods, stock: tuple[StockLine, ...], state: MoveState) -> Goods:
+    if goods.location.casefold() != state.location.casefold():
+        return goods
+    line = next((each for each in stock if each.product == goods.product), None)
+    if line is None and state.has_unread_stock:
+        return goods
+    if goods.order:
+        held = [hold for hold in (line.held if line else ()) if (hold.order, hold.line) == (goods.order, goods.line)]
+        return goods._replace(available=held[0].quantity if held else ZERO)
+    if line is None:
+        return goods._replace(available=ZERO, pools=())
+    fresh = free_goods(line, goods.location, goods.pool)
+    return goods._replace(available=fresh.available, pools=fresh.pools)
+
+
+MAX_PRODUCTS = 200
+"""Number of products read when a location is opened; others are read when they are scanned."""
+
+
+QUERY_ALL = "all"
+"""Query of all stock at a location, and its id."""
+
+
+def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
+    """Return the product in question with no stock, if it has none here any more. Without it the answer would take
+    nothing. If the location has unread stock, the line stays as it was."""
+    product = state.pending_scan.key if is_goods_question_open(state) and state.pending_scan else ""
+    if any(each.product == product for each in stock):
+        return ()
+    lines = tuple(each for each in state.source_stock if each.product == product)
+    return lines if state.has_unread_stock else tuple(each._replace(free=ZERO, pools=(), held=()) for each in lines)

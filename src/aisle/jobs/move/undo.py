@@ -1,0 +1,207 @@
+"""Undo of the last step of a move: a take, or goods that were put down."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs import goods_messages
+from aisle.jobs.job import Context, Json, Query, Refresh, Turn, reply
+from aisle.jobs.move import goods_in_hand, movement_write
+from aisle.jobs.move.move_state import (
+    ZERO,
+    Goods,
+    MoveChoice,
+    MovementItem,
+    MoveState,
+    PoolQuantity,
+    UndoStep,
+    at_source,
+    parse_held_goods,
+    parse_stock_lines,
+)
+from aisle.jobs.view import ASK, GOOD, WRONG, Verdict, msg, undo_verdict
+
+Result = Turn[MoveState]
+
+UNDO_PREFIX = "undo/"
+"""Prefix of the ids of queries that check if a move can be undone; the location follows."""
+
+
+def undo_step(state: MoveState, context: Context) -> Result:
+    """Undo the last take, or the last move if the goods are still at its destination."""
+    if not state.history:
+        return reply(state, WRONG, "pick.nothing_to_undo")
+    step = state.history[-1]
+    if not step.items:
+        return _undo_take(state, step)
+    if step.at == context.now:  # the cached stock is older than this step, and nobody else has seen the goods yet
+        return _undo_move(state, step, context)
+    state, item = state._replace(is_undoing=True), step.items[0]
+    if locations := _target_locations(step):
+        return Turn(state, (_query_location(locations[0]),))
+    if item.to_order:
+        return Turn(state, (Query("undo_order", "order", {"order_number": item.to_order}),))
+    return _undo_move(state, step, context)
+
+
+def _target_locations(step: UndoStep) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item.to_location for item in step.items if item.to_location))
+
+
+def _query_location(location: str) -> Query:
+    return Query(f"{UNDO_PREFIX}{location}", "location", {"location_code": location})
+
+
+def _undo_take(state: MoveState, step: UndoStep) -> Result:
+    """Undo a take: the goods are no longer in hand; their stock never changed."""
+    in_hand = state.in_hand
+    for part in step.goods:
+        in_hand = goods_in_hand.add_to_hand(in_hand, part._replace(quantity=-part.quantity))
+    in_hand = tuple(map(goods_in_hand.without_unused_consent, in_hand))
+    index = goods_in_hand.find_goods(in_hand, step.goods[0])
+    index = index if index >= 0 else len(in_hand) - 1
+    phase = "load" if state.phase == "put" and not in_hand else state.phase
+    state = state._replace(
+        in_hand=in_hand, history=state.history[:-1], current_index=index, portion=ZERO, phase=phase, is_undone=False
+    )
+    was_taken = step.goods[0].quantity > 0
+    parts = [part._replace(quantity=abs(part.quantity)) for part in step.goods]
+    if was_taken:
+        text = goods_messages.goods_message(
+            "move.take_undone",
+            "move.take_undone_many",
+            goods_in_hand.goods_amounts(parts),
+            target=goods_in_hand.sources_text(parts),
+        )
+        if len(parts) > 1 and in_hand:
+            text = msg("move.take_undone_rest", told=text, goods=goods_in_hand.name_goods(in_hand))
+    else:
+        text = goods_messages.goods_message(
+            "move.back_in_hand", "move.back_in_hand_many", goods_in_hand.goods_amounts(parts)
+        )
+    return Turn(state, (), undo_verdict(text))
+
+
+def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, location: str = "") -> Result:
+    """Undo the move if its goods are still at their destinations, which are checked one after the other."""
+    if not state.is_undoing or not state.history:
+        return Turn(state)
+    step = state.history[-1]
+    if row is not None and not location and not row.get("lines_known", True):
+        order = step.items[0].to_order
+        refresh = Refresh("order", order)
+        return reply(state._replace(is_undoing=False), WRONG, "move.undo_order_loading", refresh, order=order)
+    items = [item for item in step.items if item.to_location == location]
+    quantities = [min(item.quantity, _quantity_there(item, row)) for item in items]
+    if row is None and location:
+        quantities = [item.quantity for item in items]  # the location is unknown here: the service decides
+    item = next((item for item, left in zip(items, quantities, strict=True) if left < item.quantity), None)
+    if item is None:
+        locations = _target_locations(step)
+        remaining = locations[locations.index(location) + 1 :] if location else ()
+        return Turn(state, (_query_location(remaining[0]),)) if remaining else _undo_move(state, step, context)
+    left = sum(quantities, ZERO)
+    where = item.to_location or item.to_order
+    if left <= 0 or len(step.items) > 1:
+        state = state._replace(is_undoing=False, history=())
+        return _reject_undo(state, step, item.label, where)
+    ways = (MoveChoice("undo_rest", where, left),)
+    state = state._replace(choices=ways, is_undoing=True)
+    return reply(state, ASK, "move.partly_moved_on", label=item.label, place=where, left=left, quantity=item.quantity)
+
+
+def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) -> Result:
+    count = len({item.product for item in step.items})
+    if count == 1:
+        return reply(state, WRONG, "move.moved_on", label=label, place=location)
+    return reply(state, WRONG, "move.moved_on_many", label=label, place=location, count=count)
+
+
+def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:
+    """Return the quantity of an item's goods that is still at its destination."""
+    if row is None:
+        return ZERO
+    if not item.to_location:
+        closed = not row.get("is_active", True) or row.get("is_rejected")
+        found = [
+            hold for stock_line in parse_held_goods(row, "") for hold in stock_line.held if hold.line == item.to_line
+        ]
+        return ZERO if closed else sum((hold.quantity for hold in found if not hold.location), ZERO)
+    stock_line = next((each for each in parse_stock_lines(row) if each.product == item.product), None)
+    if stock_line is None:
+        return ZERO
+    if item.to_order:
+        held = (hold for hold in stock_line.held if (hold.order, hold.line) == (item.to_order, item.to_line))
+        return sum((hold.quantity for hold in held), ZERO)
+    pool = item.to_pool or item.pool
+    by_pool = {each.pool: each.quantity for each in stock_line.pools}
+    return max(ZERO, by_pool.get(pool, ZERO) if pool and by_pool else stock_line.free)
+
+
+def undo_rest(state: MoveState, choice: MoveChoice, context: Context) -> Result:
+    """Undo the move for the quantity that is left; earlier steps can no longer be undone."""
+    if not state.is_undoing or not state.history:
+        return Turn(state)
+    step = state.history[-1]
+    item, part = step.items[0]._replace(quantity=choice.quantity), step.goods[0]
+    pools = (PoolQuantity(item.pool, choice.quantity),) if item.pool and part.pools else ()
+    missing = part.quantity - choice.quantity
+    available = max(choice.quantity, part.available - missing) if part.available >= 0 else part.available
+    rest_step = UndoStep((part._replace(quantity=choice.quantity, available=available, pools=pools),), (item,))
+    return _undo_move(state._replace(history=()), rest_step, context)
+
+
+def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
+    """Send the reverse movement; the goods are in hand again, and in stock where they came from."""
+    write = movement_write.movement_write(
+        [movement_write.reverse_item(item) for item in step.items], context.store, context.user
+    )
+    is_on_cart = state.phase in ("load", "put")
+    state = goods_in_hand.undo_put_down(
+        state._replace(is_undoing=False, history=state.history[:-1], portion=ZERO), step
+    )
+    part = step.goods[0]
+    if not is_on_cart:
+        state = _return_to_source(state, part)._replace(is_undone=True)
+    if is_on_cart and state.phase == "put":
+        state = state._replace(current_index=max(0, goods_in_hand.find_goods(state.in_hand, part)))
+    source = goods_messages.list_locations(item.to_location or item.to_order for item in step.items)
+    args = {"source": source, "target": goods_in_hand.sources_text(step.goods)}
+    text = goods_messages.goods_message(
+        "move.undone", "move.undone_many", goods_in_hand.goods_amounts(step.goods), **args
+    )
+    return Turn(state, (write,), undo_verdict(text))
+
+
+def ask_after_undo(state: MoveState, location: str) -> Result:
+    """Ask about a location scanned after an undo: were the goods put back there, or do they go there now?"""
+    quantity = sum((each.quantity for each in state.in_hand), ZERO)
+    has_several = len({each.product for each in state.in_hand}) > 1
+    put = MoveChoice(
+        "put_all" if has_several else "put", location, Decimal(len(state.in_hand)) if has_several else quantity
+    )
+    state = state._replace(choices=(MoveChoice("put_down_there", location), put))
+    text = goods_messages.goods_message(
+        "move.after_undo", "move.after_undo_many", goods_in_hand.goods_amounts(state.in_hand), place=location
+    )
+    return Turn(state, (), Verdict(ASK, text))
+
+
+def is_asked_after_undo(state: MoveState) -> bool:
+    """Return True if it is asked whether undone goods are in hand or were put back at a scanned location."""
+    return any(choice.kind == "put_down_there" for choice in state.choices)
+
+
+def keep_question_after_undo(asked: MoveState, turn: Result) -> Result:
+    """Ask again about the location scanned after an undo if a typed quantity has changed the goods in hand."""
+    if not is_asked_after_undo(asked) or turn.state.choices or not turn.state.in_hand:
+        return turn
+    question = ask_after_undo(turn.state, asked.choices[0].key)
+    return question._replace(effects=turn.effects) if turn.verdict and turn.verdict.kind == GOOD else turn
+
+
+def _return_to_source(state: MoveState, goods: Goods) -> MoveState:
+    if state.is_started and state.location.casefold() == goods.location.casefold():
+        return state._replace(phase="take")
+    source = at_source(state, goods.location)
+    return source._replace(phase="take", has_unread_stock=state.has_unread_stock)

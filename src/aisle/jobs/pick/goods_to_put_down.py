@@ -1,0 +1,57 @@
+"""Goods in hand that this picker still has to put down."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs.pick.pick_state import PickState, find_tote
+from aisle.jobs.pick.stops import PickLine, sum_in_hand, sum_pieces
+
+NOT_PUT_DOWN = "not_put_down"
+"""Topic of the local note on an order that was left with goods not put down; its text is the user who has them."""
+
+
+def quantity_to_put_down(state: PickState, line: PickLine) -> Decimal:
+    """Return the quantity of a line that this picker has to put down. That is all of it, less the share of another
+    picker who has the same order open."""
+    tote = find_tote(state, line.order)
+    return line.own_in_hand if tote and tote.other_pickers else line.in_hand
+
+
+def has_goods_to_put_down(state: PickState, order: str = "") -> bool:
+    """Return True if goods of the order, or of any order, have to be put down here."""
+    return any(quantity_to_put_down(state, take) for take in state.lines if order in ("", take.order))
+
+
+def pieces_to_put_down(state: PickState) -> Decimal:
+    """Return the number of pieces to put down here; a measured line counts as one."""
+    return sum_pieces((take, quantity_to_put_down(state, take)) for take in state.lines)
+
+
+def pieces_in_hand(state: PickState, order: str = "") -> Decimal:
+    """Return the number of pieces of the order, or of all orders, that any picker has in hand."""
+    return sum_in_hand(take for take in state.lines if order in ("", take.order))
+
+
+def pieces_of_others(state: PickState, order: str) -> Decimal:
+    """Return the number of pieces of the order that other pickers have in hand."""
+    return sum_pieces((take, take.in_hand - take.own_in_hand) for take in state.lines if take.order == order)
+
+
+def orders_not_put_down(state: PickState) -> tuple[str, ...]:
+    """Return the orders whose goods would be left at no location if this picker left now. Return none if no line has a
+    location: such a store keeps no locations."""
+    if not any(take.location for take in state.lines):
+        return ()
+    return tuple(tote.order for tote in state.totes if tote.has_lines and has_goods_to_put_down(state, tote.order))
+
+
+def take_as_own(state: PickState, order: str) -> PickState:
+    """Count all goods in hand of this order as this picker's own, because nobody else has the order open."""
+    takes = (take._replace(own_picked=take.in_hand) if take.order == order else take for take in state.lines)
+    return state._replace(lines=tuple(takes))
+
+
+def quantity_to_return(state: PickState) -> Decimal:
+    """Return the quantity that has to be put back."""
+    return sum((goods.quantity for goods in state.to_return), Decimal(0))
