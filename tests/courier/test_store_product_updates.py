@@ -263,4 +263,4 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
         (late,) = own.desk.write(update_write(product, STORE, {"max": Decimal(9)}, {"max": "12"}))
         courier.wake()
         await own.time.until(lambda: own.desk.state(late) == "rejected", 120)
-        assert "is 11 now, not 12" in reason_text(own.desk.outbox.get(late).last_error)
+        assert "to 11; it was 12" in reason_text(own.desk.outbox.get(late).last_error)

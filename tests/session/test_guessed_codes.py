@@ -85,7 +85,7 @@ def test_a_page_takes_the_guess_that_it_can_use(session: Session, job: str) -> N
         scan("A-1")
     frame = scan(SHORT)
     assert told(frame)[0] != WRONG, said(frame)
-    assert said(frame).startswith(f"No such code here: {SHORT}, read as Cola."), said(frame)
+    assert said(frame).startswith(f"{SHORT} is unknown, read as Cola."), said(frame)
 
 
 def test_two_guesses_are_asked_at_home(session: Session) -> None:
@@ -98,7 +98,7 @@ def test_two_guesses_are_asked_at_home(session: Session) -> None:
 
 def test_two_guesses_of_one_number_are_asked(session: Session) -> None:
     scan = Scanner(session)
-    assert choices(scan("770011")) == ["order 00770011", "place 0770011"]
+    assert choices(scan("770011")) == ["order 00770011", "location 0770011"]
     scan("b")
     open_job(session, scan, "count")
     assert told(scan("770011"))[0] != ASK, "a count has no use for the order"

@@ -187,7 +187,7 @@ def test_what_needs_a_new_start_is_said_and_left_alone(home: StoreFolder) -> Non
         write(home, 'store = "0002"\nrich = true\nblind = true\n')
         assert told(session.poll()) == (
             INFO,
-            "Settings changed: blind counts are on; from the next start on: store, rich",
+            "Settings changed: blind counts are on; after a restart: store, rich",
         )
         assert session.frames.build().store == "0001"
         assert say(session, "4101").view.name == "pick.product"

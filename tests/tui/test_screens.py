@@ -157,7 +157,7 @@ def test_prompt_verdict_and_link_are_always_there(sample: Sample) -> None:
             if frame.link.waiting:
                 assert str(frame.link.waiting) in link, size
             if frame.link.needs_person:
-                assert f"{frame.link.needs_person}?" in link or f"{frame.link.needs_person} to settle" in link, size
+                assert f"{frame.link.needs_person}?" in link or f"{frame.link.needs_person} to resolve" in link, size
 
 
 @samples
