@@ -42,7 +42,10 @@ _ISMN_WITH_HYPHENS = re.compile(r"M[ \-.]*(?:\d[ \-.]*){8}\d", re.ASCII | re.IGN
 _GROUP_SEPARATORS = str.maketrans("", "", " -.\t")
 _DASHES = "‐‑‒–—―−﹣"
 _BLANKS = "\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t"
-_INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"
+_INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u061c\u180e\u202a\u202b\u202c\u202d\u202e\ufeff\xad" + "".join(
+    map(chr, range(0x2060, 0x2070))
+)
+"""Zero-width characters, and marks of the direction of text."""
 _ASCII_FORMS = str.maketrans(
     {**dict.fromkeys(_DASHES, "-"), **dict.fromkeys(_BLANKS, " "), **dict.fromkeys(_INVISIBLE)}
 )

@@ -6,18 +6,20 @@ import asyncio
 import gc
 import json
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from time import time
+from typing import Any
 
 import apsw
 import httpx
 import pytest
 
 from aisle.service.auth.tokens import create_token
-from aisle.service.db.sqlite_connection import INDEXED_AT_ONCE, SqliteTransaction
-from aisle.service.db.text_search import index_pieces
+from aisle.service.db.sqlite_transaction import SqliteTransaction
+from aisle.service.db.text_search import INDEXED_AT_ONCE, index_pieces
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES
@@ -360,3 +362,40 @@ async def test_a_body_in_small_parts_is_counted_in_large_ones() -> None:
             turn.begin("t", size)
         assert MIB - 1000 < turns.bytes._sum <= MIB
         assert len(turn._held._exit_callbacks) < 30  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("when", ["", "2026-01-01T00:00:00Z"], ids=["now", "earlier"])
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ({"is_counted_quantity": "true"}, {"counted_quantity": 3, "location_code": "A1"}),
+        ({}, {"quantity": -1, "reason_code": 1, "location_code": "A1"}),
+        ({"is_from_receipt": "true"}, {"quantity": 1, "location_code": "A1"}),
+    ],
+    ids=["counts", "losses", "receipts"],
+)
+async def test_long_lists_of_stock_need_few_statements(
+    world: World, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], rows: dict[str, Any], when: str
+) -> None:
+    """Each statement is a round trip to PostgreSQL, and other writers of the store wait for all of them."""
+    run, execute, run_many = list[str](), SqliteTransaction._execute, SqliteTransaction.run_many
+
+    def count(self: SqliteTransaction, sql: str, args: Any) -> Any:
+        run.append(sql)
+        return execute(self, sql, args)
+
+    async def count_many(self: SqliteTransaction, sql: str, args: Any) -> None:
+        run.append(sql)
+        await run_many(self, sql, args)
+
+    numbers = [f"N{n}" for n in range(100)]
+    await world.post("/products", {"products": [{"product_number": number} for number in numbers]})
+    monkeypatch.setattr(SqliteTransaction, "_execute", count)
+    monkeypatch.setattr(SqliteTransaction, "run_many", count_many)
+    for _ in range(2):
+        run.clear()
+        time_of_scan = {"scanned_datetime": when} if when else {}
+        entries = [{"product_number": number, **rows, **time_of_scan} for number in numbers]
+        answer = await world.send("POST", LOGS, {"storeproductlog": entries}, query=query)
+        assert answer.status_code == 200
+        assert len(run) < (150 if when else 40), Counter(run).most_common(5)

@@ -22,10 +22,10 @@ from aisle.caller_keys import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_rounds import FairStarts
 from aisle.service.db.database import CALLER, MOST_WAITING, Busy, DatabaseFailed, FairTurns, TooManyWaiting, Transaction
-from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes, people_and_tokens
 from aisle.service.http import docs_and_health
-from aisle.service.http.json_logging import AccessLog, RequestRecord
+from aisle.service.http.access_log import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
 from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
@@ -241,7 +241,7 @@ def test_access_log_on_a_full_disk_is_said_once(
     assert figures(metrics.render().decode())[up] == 1
     for number in range(300):
         log({"token": "t", "status": 200, "request": str(number)})
-    assert [record.getMessage() for record in caplog.records] == ["access log lost: OSError"]
+    assert [record.getMessage() for record in caplog.records] == ["access log lost: No space left on device"]
     assert figures(metrics.render().decode())[up] == 0
     file.unlink()
     log({"token": "u", "status": 200})

@@ -16,8 +16,7 @@ import apsw
 import httpx
 
 from aisle.service.db import open_database
-from aisle.service.db.sqlite_connection import index_waiting_products
-from aisle.service.db.text_search import natural_sort_key
+from aisle.service.db.text_search import index_waiting_products, natural_sort_key
 from aisle.service.in_process_service import Service
 from aisle.service.options import ServiceOptions
 from tests.bench import generated_store, grown_cache

@@ -158,6 +158,7 @@ ARGUMENTS: dict[str, Any] = {
 OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "orders": {"not_put_down": True, "product_number": ""},
     "assigned_orders": {"user": "U2"},
+    "pick_list": {"orders": ["O1"]},
     "search": {"search": "oat"},
     "records": {"search": "O1"},
     "facets": {"kind": "category"},

@@ -10,8 +10,8 @@ import pytest
 from aisle.cli.reason_texts import reason_text
 from aisle.courier.push.decide_arrival import LOOKED_UP_WHEN_EMPTY, is_empty_response_final
 from aisle.jobs.job import Write
-from aisle.outbox.operation_queue import split_movement
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER
+from aisle.outbox.split_movements import split_movement
 from tests.courier.document_host import LOG, MOVE, PUT, Shop, loss
 from tests.courier.fake_service import Fake, Fault, answer_lost, not_applied
 from tests.courier.writes import movement, update

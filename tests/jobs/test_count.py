@@ -474,10 +474,10 @@ def test_a_product_is_counted_over_all_its_places_and_the_rest() -> None:
     assert (hand.step, hand.state.location) == ("count.stop", "A-1")
     assert [hand.say("n") for _ in range(3)] == ["count.later", "count.later_without_location", "count.later"]
     hand.type(5)
-    assert hand.state.location == "A-2"
+    assert (hand.say("n"), hand.state.location) == ("count.next", "A-2")
     hand.scan("P1")
     hand.scan("P1")
-    assert hand.say("n") == "count.later_without_location"  # no place has no code to go to
+    assert hand.say("n") == "count.next_without_location"  # no place has no code to go to
     assert hand.state.location == ""
     assert hand.type(3) == "count.all_stops"
     assert hand.say("d") == "count.differ_value"
@@ -497,8 +497,9 @@ def test_count_tour_excludes_goods_in_hand_for_orders(total: int, counted: int) 
     hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, total, in_hand=Decimal(2))})
     hand.scan("P1")
     hand.type(4)
+    hand.say("n")
     hand.type(5)
-    hand.type(6)  # the last number of the last place counts: nobody walks on to no place
+    hand.type(6)
     hand.say("n")
     assert (hand.state.location, hand.state.current_line and hand.state.current_line.expected) == ("", Decimal(1))
     hand.type(counted)
@@ -507,6 +508,59 @@ def test_count_tour_excludes_goods_in_hand_for_orders(total: int, counted: int) 
         hand.type(1)
     rest = hand.entries[-1]
     assert (rest["stock_pool_1"], rest["expected_quantity"]) == (4 + 6 + counted + 2, 13)
+
+
+@pytest.mark.parametrize("on", ["n", "A-2"])
+@pytest.mark.parametrize(
+    ("inputs", "counted"),
+    [(("7",), 7), (("7", "6"), 6), (("7", "P1"), 8), (("P1", "7", "P1", "4"), 4), (("0", "2"), 2)],
+)
+def test_a_total_is_corrected_at_its_location_until_a_person_goes_on(
+    inputs: tuple[str, ...], counted: int, on: str
+) -> None:
+    hand = Hand(products={"P1": wide({"A-1": 9, "A-2": 9}, 18)})
+    hand.scan("P1")
+    for each in inputs:
+        hand.type(int(each)) if each.isdigit() else hand.scan(each)
+    assert (hand.state.location, "count.prompt_stop_then" in hand.shown()) == ("A-1", True)
+    assert (hand.say(on) if on == "n" else hand.place(on)) in ("count.next", "count.at_stop")
+    hand.type(9)
+    assert [item.counted for item in hand.state.lines][:2] == [counted, 9]
+
+
+@pytest.mark.parametrize("answer", ["missing", "recount", "next product"])
+def test_a_number_after_the_page_went_on_by_itself_is_asked_about(answer: str) -> None:
+    hand = Hand(
+        {"A-1": [product("P1", 9), product("P2", 9)]},
+        {"P3": wide({"B-1": 9, "B-2": 9}, 18)},
+        LOOSE._replace(recount_units=Decimal(1 if answer == "recount" else 0)),
+    )
+    hand.type(3)
+    hand.place("A-1")
+    hand.scan("P3")
+    hand.say("d")
+    if answer == "recount":
+        count_all_as(hand, 5)
+    if answer == "next product":
+        hand.scan("P1")
+        hand.type(9)
+    hand.say("d")
+    assert hand.step == ("count.recount" if answer == "recount" else "count.missing")
+    hand.type(9)
+    before = hand.state.lines
+    assert hand.type(7) == "count.confirm_next"
+    assert hand.type(6) == "count.confirm_next"
+    assert hand.state.lines == before
+    hand.say("x")
+    assert hand.state.lines == before
+    assert hand.type(7) != "count.confirm_next", "the answer says that the page is seen"
+
+
+def count_all_as(hand: Hand, counted: int) -> None:
+    """A scan and the same quantity for each product of the place."""
+    for item in hand.state.lines:
+        hand.scan(item.product)
+        hand.type(counted)
 
 
 def test_rest_is_not_asked_when_all_is_in_hand_for_orders() -> None:
@@ -1144,3 +1198,12 @@ def test_an_undone_entry_is_compared_with_the_stock_of_its_time() -> None:
     hand.say("u")
     hand.say("u")
     assert hand.state.lines[0].expected == 9, "nothing is counted: the stock is as it is now"
+
+
+def test_a_number_after_a_loss_is_asked_about() -> None:
+    hand = Hand({"A-1": [product("P1", 9)]})
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.feed(Closed("adjust"))
+    assert hand.type(3) == "count.confirm_next"
+    assert (hand.say("y"), hand.type(4)) == ("count.counted_of", "count.counted_of")

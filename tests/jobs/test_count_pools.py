@@ -140,7 +140,7 @@ def test_location_of_a_product_stays_in_the_pool_that_is_asked() -> None:
     hand = Hand(products={"P1": known}, pools=POOLS, default=1)
     hand.scan("P1", kind=PRODUCT)
     hand.scan("P1", "18")
-    assert hand.say("n") == "count.later"
+    assert hand.say("n") == "count.next"
     assert "A-1 (Backroom)" in told(hand)
     hand.scan("A-1", kind=LOCATION)
     assert "A-1 (Backroom)" in told(hand)

@@ -588,3 +588,10 @@ def test_undo_keeps_the_consent_that_what_remains_needs() -> None:
     hand.say("A-1", "P1", "=7", "y", "P1", "u")
     assert hand.held == {"P1": 7}
     assert hand.say("P1") == "move.taken"
+
+
+def test_a_number_after_none_is_not_for_other_goods() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "P3", "=0")
+    assert not hand.job.accepts(hand.state).quantity
+    assert [part.product for part in hand.state.in_hand] == ["P1"]

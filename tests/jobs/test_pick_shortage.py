@@ -103,6 +103,13 @@ def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
 
 
+def test_a_number_after_a_count_made_from_here_is_no_quantity_of_the_pick() -> None:
+    hand = Hand(line(1, "P1", 3))
+    hand.scan("P1")
+    hand.feed(Closed("count", {"what": "A-1", "changes": []}))
+    assert not hand.job.accepts(hand.state).quantity
+
+
 def test_what_was_closed_short_can_be_picked_after_all() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False}))

@@ -766,7 +766,7 @@ def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     hand = Hand("exceptions").does(Command("n"), Choice(1))
     assert hand.at == "exceptions.recounts"
     hand.state = hand.state._replace(rows=tuple({**row, "kind": kind} for row in hand.state.rows), cursor=1)
-    hand.does(Command("x"))
+    hand.does(Command("w"))
     gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "at_service")]
     assert hand.of(LocalNote) == ([] if kind == "queued" else gone)
     bodies = [write.body["recounts"] for write in hand.of(Write)]

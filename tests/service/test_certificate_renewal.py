@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -26,11 +27,13 @@ from tests.terminal.browser import Web
 from tests.terminal.lifeline import Lifeline
 
 
-def made(folder: Path, name: str) -> bytes:
+def made(folder: Path, name: str, days: int = 90) -> bytes:
     """Put a new certificate and its key where the server reads them; the certificate as it is served."""
     files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     try:
-        subprocess.run([*CERTIFICATE, "-subj", f"/CN={name}", "-days", "90", *files], check=True, capture_output=True)
+        subprocess.run(
+            [*CERTIFICATE, "-subj", f"/CN={name}", "-days", str(days), *files], check=True, capture_output=True
+        )
     except FileNotFoundError:
         pytest.skip("there is no openssl to make a certificate with")
     return ssl.PEM_cert_to_DER_cert((folder / "cert.pem").read_text())
@@ -100,6 +103,34 @@ def test_a_renewed_certificate_is_taken_where_nobody_says_so(tmp_path: Path, cap
     said = [record.getMessage() for record in caplog.records if record.name == "aisle.server"]
     assert said[-1] == "certificate taken: it is good for 89 days"
     assert sum(words.startswith("certificate taken") for words in said) == 1
+
+
+def test_the_end_of_a_certificate_is_told_as_soon_as_it_is_taken(tmp_path: Path) -> None:
+    made(tmp_path, "first")
+    told, loops, limits = Queue[float](), Queue[asyncio.AbstractEventLoop](), ConnectionLimits()
+    files = {"certificate": tmp_path / "cert.pem", "private_key": tmp_path / "key.pem"}
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError
+
+    config = server_config(app, limits, longest_head=1000, **files, finish_seconds=1)
+    server = HttpServer(
+        config,
+        lambda _: loops.put(asyncio.get_running_loop()),
+        certificate_until=told.put,
+        watch_seconds=86400,
+    )
+    with listening("127.0.0.1", 0) as sock:
+        running = Thread(target=server.run, args=([sock],))
+        running.start()
+        try:
+            loop, first = loops.get(timeout=LONG), told.get(timeout=LONG)
+            made(tmp_path, "second", days=30)
+            loop.call_soon_threadsafe(server.reload)
+            assert told.get(timeout=10) < first
+        finally:
+            server.should_exit = True
+            running.join()
 
 
 @contextmanager

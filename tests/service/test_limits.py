@@ -21,8 +21,8 @@ import pytest
 
 from aisle.errors import UsageError
 from aisle.service.errors import Refusal
+from aisle.service.http.access_log import AccessLog
 from aisle.service.http.app import App
-from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.rate_limiter import RateLimiter
 from aisle.service.http.request_parsing import MOST_BODY_BYTES
 from aisle.service.http.server import ServerOptions, run_server

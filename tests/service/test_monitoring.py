@@ -22,6 +22,8 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from aisle.service.auth.tokens import list_tokens
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http import docs_and_health, server
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import JsonFormatter, log_as_json
@@ -97,6 +99,13 @@ async def test_figures_are_for_this_machine_or_an_admin(
         answer = await client.get("/metrics", headers=headers)
     assert answer.status_code == status
     assert ("aisle_requests" in answer.text) == (status == 200)
+
+
+async def test_a_scrape_is_a_use_of_its_token(world: World) -> None:
+    async with client_of(world, host="10.0.0.9", secret=world.token("metrics")) as client:
+        assert (await client.get("/metrics")).is_success
+    [used] = [token.last_used_on for token in list_tokens(world.service.database) if token.role == "metrics"]
+    assert used == format_timestamp(world.now)
 
 
 async def test_without_figures_there_is_no_route_for_them(world: World) -> None:
@@ -257,7 +266,7 @@ def test_figures_without_room_are_those_of_the_process(
     with server._shared_metrics_folder():
         server.reserve_metrics_files("counter")
         assert METRICS_FOLDER_VARIABLE not in os.environ
-    lost = "metrics lost: FileNotFoundError; each scrape has those of one worker"
+    lost = "metrics lost: No such file or directory; each scrape has those of one worker"
     assert [record.getMessage() for record in caplog.records] == [lost, lost]
 
 

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import apsw
 import httpx
@@ -25,8 +27,8 @@ from aisle.service.db.database import QUIET_WRITES_S, Database, DatabaseMonitor,
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.sqlite import SqliteDatabase
 from aisle.service.db.statements import people_and_tokens
+from aisle.service.http.access_log import AccessLog
 from aisle.service.http.app import App
-from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.metrics import Metrics
 from aisle.service.options import ServiceOptions
 from tests.service.postgres import Server
@@ -189,6 +191,7 @@ def test_a_worker_that_dies_is_said_once_in_json_and_counted(aisle_home: Path, l
     with serving(aisle_home, "--workers", "2", "--json-logs", "--access-log", "-") as (process, url):
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         victim = next(pid for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text())
+        _send_nonsense(url)
         os.kill(int(victim), signal.SIGKILL)
         restarts = ("aisle_worker_restarts_total", ())
         _until(lambda: figures(_figures(url)).get(restarts) == 1)
@@ -199,9 +202,17 @@ def test_a_worker_that_dies_is_said_once_in_json_and_counted(aisle_home: Path, l
         said = [json.loads(line) for line in process.stderr.read().splitlines()]
     died = [record["message"] for record in said if "died" in record.get("message", "")]
     assert died == [f"worker {victim} died (signal SIGKILL); another one takes its place"]
+    assert "Invalid HTTP request received." in [record.get("message") for record in said], "of the server's library too"
     with serving(aisle_home) as (_, url):
         _figures(url)
         assert _names(_figures(url)) == many, "one worker and many have the same names"
+
+
+def _send_nonsense(url: str) -> None:
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=LONG) as stranger:
+        stranger.sendall(b"nonsense\r\n\r\n")
+        stranger.recv(100)
 
 
 def _names(text: str) -> set[str]:

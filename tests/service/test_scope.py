@@ -19,7 +19,7 @@ from aisle.service import handlers
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.auth.tokens import Authorization, authorize
 from aisle.service.db.database import Row
-from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes, people_and_tokens, stored_answers
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.statements import stores as store_sql
@@ -260,7 +260,7 @@ async def test_a_handler_that_reads_or_writes_whatever_it_is_told_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def reads(ctx: Context, call: OperationCall) -> bytes:
-        return to_json_bytes(await ctx.tx.all(stock_sql.BALANCES, call.query["search_text"], "P1"))
+        return to_json_bytes(await ctx.tx.all(stock_sql.BALANCES_OF_PRODUCTS, call.query["search_text"], ["P1"]))
 
     async def writes(ctx: Context, call: OperationCall) -> bytes:
         await ctx.tx.run(people_and_tokens.PERSON_SET, call.query["appUserName"], "B", "u", "n", "supervisor")

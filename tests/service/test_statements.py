@@ -13,7 +13,7 @@ import aisle.service.db.statements
 from aisle.service.db.queries import filter_query, like_pattern, page_query
 from aisle.service.db.schema import PLANNER_STATISTICS
 from aisle.service.db.sqlite import SqliteDatabase
-from aisle.service.db.sqlite_connection import _to_sqlite
+from aisle.service.db.sqlite_transaction import _to_sqlite
 from aisle.service.db.statements import deliveries, logs, orders, products, stock, stores
 from aisle.service.db.statements.logs import AUDIT_ADD
 from aisle.service.db.statements.retention import AUDIT_OLD

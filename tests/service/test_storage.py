@@ -22,7 +22,8 @@ from aisle.service.db import sqlite, sqlite_writer
 from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
-from aisle.service.db.sqlite_connection import SqliteTransaction, _json_list, open_connection
+from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.sqlite_transaction import SqliteTransaction, _json_list
 from aisle.service.db.statements import changes, people_and_tokens, stored_answers
 from tests.service.world import World, assert_books
 

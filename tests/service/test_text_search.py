@@ -12,7 +12,7 @@ import pytest
 from aisle.search_text import search_variants
 from aisle.service.db.database import Transaction
 from aisle.service.db.queries import filter_query, like_pattern, search_filter
-from aisle.service.db.sqlite_connection import _to_sqlite
+from aisle.service.db.sqlite_transaction import _to_sqlite
 from aisle.service.db.statements import products, stock, stores
 from aisle.service.db.text_search import POSTGRES_PRODUCT_INDEX, match_expression, narrow_by_index, search_key
 from tests.service.postgres import Server

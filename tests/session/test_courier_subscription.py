@@ -13,7 +13,7 @@ from aisle.host.database import transaction
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, matching_topics
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Export, Query, Rows
+from aisle.jobs.job import FileEffect, Query, Rows
 from aisle.jobs.view import GOOD, Frame, ListView
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.service_restore import DETECTED, record_restore
@@ -246,7 +246,7 @@ def test_several_changes_that_lead_to_the_same_questions_ask_them_once(
         asked: list[str] = []
         answer = session.stack.answer_query
 
-        def note(query: Query | Export) -> Rows:
+        def note(query: Query | FileEffect) -> Rows:
             asked.append(query.name if isinstance(query, Query) else "")
             return answer(query)
 

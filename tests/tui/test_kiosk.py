@@ -24,7 +24,8 @@ ALLOWED_ACTIONS: frozenset[str] = frozenset()
 # What a job can bring about at all. Whatever is added here and leaves the program (a file that somebody names, another
 # program) has to be refused in a kiosk, as `Export` is.
 ALLOWED_EFFECTS = {
-    "Query", "Export", "Write", "Refresh", "Resolve", "LocalNote", "Start", "Close", "SignIn", "SignOut", "Quit",
+    "Query", "Export", "ExportList", "PrintTable",
+    "Write", "Refresh", "Resolve", "LocalNote", "Start", "Close", "SignIn", "SignOut", "Quit",
     "Request", "SwitchStore", "SetPreference", "PinConfirmed", "UndoLast",
 }  # fmt: skip
 

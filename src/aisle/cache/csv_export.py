@@ -1,12 +1,13 @@
-"""Export of a query's rows as a CSV file that a person names. No other file of a session is for people."""
+"""Export of a query's rows as a CSV file, and how files for people are written."""
 
 from __future__ import annotations
 
 import csv
 import errno
+import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -47,15 +48,15 @@ def check_export_file(query: Query, *, allowed: bool) -> Rows:
     """Return the absolute path of the `file` that a person names, and `why` it cannot be written, as far as known."""
     file = str(query.args["file"])
     if not allowed:
-        return _answer(query, file, 0, "log.files_forbidden")
+        return file_answer(query.id, file, 0, "log.files_forbidden")
     try:
         path = _csv_path(file)
         exists = _exists(path)
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: "~name" is no user
-        return _answer(query, file, 0, _error_message(error))
+        return file_answer(query.id, file, 0, _error_message(error))
     if exists:
-        return _answer(query, str(path), 0, "log.file_exists")
-    return _answer(query, str(path), 0, "" if os.access(path.parent, os.W_OK | os.X_OK) else "log.why_denied")
+        return file_answer(query.id, str(path), 0, "log.file_exists")
+    return file_answer(query.id, str(path), 0, "" if os.access(path.parent, os.W_OK | os.X_OK) else "log.why_denied")
 
 
 def _exists(path: Path) -> bool:
@@ -74,29 +75,45 @@ def write_csv(run_query: RunQuery, export: Export, *, allowed: bool) -> Rows:
     An existing file is never overwritten. A file that could not be finished is deleted: all rows or none.
     """
     if not allowed:
-        return _answer(export, export.file, 0, "log.files_forbidden")
+        return file_answer(export.id, export.file, 0, "log.files_forbidden")
     first, total = run_query(export.name, {**export.args, "first": 0, "size": PAGE_ROWS})
     if total > MAX_ROWS:
-        return _answer(export, export.file, total, "log.too_many_rows")
+        return file_answer(export.id, export.file, total, "log.too_many_rows")
+    return write_file(export.id, export.file, _csv_lines(run_query, export, first), total)
+
+
+def _csv_lines(run_query: RunQuery, export: Export, first: Sequence[Json]) -> Iterator[str]:
+    yield csv_line(export.columns)
+    for page in _read_pages(run_query, export, first):
+        yield from (csv_line(row.get(column) for column in export.columns) for row in page)
+
+
+def write_file(request_id: str, file: str, lines: Iterable[str], total: int) -> Rows:
+    """Write a new file with these lines of `total` rows. Return its path, or `why` there is none.
+
+    An existing file is never overwritten. A file that could not be finished is deleted: all rows or none.
+    """
     try:
-        path = _csv_path(export.file)
+        path = _csv_path(file)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except (OSError, ValueError, RuntimeError) as error:
-        return _answer(export, export.file, 0, _error_message(error))
-    count = 0
+        return file_answer(request_id, file, 0, _error_message(error))
     try:
         with open(handle, "w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(export.columns)
-            for page in _read_pages(run_query, export, first):
-                writer.writerows([format_cell(row.get(column)) for column in export.columns] for row in page)
-                count += len(page)
+            stream.writelines(lines)
     except BaseException as error:
         path.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
-        return _answer(export, str(path), 0, _error_message(error))
-    return _answer(export, str(path), count, "")
+        return file_answer(request_id, str(path), 0, _error_message(error))
+    return file_answer(request_id, str(path), total, "")
+
+
+def csv_line(values: Iterable[Any]) -> str:
+    """Return a line of a CSV file with these values."""
+    line = io.StringIO()
+    csv.writer(line).writerow([format_cell(value) for value in values])
+    return line.getvalue()
 
 
 def _read_pages(run_query: RunQuery, export: Export, page: Sequence[Json]) -> Iterator[Sequence[Json]]:
@@ -118,8 +135,9 @@ def _error_message(error: Exception) -> str:
     return MESSAGE_BY_ERRNO.get(error.errno or 0, "log.why_disk") if isinstance(error, OSError) else "log.why_name"
 
 
-def _answer(request: Export | Query, file: str, count: int, error: str) -> Rows:
-    return Rows(request.id, ({"file": file, "count": count, "why": error},), 1)
+def file_answer(request_id: str, file: str, count: int, error: str) -> Rows:
+    """Return what became of a file, for the job that asked for it."""
+    return Rows(request_id, ({"file": file, "count": count, "why": error},), 1)
 
 
 def format_cell(value: Any) -> str:

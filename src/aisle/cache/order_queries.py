@@ -15,7 +15,7 @@ from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_included, is_line_complete, may_be_included
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
 from aisle.cache.pending_order_states import ListChange, SortKey
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.row_values import (
     QueryResult,
     Row,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         OrdersRow,
         OrdersWithProductRow,
         OrderToPickRow,
+        PickListRow,
     )
 
 MAX_HITS = MAX_COUNTED
@@ -378,6 +379,24 @@ def order_to_pick(context: QueryContext, args: Args) -> QueryResult[OrderToPickR
         {**order, "refused_by": refusals_of_order(context.outbox, order["order_number"])} for order in orders
     ]
     return rows, total
+
+
+@declare_query("pick_list", "orders", topics_of_list("order", "orders"))
+def pick_list(context: QueryContext, args: Args) -> QueryResult[PickListRow]:
+    """Return these `orders` in the given order, with the barcodes of their products; unknown numbers are left out."""
+    rows: list[PickListRow] = []
+    for number in args["orders"]:
+        for order in query_order(context, {"order_number": str(number)})[0]:
+            numbers = to_text([line["product_number"] for line in order["lines"]])
+            barcodes = {str(product): str(code) for product, code in fetch(context.cache, _BARCODES, numbers)}
+            rows.append({"order": order, "barcodes": barcodes})
+    return rows, len(rows)
+
+
+_BARCODES = """
+SELECT p.product_number, p.barcode FROM json_each(?) e JOIN product p ON p.product_number = e.value
+WHERE p.barcode <> ''
+"""
 
 
 def load_order(context: QueryContext, number: str) -> QueryResult[OrderRow]:

@@ -6,7 +6,8 @@ catalogue, and without a cache file (then nothing is known).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -111,6 +112,12 @@ class CacheReader:
         query = find_query(name)
         result: QueryResult[Json] = self._read_safely(lambda: query.read(self.context, args))
         return WindowRows(*result)
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Hold the cache as it stands, so that all reads inside are of one moment."""
+        with self._cache:
+            yield
 
     def _version(self) -> int:
         return self.context.cache_version

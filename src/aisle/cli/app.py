@@ -65,6 +65,7 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     if not view:
         session.open_store = partial(_open_store, configured)
     session.terminal.message_text = _message_text
+    session.terminal.full_text = lambda message, language: MessageWriter(language=language).write(message)
     plain = not (view or supports_utf8())
     session.terminal.rows_in_view = lambda frame, columns, rows, size: visible_row_count(
         frame, columns, rows, size, plain

@@ -8,7 +8,7 @@ journal is replayed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -131,6 +131,33 @@ class Export(NamedTuple):
     """Fields of its rows, which are also the column heads."""
 
 
+class ExportList(NamedTuple):
+    """Export of all rows of a list, as people see them, to a CSV file that aisle names, or as a download. The answer is
+    that of `Export`."""
+
+    id: str
+    name: str
+    """First part of the file's name."""
+    query: Query
+    """Query of the list, from its first row."""
+    heads: tuple[Msg, ...]
+    cells: Callable[[tuple[Json, ...]], Sequence[Sequence[Msg]]]
+    """Returns the cells of these rows."""
+
+
+class PrintTable(NamedTuple):
+    """Table on paper: a text file that aisle names, or a download. The answer is that of `Export`."""
+
+    id: str
+    name: str
+    """First part of the file's name."""
+    notes: tuple[Msg, ...]
+    """Lines above the table."""
+    heads: tuple[Msg, ...]
+    rows: tuple[tuple[Msg, ...], ...]
+    """Cells of each row. The last column takes several lines if it is long."""
+
+
 class Start(NamedTuple):
     """Effect that opens another job on top of this one."""
 
@@ -198,7 +225,10 @@ class PinConfirmed(NamedTuple):
 SessionEffect = SignIn | SignOut | Quit | SwitchStore | SetPreference | PinConfirmed | UndoLast
 """Effects on the session itself."""
 
-Effect = Query | Request | Export | Write | Refresh | Resolve | LocalNote | Start | Close | SessionEffect
+FileEffect = Export | ExportList | PrintTable
+"""Effects that write a file for people."""
+
+Effect = Query | Request | FileEffect | Write | Refresh | Resolve | LocalNote | Start | Close | SessionEffect
 
 
 class Rows(NamedTuple):

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs import list_window
-from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Turn
+from aisle.jobs.job import Args, Close, Context, Event, ExportList, Query, Rows, Turn
 from aisle.jobs.list_window import ListOptions, ListState
-from aisle.jobs.page_job import COUNT_ID, Page
-from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, raw
+from aisle.jobs.page_job import COUNT_ID, Action, Page
+from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
 from aisle.scan.inputs import CHIP_KEY
 from aisle.scan.meaning import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
 
@@ -88,9 +88,13 @@ class ListPage(Page[W], Generic[W, R]):
         """Return the arguments of the query besides search and window."""
         return {}
 
+    def all_columns(self, state: W) -> tuple[Column[R], ...]:
+        """Return all columns of the list in this state."""
+        return self.columns
+
     def visible_columns(self, state: W) -> tuple[Column[R], ...]:
-        """Return the columns in this state."""
-        return columns_with_values(self.columns, state.rows)
+        """Return the columns to show. Those that are optional and empty are left out."""
+        return columns_with_values(self.all_columns(state), state.rows)
 
     def cells(self, state: W, columns: tuple[Column[R], ...]) -> tuple[tuple[Msg, ...], ...]:
         """Return the cells of the rows of the window."""
@@ -142,12 +146,17 @@ class ListPage(Page[W], Generic[W, R]):
             has_progress_bars=self.has_progress_bars,
             pane=self.pane(state),
             chips=self.chips(state),
+            sums=self.sums(state),
             sorts=tuple(column.sort for column in columns),
             sorting=self.sorting(state),
         )
 
     def sorting(self, state: W) -> Sorting | None:
         """Return by which column the list is sorted, None if its headings do not sort."""
+        return None
+
+    def sums(self, state: W) -> Msg | None:
+        """Return the sums over all rows of the filter, None if there are none."""
         return None
 
     def filters(self, state: W) -> tuple[ListFilter, ...]:
@@ -185,6 +194,30 @@ class ListPage(Page[W], Generic[W, R]):
         at, counts = int(answer.id.removeprefix(COUNT_ID)), state.options.counts
         counts = (*counts[:at], *(None for _ in range(len(counts), at)), answer.total, *counts[at + 1 :])
         return self.with_options(state, counts=counts)
+
+    def at_desk(self, state: W, is_desk: bool) -> W:
+        """Return the state at a desk, or at a handheld."""
+        return state if state.options.is_desk == is_desk else self.with_options(state, is_desk=is_desk)
+
+    def page_actions(self, state: W) -> tuple[Action[W], ...]:
+        """Return its actions, and at a desk those that all lists have."""
+        own = self.actions(state)
+        if not state.options.is_desk:
+            return own
+        return (*own, Action(msg("list.export"), self._export, "x"))
+
+    def _export(self, state: W, context: Context) -> Turn[W]:
+        """Export all rows that the filter and the search leave."""
+        columns = self.all_columns(state)
+
+        def cells(rows: tuple[Any, ...]) -> list[tuple[Msg, ...]]:
+            parsed = self.parse_rows(Rows(self.name, rows, len(rows)), context)
+            return [tuple(column.value(row) for column in columns) for row in parsed]
+
+        name = f"aisle-{self.name.replace('.', '-')}"
+        query = self.query(state._replace(first=0, rows=()), context)
+        heads = tuple(column.title for column in columns)
+        return Turn(state, (ExportList("file_for_people", name, query, heads, cells),))
 
     def with_options(self, state: W, **fields: Any) -> W:
         """Return the state with these options."""

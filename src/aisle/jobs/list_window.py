@@ -56,6 +56,8 @@ class ListOptions(NamedTuple):
 
     counts: tuple[int | None, ...] = ()
     """Number of rows of each filter, None where it is unknown."""
+    is_desk: bool = False
+    """True if the screen is that of a desk, where letters and a blank act at once."""
 
 
 class ListState(Protocol):

@@ -8,7 +8,22 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Turn
 from aisle.jobs.list_window import PAGE_LETTERS, reject_input, turn_page
-from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Step, Verdict, View
+from aisle.jobs.row_types.operations import FileRow
+from aisle.jobs.view import (
+    BACK,
+    GOOD,
+    PAGE_HINTS,
+    WRONG,
+    Block,
+    DetailView,
+    KeyHint,
+    Line,
+    Msg,
+    Step,
+    Verdict,
+    View,
+    msg,
+)
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
 
 S = TypeVar("S")
@@ -63,21 +78,29 @@ class Page(ABC, Generic[S]):
         """Return what its letters and numbers do. Those without a letter are numbered on from its rows."""
         return ()
 
+    def page_actions(self, state: S) -> tuple[Action[S], ...]:
+        """Return its actions, and those that all pages of its kind have."""
+        return self.actions(state)
+
+    def at_desk(self, state: S, is_desk: bool) -> S:
+        """Return the state at a desk, or at a handheld."""
+        return state
+
     def numbered_rows(self, state: S) -> int:
         """Return the number of rows that are choices, numbered from 1."""
         return 0
 
     def choices(self, state: S) -> tuple[Msg, ...]:
         """Return the texts of the numbered actions."""
-        return tuple(action.text for action in self.actions(state) if not action.letter)
+        return tuple(action.text for action in self.page_actions(state) if not action.letter)
 
     def letters(self, state: S) -> str:
         """Return the letters of the other actions."""
-        return "".join(action.letter for action in self.actions(state))
+        return "".join(action.letter for action in self.page_actions(state))
 
     def key_hints(self, state: S) -> tuple[KeyHint, ...]:
         """Return the hints for these letters."""
-        shown = (action for action in self.actions(state) if action.letter and action.is_hinted)
+        shown = (action for action in self.page_actions(state) if action.letter and action.is_hinted)
         return tuple(KeyHint(action.letter, action.text) for action in shown)
 
     def handle_input(self, state: S, event: Event, context: Context) -> Turn[S]:
@@ -90,11 +113,10 @@ class Page(ABC, Generic[S]):
         match event:
             case Choice(number):
                 at = number - 1 - self.numbered_rows(state)
-                return (
-                    tuple(action for action in self.actions(state) if not action.letter)[at : at + 1] if at >= 0 else ()
-                )
+                numbered = tuple(action for action in self.page_actions(state) if not action.letter)
+                return numbered[at : at + 1] if at >= 0 else ()
             case Command(letter):
-                return tuple(action for action in self.actions(state) if action.letter == letter)
+                return tuple(action for action in self.page_actions(state) if action.letter == letter)
         return ()
 
     def handle_other_input(self, state: S, event: Event, context: Context) -> Turn[S]:
@@ -264,7 +286,7 @@ class PageJob(Job[S]):
 
     def handle(self, state: S, event: Event, context: Context) -> Turn[S]:
         """Return the next state. At a desk the figures above the page are queried with it."""
-        turn = self._handle(state, event, context)
+        turn = self._handle(self.page(state).at_desk(state, context.is_desk), event, context)
         if context.is_desk and isinstance(event, Opened | Changed | Resumed | Closed):
             counts = self.page(turn.state).count_queries(turn.state, context) if turn.effects else ()
             return turn._replace(effects=(*turn.effects, *counts))
@@ -275,6 +297,8 @@ class PageJob(Job[S]):
         match event:
             case Rows(id_) if id_.startswith(COUNT_ID):
                 return Turn(self.page(state).with_count(state, event))
+            case Rows("file_for_people", (file, *_)):
+                return Turn(state, (), _file_verdict(file))
             case Opened(args):
                 return self.handle_opened(state, args, context)
             case Rows():
@@ -292,3 +316,11 @@ class PageJob(Job[S]):
             case Back():
                 return self.page(state).go_back(state, context)
         return self.page(state).handle_input(state, event, context)
+
+
+def _file_verdict(row: FileRow) -> Verdict:
+    """Return where a file for people is, or why there is none."""
+    if row["why"]:
+        why = msg(row["why"], count=row["count"])
+        return Verdict(WRONG, msg("log.not_exported", file=row["file"], why=why))
+    return Verdict(GOOD, msg("list.exported", count=row["count"], file=row["file"]))

@@ -1,10 +1,4 @@
-"""The queue of operations: enqueue and merge for sessions; send, confirm, refuse and retry for the courier.
-
-A movement of several items is split into one operation per item for a service that may perform some of them alone. Our
-own service moves all items or none; for others the interface is silent, and their logs may prove one item and not the
-next. The kind of service may be unknown when the movement is enqueued, so its number leaves free numbers before it for
-its items.
-"""
+"""The queue of operations: enqueue and merge for sessions; send, confirm, refuse and retry for the courier."""
 
 from __future__ import annotations
 
@@ -33,7 +27,6 @@ from aisle.outbox.excess_and_superseded_lines import (
 from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes, product_lanes
 from aisle.outbox.operation_record import (
     BODY_VERSION,
-    CREATE_MOVEMENT,
     STORE_PRINCIPAL,
     Author,
     Intent,
@@ -65,49 +58,10 @@ from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, store_text
 from aisle.outbox.replacement_writes import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
+from aisle.outbox.split_movements import free_numbers_before, reserve_number, split_movement
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineExcess, MovementEntry
-
-_ITEM_LANES = ("order/", "product/")
-"""Prefixes of the lanes that belong to single items; any other lane belongs to all."""
-
-
-def split_movement(write: Write) -> list[Write]:
-    """Return a write for each item of a movement, in the lanes of that item; the write itself if it has one item."""
-    if write.operation != CREATE_MOVEMENT or len(write.body) < 2:
-        return [write]
-    return [write._replace(body=[item], lanes=_lanes_of_item(write.lanes, item)) for item in write.body]
-
-
-def _lanes_of_item(lanes: Sequence[str], item: MovementEntry) -> tuple[str, ...]:
-    ends = (item.get("from_location"), item.get("to_location"))
-    orders = (end.get("customer_order_number", "") if end else "" for end in ends)
-    named = {f"product/{item['product_number']}", *(f"order/{order}" for order in orders)}
-    return tuple(lane for lane in lanes if lane in named or not lane.startswith(_ITEM_LANES))
-
-
-def is_splittable(op: Operation) -> bool:
-    """Return True if the operation has several items and was never sent."""
-    unsent = op.sent_body is None and op.first_sent_at is None and not op.parts
-    return unsent and op.operation == CREATE_MOVEMENT and len(op.body) > 1
-
-
-def reserve_number(outbox: apsw.Connection, write: Write) -> int | None:
-    """Return a number that leaves free numbers for the items before it; None for the next number."""
-    items = len(split_movement(write))
-    if items < 2:
-        return None
-    row = fetch_one(outbox, "SELECT seq FROM sqlite_sequence WHERE name = 'operation'")
-    return (int(row[0]) if row else 0) + items + 1
-
-
-def free_numbers_before(outbox: apsw.Connection, op: Operation) -> range:
-    """Return the free numbers for its items directly before it; empty if it is not splittable or they are taken."""
-    items = len(split_movement(write_of_operation(op))) if is_splittable(op) else 0
-    free = range(max(op.n - items, 1), op.n)
-    used = fetch_one(outbox, "SELECT 1 FROM operation WHERE n >= ? AND n < ? LIMIT 1", free.start, op.n)
-    return free if len(free) == items and used is None else range(0)
+    from aisle.operation_bodies import LineExcess
 
 
 _UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)

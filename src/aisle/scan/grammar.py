@@ -304,7 +304,7 @@ def _parse_decimal(text: str) -> Decimal:
 def _parse_letter(
     text: str, accepts: Accepts, in_store_patterns: tuple[InStorePattern, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
-    letter = text.lower()
+    letter = text if text in accepts.command_letters else text.lower()
     if letter == "b":
         return Back()
     if letter in accepts.choice_letters[: accepts.choices]:

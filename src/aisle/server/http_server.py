@@ -14,7 +14,7 @@ import ssl
 import threading
 from asyncio import sslproto
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -109,13 +109,17 @@ def server_config(
     finish_seconds: int,
     **more: Any,
 ) -> uvicorn.Config:
-    """Configure uvicorn without a request log. At the end, running requests have `finish_seconds`."""
+    """Configure uvicorn without a request log and with the caller's logging.
+
+    At the end, running requests have `finish_seconds`.
+    """
     return uvicorn.Config(
         FairStarts(app),
         **{"lifespan": "off", "ws": "none", "proxy_headers": False, **more},
         http=limited(limits),
         backlog=limits.backlog,
         h11_max_incomplete_event_size=longest_head,
+        log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -163,8 +167,8 @@ class HttpServer(uvicorn.Server):
         """Prepare the server.
 
         `ready` receives the URL. `leaving` is called when a stop is requested, `before_end` when the server no longer
-        listens. `certificate_until` receives, every `watch_seconds`, the end of the certificate's validity; 0.0 if it
-        is unusable.
+        listens. `certificate_until` receives, every `watch_seconds` and after a reload, the end of the certificate's
+        validity; 0.0 if it is unusable.
 
         For a worker, its parent process checks a renewed certificate, and ignores further signals for it at the end.
         """
@@ -177,6 +181,7 @@ class HttpServer(uvicorn.Server):
         self._is_draining = False
         self._certificate_until = certificate_until
         self._watch_seconds = watch_seconds
+        self._reloaded = asyncio.Event()
         self._taken = stamp_of(*self._files()) if config.ssl_certfile else ()
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
@@ -203,9 +208,11 @@ class HttpServer(uvicorn.Server):
         private_key = self.config.ssl_keyfile
         return Path(str(self.config.ssl_certfile)), Path(str(private_key)) if private_key else None
 
-    def _reload(self) -> None:
+    def reload(self) -> None:
+        """Load a renewed certificate and report its end."""
         if self._is_worker or renewed(*self._files()):
             self._take()
+            self._reloaded.set()
 
     def _take(self) -> None:
         assert self.config.ssl is not None
@@ -221,7 +228,9 @@ class HttpServer(uvicorn.Server):
             is_good = await asyncio.to_thread(watch.look)
             if is_good and stamp_of(*files) != self._taken and await asyncio.to_thread(is_usable):
                 self._take()
-            await asyncio.sleep(self._watch_seconds)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._reloaded.wait(), self._watch_seconds)
+            self._reloaded.clear()
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn.Server."""
@@ -254,7 +263,7 @@ class HttpServer(uvicorn.Server):
             yield
             return
         loop = asyncio.get_running_loop()
-        on_hangup = self._reload if self.config.is_ssl else self.drain
+        on_hangup = self.reload if self.config.is_ssl else self.drain
         signals = {signal.SIGINT: self.leave, signal.SIGTERM: self.drain, signal.SIGHUP: on_hangup}
         for one, handler in signals.items():
             loop.add_signal_handler(one, handler)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from aisle.cache.reader import CacheReader
-from aisle.jobs.job import Export, Query, RawInput, Rows
+from aisle.jobs.job import Export, ExportList, FileEffect, PrintTable, Query, RawInput, Rows
 from aisle.jobs.view import TRUE_COLOUR
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import Line
@@ -46,8 +46,18 @@ def colour_count(environ: Mapping[str, str]) -> int:
         return 0
 
 
-def answer_query(query: Query | Export, reader: CacheReader, profile: Profile, terminal: Terminal) -> Rows:
-    """Return the rows of a query, or the outcome of an export."""
+def answer_query(
+    query: Query | FileEffect, reader: CacheReader, profile: Profile, terminal: Terminal, at: float
+) -> Rows:
+    """Return the rows of a query, or the outcome of an export, which is named after the moment `at`."""
+    if isinstance(query, ExportList):
+        from aisle.session.files_for_people import export_list  # rarely needed
+
+        return export_list(query, reader, profile, terminal, at)
+    if isinstance(query, PrintTable):
+        from aisle.session.files_for_people import print_table  # rarely needed
+
+        return print_table(query, profile, terminal, at)
     if isinstance(query, Export):
         from aisle.cache.csv_export import write_csv  # rarely needed
 

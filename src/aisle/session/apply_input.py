@@ -28,9 +28,11 @@ from aisle.session.asked_number import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumb
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch_verdict import InputBatch
+from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.open_help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names, meaning_of_key
+from aisle.session.open_help_pages import HelpPages
 from aisle.session.pin_required import PinCheck
+from aisle.session.renamed_keys import apply_key_names, meaning_of_key
 from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from aisle.jobs.view import DetailView, Step, View
+from aisle.jobs.view import View
 from aisle.scan.meaning import Accepts
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
 from aisle.session.pending_question_or_multiplier import NO_QUESTION, PendingQuestion
+from aisle.session.renamed_keys import rename_keys
 
 
 class _Snapshot(NamedTuple):
@@ -104,20 +105,3 @@ class Page:
         """Go back to a snapshot."""
         self.stack.restore(snapshot.jobs)
         self.question = snapshot.question
-
-
-def rename_keys(view: View, names_by_letter: Mapping[str, str]) -> View:
-    """Return a page with its letters as they are named at this terminal."""
-    view = view._replace(
-        key_hints=tuple(hint._replace(letter=names_by_letter.get(hint.letter, hint.letter)) for hint in view.key_hints)
-    )
-    if isinstance(view, Step | DetailView) and view.choice_letters:
-        letters = "".join(_key_name(each, view.choice_letters, names_by_letter) for each in view.choice_letters)
-        return view._replace(choice_letters=letters)
-    return view
-
-
-def _key_name(letter: str, keys: str, names_by_letter: Mapping[str, str]) -> str:
-    """Return the key of a choice: its own letter if the other name is that of another choice."""
-    name = names_by_letter.get(letter, letter)
-    return name if len(name) == 1 and name not in keys else letter

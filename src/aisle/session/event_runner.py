@@ -19,7 +19,7 @@ from aisle.session.pending_question_or_multiplier import NO_QUESTION
 from aisle.session.pin_required import PinCheck
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.unit_of_work import UnsentSecrets
+from aisle.session.unsent_secrets import UnsentSecrets
 from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:

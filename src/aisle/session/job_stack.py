@@ -19,11 +19,14 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Export,
+    ExportList,
+    FileEffect,
     Job,
     Json,
     LocalNote,
     Opened,
     PinConfirmed,
+    PrintTable,
     Query,
     Quit,
     RawInput,
@@ -147,7 +150,7 @@ class JobResult(NamedTuple):
 class JobStack:
     """Open jobs, the one on the screen last. `answer_query` runs their queries, `make_id` gives new ones an id."""
 
-    def __init__(self, answer_query: Callable[[Query | Export], Rows], make_id: Callable[[], str]) -> None:
+    def __init__(self, answer_query: Callable[[Query | FileEffect], Rows], make_id: Callable[[], str]) -> None:
         self.jobs: list[StackedJob] = []
         self.answer_query = answer_query
         self.make_id = make_id
@@ -349,7 +352,7 @@ class _EventRun:
                 self.queries.append((index, effect))
                 self.stack.jobs[index].record_answer(effect, answer.rows)
                 self.queue.appendleft((index, answer, effect.is_live))
-            case Export():
+            case Export() | ExportList() | PrintTable():
                 self.queue.appendleft((index, self.stack.answer_query(effect), True))
             case Request():
                 name = self.stack.make_id()
@@ -413,7 +416,10 @@ def _is_journalled_event(stacked_job: StackedJob, event: Event, state: Any) -> b
     return True
 
 
-HELP_PAGES = frozenset(("help", "palette"))
+PAGE_BY_LETTER = {"h": "help", ".": "palette"}
+"""Jobs that explain the page below them, by the letters that open them on every page."""
+
+HELP_PAGES = frozenset(PAGE_BY_LETTER.values())
 """Names of the jobs that explain the page below them."""
 
 

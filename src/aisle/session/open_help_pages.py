@@ -1,4 +1,4 @@
-"""Opening and closing of the help and command pages over a job, and the meaning of renamed keys."""
+"""Opening and closing of the help and command pages over a job."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, Frame, KeyHint, Step, V
 from aisle.scan.meaning import Back, Command, Meaning
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.job_stack import StackedJob, is_help_page
+from aisle.session.job_stack import PAGE_BY_LETTER, StackedJob, is_help_page
 from aisle.session.screen_size import Terminal
 from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.verdicts import Verdicts
-
-PAGE_BY_LETTER = {"h": "help", ".": "palette"}
-"""Jobs of the pages, by the letters that open them on every page."""
 
 HELP_CODE = "AISLE:HELP"
 """Printed command barcode of the help page."""
@@ -116,24 +113,3 @@ def _without_paging_keys(view: View) -> View:
 
 def _renamed_hints(view: View, names_by_letter: Mapping[str, str]) -> tuple[KeyHint, ...]:
     return tuple(hint._replace(letter=names_by_letter.get(hint.letter, hint.letter)) for hint in view.key_hints)
-
-
-def apply_key_names(text: str, keys: Mapping[str, str], top_job: StackedJob) -> str:
-    """Return the command letter of a line that is a renamed key.
-
-    Choices of the page come first. A page that takes any text gets it, unless it knows that command.
-    """
-    letter = keys.get(text.strip(" ").lower()) if keys else None
-    if letter is None or top_job.job.raw_input:
-        return text
-    accepts = top_job.job.accepts(top_job.state)
-    if text.strip(" ").lower() in accepts.choice_letters and letter not in accepts.choice_letters:
-        return text
-    return text if accepts.text and letter not in (*PAGE_BY_LETTER, *accepts.command_letters) else letter
-
-
-def meaning_of_key(key: str, keys: Mapping[str, str], defaults: Mapping[str, Meaning]) -> Meaning | None:
-    """Return what a key without text stands for, if anything."""
-    if key in keys:
-        return Back() if keys[key] == "b" else Command(keys[key])
-    return defaults.get(key)

@@ -23,7 +23,7 @@ _MIN_ROWS_FOR_PANE_BELOW = 38
 """Rows of a desk from which the details of a row stand below its list, if they have no room beside it."""
 
 MessageText = Callable[[Msg, str], str]
-"""Returns the full text of a message in a language."""
+"""Returns the text of a message in a language."""
 
 
 class ScreenSize(NamedTuple):
@@ -70,6 +70,11 @@ class Terminal:
     def __init__(self) -> None:
         self.size = ScreenSize()
         self.message_text: MessageText | None = None
+        """Returns all length variants of a message, for searching."""
+        self.full_text: MessageText | None = None
+        """Returns the longest text of a message, for files."""
+        self.offer_file: Callable[[str, bytes], None] | None = None
+        """Offers a file of this name and content as a download; None where files are written on the host."""
         self.rows_in_view: Callable[[Frame, int, int, int], int] | None = None
         """Returns the visible list rows of a frame, given columns, rows and the size of the list's window."""
         self.fits_screen: Callable[[Frame, int, int], bool] | None = None

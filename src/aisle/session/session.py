@@ -20,7 +20,7 @@ from aisle.host.database import FileReplaced
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import (
-    Export,
+    FileEffect,
     PinConfirmed,
     Query,
     Quit,
@@ -295,8 +295,8 @@ class Session:
 
     # What its parts call
 
-    def _answer_query(self, query: Query | Export) -> Rows:
-        return answer_query(query, self.store.reader, self.profile.current, self.terminal)
+    def _answer_query(self, query: Query | FileEffect) -> Rows:
+        return answer_query(query, self.store.reader, self.profile.current, self.terminal, self.context.at)
 
     def _run_effect(self, effect: SessionEffect) -> None:
         match effect:

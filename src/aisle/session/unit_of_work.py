@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from aisle import json_codec
 from aisle.errors import StorageError
 from aisle.jobs.job import Context, Event, LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, Verdict
 from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
 from aisle.outbox.open_jobs import OpenJob
 from aisle.outbox.operation_record import Author
-from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, RefusedInput, Scan, UnknownCode
-from aisle.session import ask_measured_quantity
-from aisle.session.asked_number import CONFIRM_FAST_NUMBER
-from aisle.session.job_stack import JobResult, JobStack, StackedJob, is_readable, orders_by_job
-from aisle.session.terminal_settings import StoreAccess
+from aisle.scan.meaning import Quantity, RefusedInput, UnknownCode
+from aisle.session.job_stack import JobResult, JobStack, StackedJob, orders_by_job
+from aisle.session.resume_jobs import Unanswered, reopen_job, resume_jobs
 
 
 class JournalDraft:
@@ -97,34 +94,6 @@ class JournalDraft:
             orders_in_work=tuple(orders_in_work),
             requests=tuple(self.requests),
         )
-
-
-class UnsentSecrets:
-    """Secrets of requests to the courier that no file may hold, by the name of the request."""
-
-    def __init__(self) -> None:
-        self._secrets: dict[str, str] = {}
-
-    def send(self, store_access: StoreAccess, secrets: Mapping[str, str]) -> None:
-        """Send the secrets of requests that are durable now."""
-        self._secrets |= secrets
-        for name, secret in secrets.items():
-            store_access.socket.send_secret(name, secret)
-
-    def resend(self, store_access: StoreAccess) -> None:
-        """Send the secrets of pending requests again, for a courier that did not get them; forget all others."""
-        for name, secret in list(self._secrets.items()):
-            if store_access.journal.is_request_pending(name):
-                store_access.socket.send_secret(name, secret)
-            else:
-                del self._secrets[name]
-
-
-class Unanswered(NamedTuple):
-    """Question or multiplier of a session that ended, a number it asked about, or an empty code for a refused scan."""
-
-    meaning: Meaning
-    text: str
 
 
 MAX_REPLAYED = 50
@@ -298,66 +267,17 @@ class UnitOfWork:
 
     def reopen(self, row: OpenJob) -> bool:
         """Reopen a closed job on top; return False if it cannot be read or undone. Raises StorageError."""
-        if not self._stack.replay(row):
+        if not reopen_job(self._journal, self._stack, self._session_id, row):
             return False
-        top = self._stack.top
-        if not top.job.can_undo(top.state):
-            self._stack.jobs.pop()
-            return False
-        self._journal.jobs.reopen_job(self._session_id, row.job.job_id)
         self._events_since_snapshot[row.job.job_id] = len(row.events)
         return True
 
     def resume(self, store: str, user: str) -> Verdict | None:
         """Reopen the jobs that a person left and nobody else works on; return a verdict on it."""
-        verdict, session_id = None, ""
-        jobs = self._journal.jobs.open_jobs(store, user, self._session_id)
-        adopted = (
-            set(self._journal.jobs.take_over_jobs(self._session_id, [row.job.job_id for row in jobs]))
-            if jobs
-            else set()
-        )
-        for row in jobs:
-            if row.job.job_id not in adopted:
-                continue
-            if self._stack.replay(row):
-                self._events_since_snapshot[row.job.job_id] = len(row.events)
-                session_id = row.job.session_id
-                question = self._stack.question
-                verdict = self._resumed_verdict(question, self._journal.sessions.terminal_of(row.job.session_id))
-                self._track_question(row.job.job_id, question or verdict)
-            else:
-                self._draft.closed.append(row.job.job_id)
-                text_id = "session.not_resumed" if is_readable(row.job) else "session.other_version"
-                verdict = Verdict(WRONG, msg(text_id, job=_job_title(row.job.name)))
-        self.unanswered = self._find_unanswered(session_id) if session_id else None
-        return verdict
-
-    def _resumed_verdict(self, question: Verdict | None, terminal: str) -> Verdict:
-        """Return the verdict on a resumed job; it names the terminal where the job was left if that is another one."""
-        if not terminal or terminal == self._journal.sessions.terminal_of(self._session_id):
-            return question or Verdict(INFO, msg("session.resumed"))
-        text = msg("session.resumed_from", terminal=terminal)
-        return question._replace(detail=question.detail or text) if question else Verdict(INFO, text)
-
-    def _find_unanswered(self, session_id: str) -> Unanswered | None:
-        """Return what was open at the end of a session if its page is on the screen again."""
-        last, top = self._journal.last_event(session_id), self._stack.top
-        if last is None or last.job_id or last.step_after != top.job.step_name(top.state):
-            return None
-        try:
-            event = json_codec.from_text(Event, last.event)
-        except Exception:  # another version wrote it
-            return None
-        if isinstance(event, Scan) and not ask_measured_quantity.is_quantity_needed(self._stack.jobs, event):
-            return None
-        is_open = isinstance(event, Ambiguous | Multiplier | Scan) or event == UnknownCode("")
-        is_asked = isinstance(event, Quantity) and last.verdict == CONFIRM_FAST_NUMBER
-        return Unanswered(event, last.raw) if is_open or is_asked else None
-
-
-def _job_title(job: str) -> Msg:
-    """Return a job's name for people."""
-    from aisle.jobs.supervisor.today import JOB_NAMES
-
-    return msg(JOB_NAMES.get(job, "raw"), text=job)
+        found = resume_jobs(self._journal, self._stack, self._session_id, store, user)
+        for job in found.resumed:
+            self._events_since_snapshot[job.job_id] = job.events
+            self._track_question(job.job_id, job.verdict)
+        self._draft.closed += found.unreadable
+        self.unanswered = found.unanswered
+        return found.verdict

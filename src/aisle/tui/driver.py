@@ -412,7 +412,7 @@ class AisleDriver(Driver):
     def _has_one_key(self) -> bool:
         """Return True if the open line is one letter that acts at once, unless it is the first one of a scan."""
         text = self._decoder.open_text
-        return len(text) == 1 and text.lower() in self.one_key_letters
+        return len(text) == 1 and not {text, text.lower()}.isdisjoint(self.one_key_letters)
 
     def _end_one_key(self, now: float) -> list[DecodedInput]:
         """End the line of one letter as Enter would; a blank is the key that marks a row."""

@@ -39,10 +39,11 @@ from aisle.courier.service_features import Features
 from aisle.courier.wake_event_and_backoff import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox.excess_and_superseded_lines import EXCESS, parse_excess
-from aisle.outbox.operation_queue import OperationQueue, is_splittable
+from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
+from aisle.outbox.split_movements import is_splittable
 
 if TYPE_CHECKING:
     from aisle.outbox.evidence import Evidence

@@ -409,7 +409,11 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
     item = view.open_quantity_line(state)
     if item is None:
         return Turn(state)
-    return _ask_if_plausible(state, item, value, context) or _set_quantity(state, value, context)
+    if question := _ask_if_plausible(state, item, value, context):
+        return question
+    if state.has_moved_on:
+        return _ask_quantity(state, item, value, "count.confirm_next")
+    return _set_quantity(state, value, context)
 
 
 def _ask_if_plausible(
@@ -426,10 +430,12 @@ def _ask_if_plausible(
     return _ask_quantity(state, line, value) if is_far else None
 
 
-def _ask_quantity(state: CountState, line: CountLine, value: Decimal) -> Result:
+def _ask_quantity(
+    state: CountState, line: CountLine, value: Decimal, question: str = "count.confirm_quantity"
+) -> Result:
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
     label = next((count_state.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
-    return reply(state, ASK, "count.confirm_quantity", value=value, label=label or line.label)
+    return reply(state, ASK, question, value=value, label=label or line.label)
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
@@ -450,20 +456,15 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
 def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result:
     state = state._replace(choices=())
     if state.phase == "recount":
-        return finish_count.answer_recount(state, value, context)
+        return finish_count.answer_recount(state._replace(has_moved_on=True), value, context)
     if state.phase == "missing":
-        return finish_count.set_missing_quantity(state, value, context)
+        return finish_count.set_missing_quantity(state._replace(has_moved_on=True), value, context)
     turn = _set_counted(state, state.current_index, value, context)
     if state.only_product:
         return _finish_single_product(turn.state, context)
-    if state.mode != "product":
-        return turn
-    next_index = next_stop(turn.state)
-    if next_index != state.current_index and not turn.state.lines[next_index].location:
-        return turn  # do not go on to stock at no location: another number is for this location, `n` goes there
-    if next_index == state.current_index:
+    if state.mode == "product" and count_state.next_stop(turn.state) == state.current_index:
         return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
-    return turn._replace(state=finish_count.go_to_stop(turn.state, next_index))
+    return turn  # another number corrects this one until a person goes on
 
 
 def _finish_single_product(state: CountState, context: Context) -> Result:
@@ -472,10 +473,3 @@ def _finish_single_product(state: CountState, context: Context) -> Result:
     return finish_count.finish_counting(
         count_state.replace_line(state, state.current_index, item._replace(is_recounted=not item.counted)), context
     )
-
-
-def next_stop(state: CountState) -> int:
-    """Return the index of the next stop not counted, wrapping at the end; the current one if there is none."""
-    count = len(state.lines)
-    order = [(state.current_index + step) % count for step in range(1, count)]
-    return next((index for index in order if state.lines[index].counted is None), state.current_index)

@@ -188,6 +188,9 @@ class CountState(NamedTuple):
     """Number of ordered recounts that are not done."""
     are_locations_unknown: bool = False
     """True if the service has reported no stock locations at all."""
+    has_moved_on: bool = False
+    """True if the last input was a number that answered a question, so that the page went on to another quantity. The
+    next number may be a correction, so it is asked about."""
     untaken: str = ""
     """Label of a scan whose question was not answered; the next verdict says that it is not taken."""
 
@@ -403,6 +406,13 @@ def name_with_pool(state: CountState, index: int) -> Msg:
 
 
 # Entries
+
+
+def next_stop(state: CountState) -> int:
+    """Return the index of the next stop not counted, wrapping at the end; the current one if there is none."""
+    count = len(state.lines)
+    order = [(state.current_index + step) % count for step in range(1, count)]
+    return next((index for index in order if state.lines[index].counted is None), state.current_index)
 
 
 def find_line(state: CountState, product: str) -> int:

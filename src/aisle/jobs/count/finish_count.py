@@ -31,6 +31,7 @@ def reset_count(state: CountState) -> CountState:
         plan=state.plan,
         last_sent=state.last_sent,
         ordered_recounts=state.ordered_recounts,
+        has_moved_on=state.has_moved_on,
         untaken=state.untaken,
     )
 

@@ -147,6 +147,8 @@ class CountJob(Job[CountState]):
             case Rows(id_, rows, _):
                 return _handle_rows(state, id_, rows, context)
             case Resumed() | Closed():
+                if event == Closed("adjust"):  # a number typed next may be meant for the page that has closed
+                    state = state._replace(has_moved_on=True)
                 return Turn(finish_count.fill_last_page(state, context), _refresh(state))
             case Changed("product" | "location" | "recount" | "outbox"):
                 return Turn(state, _refresh(state))
@@ -159,6 +161,8 @@ class CountJob(Job[CountState]):
             return count_input.repeat_question(state, event, context)
         if not asked and isinstance(event, Scan | Quantity | Command):
             state = state._replace(choices=())
+        if isinstance(event, Scan | Command | Choice | Back):
+            state = state._replace(has_moved_on=False)
         match event:
             case Back():
                 return _go_back(state)
@@ -378,14 +382,14 @@ def _handle_plan_command(state: CountState, letter: str, context: Context) -> Re
 
 
 def _skip(state: CountState) -> Result:
-    next_index = count_input.next_stop(state)
+    next_index = count_state.next_stop(state)
     if next_index == state.current_index:
         return reply(state, INFO, "count.last_stop")
-    location = state.lines[next_index].location
-    if not location:
-        return reply(finish_count.go_to_stop(state, next_index), INFO, "count.later_without_location")
+    message = "next" if state.lines[state.current_index].counted is not None else "later"
+    if not state.lines[next_index].location:
+        return reply(finish_count.go_to_stop(state, next_index), INFO, f"count.{message}_without_location")
     place = count_state.name_with_pool(state, next_index)
-    return reply(finish_count.go_to_stop(state, next_index), INFO, "count.later", place=place)
+    return reply(finish_count.go_to_stop(state, next_index), INFO, f"count.{message}", place=place)
 
 
 def _undo_step(state: CountState) -> Result:

@@ -235,12 +235,23 @@ def _prompt(state: CountState, line: CountLine | None) -> Msg:
         prompt = quantities.quantity_prompt if open_quantity_line(state) else quantities.letter_prompt
         return prompt(choice_letters(state), scans=not is_quantity_asked(state))
     if state.mode == "product":
-        return msg("count.prompt_stop")
+        return _stop_prompt(state, line)
     if line is None:
         return msg("count.prompt_product")
     if state.only_product:
         return msg("count.prompt_only")
     return msg("count.prompt_quantity")
+
+
+def _stop_prompt(state: CountState, line: CountLine | None) -> Msg:
+    """Return the prompt at a location of the product: once it is counted here, also what goes on to the next one."""
+    next_index = count_state.next_stop(state)
+    if line is None or line.counted is None or next_index == state.current_index:
+        return msg("count.prompt_stop")
+    location = state.lines[next_index].location
+    if location and location.casefold() != line.location.casefold():
+        return msg("count.prompt_stop_then", place=location)
+    return msg("count.prompt_stop_next")
 
 
 def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue, ...]:

@@ -48,7 +48,8 @@ def add_to_hand(in_hand: tuple[Goods, ...], goods: Goods) -> tuple[Goods, ...]:
 
 
 def set_in_hand(state: MoveState, goods: Goods, quantity: Decimal) -> MoveState:
-    """Set the quantity of these goods in hand and show them."""
+    """Set the quantity of these goods in hand and show them. After 0 no goods are shown: a number typed next may be a
+    correction, and is not for other goods."""
     index = find_goods(state.in_hand, goods)
     before = state.in_hand[index].quantity if index >= 0 else ZERO
     delta = goods._replace(quantity=quantity - before)
@@ -57,12 +58,10 @@ def set_in_hand(state: MoveState, goods: Goods, quantity: Decimal) -> MoveState:
     changed = add_to_hand(state.in_hand, delta)
     updated = tuple(with_stock_of(each, goods) if goods_key(each) == goods_key(goods) else each for each in changed)
     goods_index = find_goods(updated, goods)
-    return add_undo_step(
-        state._replace(
-            in_hand=updated, current_index=goods_index if goods_index >= 0 else len(updated) - 1, choices=()
-        ),
-        UndoStep((delta,)),
-    )
+    if goods_index < 0 and state.phase == "put":
+        goods_index = len(updated) - 1
+    shown = state._replace(in_hand=updated, current_index=goods_index, choices=())
+    return add_undo_step(shown, UndoStep((delta,)))
 
 
 def with_stock_of(goods: Goods, now: Goods) -> Goods:
@@ -201,7 +200,7 @@ def put_down(state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementIt
         )
         moved.append(part._replace(pools=tuple(each for each in pools if each.pool)))
     stock = shift_stock(state, moved, -1)
-    index = state.current_index if state.current_index < len(in_hand) else 0 if in_hand else -1
+    index = state.current_index if 0 <= state.current_index < len(in_hand) else 0 if in_hand else -1
     after = state._replace(
         in_hand=in_hand, source_stock=stock, current_index=index, portion=ZERO, choices=(), target_order="", needs=()
     )

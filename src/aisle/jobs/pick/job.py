@@ -348,6 +348,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return _apply_shortage(state, answer, context)
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
+            after = after._replace(is_quantity_open=False)  # a number typed next may correct the count
             return Turn(after, (*take_over.query_surplus(after), *order_updates.query_all_orders(after)))
         case Resumed() | Closed():
             return Turn(

@@ -167,6 +167,14 @@ class OrderToPickRow(OrderRow):
     refused_by: dict[str, RefusalOfUserRow]
 
 
+class PickListRow(TypedDict):
+    """One order of a pick list."""
+
+    order: OrderRow
+    barcodes: dict[str, str]
+    """Barcode of each of its products that has one."""
+
+
 class OrderToActOnRow(OrderHeader):
     """Order for an action of a supervisor: one with its lines, or one of several with its picker."""
 

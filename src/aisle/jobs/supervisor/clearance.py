@@ -189,7 +189,7 @@ class CategoryList(ClearanceList[Category]):
     def title(self, state: ClearanceState) -> Msg:
         return msg("clearance.title_of", tag=state.tag)
 
-    def visible_columns(self, state: ClearanceState) -> tuple[Column[Category], ...]:
+    def all_columns(self, state: ClearanceState) -> tuple[Column[Category], ...]:
         return (
             Column(
                 msg("clearance.head_category"), lambda row: raw(row.key) if row.key else msg("clearance.no_category")

@@ -94,7 +94,7 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
         text = state.typed or state.search
         return msg("deliveries.no_match", text=text) if text else msg("deliveries.empty")
 
-    def visible_columns(self, state: DeliveriesState) -> tuple[Column[ListedDelivery], ...]:
+    def all_columns(self, state: DeliveriesState) -> tuple[Column[ListedDelivery], ...]:
         *columns, when = DELIVERY_COLUMNS
         return (*columns, when._replace(title=msg("head.received_on")) if state.subset == RECEIPTS else when)
 

@@ -422,7 +422,7 @@ class RecountList(ExceptionList):
     )
 
     def actions(self, state: ExceptionsState) -> Actions:
-        return (Action(msg("exceptions.withdraw"), _withdraw_recount, "x", is_hinted=bool(state.rows)),)
+        return (Action(msg("exceptions.withdraw"), _withdraw_recount, "w", is_hinted=bool(state.rows)),)
 
     def open_row(self, state: ExceptionsState, row: RecountsRow, context: Context) -> Result:
         return Turn(state, (start_count(row),))

@@ -10,6 +10,7 @@ from aisle.jobs import claims, goods_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
+from aisle.jobs.pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
@@ -48,6 +49,8 @@ class OrderState(NamedTuple):
     is_choosing_line: bool = False
     """True if numbers choose a line."""
     page: int = 0
+    is_desk: bool = False
+    """True if the screen is that of a desk."""
     undo: tuple[Args, ...] = ()
     """Actions that undo the last action of this page."""
     claims_for_others: tuple[claims.ClaimForOther, ...] = ()
@@ -305,6 +308,9 @@ class OrderPage(DetailPage[OrderState]):
     def blocks(self, state: OrderState) -> tuple[Block, ...]:
         return _blocks(state)
 
+    def at_desk(self, state: OrderState, is_desk: bool) -> OrderState:
+        return state if state.is_desk == is_desk else state._replace(is_desk=is_desk)
+
     def actions(self, state: OrderState) -> tuple[Action[OrderState], ...]:
         is_open = state.order is not None and state.order.status in ("open", "partial")
         return (
@@ -312,7 +318,12 @@ class OrderPage(DetailPage[OrderState]):
             *(Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind)) for kind in possible_actions(state.order)),
             *((Action(msg("order.choose_line"), _choose_line, "l"),) if state.has_open_lines else ()),
             *((Action(msg("hint.undo"), _undo, "u"),) if state.undo else ()),
+            *((Action(msg("orders.print"), _print, "P"),) if is_open and state.is_desk else ()),
         )
+
+
+def _print(state: OrderState, context: Context) -> Result:
+    return Turn(state, (query_pick_list((state.number,)),))
 
 
 def _start_pick(state: OrderState, context: Context) -> Result:
@@ -423,6 +434,8 @@ class OrderJob(PageJob[OrderState]):
             case Rows("order", rows):
                 state = state._replace(details=rows[0] if rows else None)
                 return Turn(state._replace(is_choosing_line=state.is_choosing_line and bool(state.lines)))
+            case Rows("pick_list", rows):
+                return Turn(state, (printed_pick_list(rows),))
             case Rows("past", rows):
                 return Turn(state._replace(history=rows))
             case Rows("outcome", (row, *_)):

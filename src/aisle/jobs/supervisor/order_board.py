@@ -13,6 +13,7 @@ from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values, next_of
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
+from aisle.jobs.pick_list import query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.supervisor.order import OrderState, order_pane
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
@@ -76,8 +77,6 @@ class OrdersState(NamedTuple):
     """Assignments to others made from this page."""
     new_above: int = 0
     """Orders that came above the window since it was at the beginning."""
-    is_desk: bool = False
-    """True if the screen is that of a desk, where letters and a blank act at once."""
     pane: OrderState | None = None
     """Details of the order in focus, on a wide screen."""
 
@@ -113,7 +112,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return msg("orders.title_searched" if text else "orders.title", what=describe_filter(state.filter), text=text)
 
     def prompt(self, state: OrdersState) -> Msg:
-        if state.is_desk:
+        if state.options.is_desk:
             return msg("orders.prompt_desk")
         return msg("orders.prompt_marking" if state.is_marking else "orders.prompt")
 
@@ -187,7 +186,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             Action(mark, lambda state, _: list_marks.toggle_marking(state), "m"),
             Action(msg("orders.mark_all"), _query_all, "a", is_marking),
             Action(msg("orders.actions"), partial(_start_action, ""), "d"),
-            *(_DESK_ACTIONS if state.is_desk else ()),
+            *(_DESK_ACTIONS if state.options.is_desk else ()),
         )
 
     def accepts(self, state: OrdersState) -> Accepts:
@@ -339,10 +338,21 @@ def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) ->
     return list_marks.mark_all(state, numbers, text)
 
 
+def _chosen_orders(state: OrdersState) -> tuple[str, ...]:
+    """Return all marked orders, else the one in focus."""
+    row = list_window.row_in_focus(state) if state.options.is_desk else list_window.row_at_cursor(state)
+    return state.marked or ((row.number,) if row else ())
+
+
+def _print(state: OrdersState, context: Context) -> Result:
+    """Print the pick list of the order in focus, or that of a batch of all marked orders."""
+    orders = _chosen_orders(state)
+    return Turn(state, (query_pick_list(orders),) if orders else ())
+
+
 def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
     """Start an action on all marked orders, else on the one under the cursor. An empty `kind` asks for it."""
-    row = list_window.row_in_focus(state) if state.is_desk else list_window.row_at_cursor(state)
-    orders = state.marked or ((row.number,) if row else ())
+    orders = _chosen_orders(state)
     if not orders:
         return reply(state._replace(is_marking=True), ASK, "orders.mark_first")
     return Turn(
@@ -363,6 +373,7 @@ def _sort_by_next_column(state: OrdersState, context: Context) -> Result:
 _DESK_ACTIONS: Actions = (
     *(Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind), letter) for letter, kind in ACTION_LETTERS.items()),
     Action(msg("orders.sort"), _sort_by_next_column, "s"),
+    Action(msg("orders.print"), _print, "P"),
 )
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from aisle.jobs import claims
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.pick_list import printed_pick_list
 from aisle.jobs.supervisor.order_board import (
     BOARD,
     Actions,
@@ -217,7 +218,7 @@ class OrdersJob(PageJob[OrdersState]):
 
     def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
         """Return the next state. The pane follows the order in focus."""
-        turn = super().handle(state._replace(is_desk=context.is_desk), event, context)
+        turn = super().handle(state, event, context)
         return with_pane(turn, context, is_changed=isinstance(event, Rows) and event.id == "order_board")
 
     def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
@@ -252,6 +253,8 @@ class OrdersJob(PageJob[OrdersState]):
                 return Turn(state._replace(pane=state.pane._replace(details=details)))
             case Rows("pane_history", rows) if state.pane:
                 return Turn(state._replace(pane=state.pane._replace(history=tuple(rows))))
+            case Rows("pick_list", rows):
+                return Turn(state, (printed_pick_list(rows),))
             case Rows("order_counts", rows):
                 return Turn(BOARD.with_options(state, counts=tuple(row["count"] for row in rows)))
             case Rows("assigned_orders"):

@@ -453,7 +453,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     prompt_text = msg("order.prompt_read")
     no_rows_text = msg("today.no_terminals")
 
-    def visible_columns(self, state: TodayState) -> tuple[Column[TodayTerminalsRow], ...]:
+    def all_columns(self, state: TodayState) -> tuple[Column[TodayTerminalsRow], ...]:
         return (
             Column(msg("today.head_terminal"), lambda row: raw(row["terminal"])),
             Column(msg("today.head_user"), lambda row: raw(row["name"]) if row["name"] else msg("today.nobody")),

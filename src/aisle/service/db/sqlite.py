@@ -27,14 +27,8 @@ import apsw
 from aisle.errors import StorageError
 from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed, DatabaseMonitor, FairTurns, Row, Work
 from aisle.service.db.schema import migrate, store_statistics
-from aisle.service.db.sqlite_connection import (
-    DISK_ERRORS,
-    ReadTransaction,
-    busy_error,
-    open_connection,
-    public_error,
-    run_sync,
-)
+from aisle.service.db.sqlite_connection import DISK_ERRORS, busy_error, open_connection, public_error
+from aisle.service.db.sqlite_transaction import ReadTransaction, run_sync
 from aisle.service.db.sqlite_writer import SqliteWriter
 
 T = TypeVar("T")

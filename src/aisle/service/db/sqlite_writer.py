@@ -32,14 +32,9 @@ from aisle.service.db.database import (
     Work,
     database_failure,
 )
-from aisle.service.db.sqlite_connection import (
-    MustRollBack,
-    SqliteTransaction,
-    are_products_waiting,
-    index_waiting_products,
-    public_error,
-    run_sync,
-)
+from aisle.service.db.sqlite_connection import public_error
+from aisle.service.db.sqlite_transaction import MustRollBack, SqliteTransaction, run_sync
+from aisle.service.db.text_search import are_products_waiting, index_waiting_products
 
 T = TypeVar("T")
 

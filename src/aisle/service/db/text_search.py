@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import cast
+
+import apsw
 
 from aisle.search_text import decompose, index_text
 
@@ -169,3 +173,33 @@ def index_pieces(text: str) -> str:
 
 def _hex_of_piece(piece: str) -> str:
     return piece.encode("utf-8", "surrogatepass").hex()
+
+
+INDEXED_AT_ONCE = 20_000
+"""Characters of products that one transaction adds to the search index, which takes some 50 ms."""
+
+
+_INDEXED_EACH = 50
+"""Characters that a product counts in addition, however short it is."""
+
+
+def are_products_waiting(connection: apsw.Connection) -> bool:
+    """Return True if a product is not in the search index yet."""
+    return bool(connection.execute(WAITING_PRODUCTS).fetchall())
+
+
+def index_waiting_products(connection: apsw.Connection, most: int = INDEXED_AT_ONCE) -> int:
+    """Add products that were written since to the search index, in all about `most` characters.
+
+    Return the number of characters; 0 if no product waits.
+    """
+    numbers, size = list[str](), 0
+    for number, length in cast("Iterable[tuple[str, int]]", connection.execute(WAITING_PRODUCTS).fetchall()):
+        if size >= most:
+            break
+        numbers.append(number)
+        size += length + _INDEXED_EACH
+    if numbers:
+        for statement in INDEX_SOME_PRODUCTS:
+            connection.execute(statement, (json.dumps(numbers),))
+    return size

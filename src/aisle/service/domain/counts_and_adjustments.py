@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from aisle.service.db.statements import products
-from aisle.service.db.statements import stock as sql
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.picking import adjust_origin
@@ -43,7 +41,6 @@ async def count_free(
         await ledger.post("count", product.number, StockKey(code, pool), quantity - expected)
         ledger.record_count(product.number, code, pool)
         found.append(CountDifference(pool, expected, quantity - expected))
-    await ledger.ctx.tx.run(products.STORE_PRODUCT_COUNTED_SET, ledger.store, product.number, ledger.occurred_on)
     return found
 
 
@@ -82,8 +79,7 @@ async def _stock_at_count(ledger: Ledger, product: str) -> dict[tuple[str, int],
         location_and_pool = (key.location, key.pool)
         stock[location_and_pool] = stock.get(location_and_pool, 0) + quantity
     if ledger.occurred_on < ledger.ctx.now:
-        rows = await ledger.ctx.tx.all(sql.LEGS_AFTER, ledger.store, product, ledger.occurred_on)
-        for location, pool, quantity in rows:
+        for location, pool, quantity in await ledger.changes_after(product, ledger.occurred_on):
             stock[(location, pool)] = stock.get((location, pool), 0) - quantity
     return stock
 

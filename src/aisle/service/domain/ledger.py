@@ -139,6 +139,23 @@ _NO_OWNER = ("", 0)
 StockQuantities = dict[StockKey, int]
 
 
+class _Leg(NamedTuple):
+    """Row of `leg` in the order of `LEG_ADD`."""
+
+    store_number: str
+    op_id: str
+    number: int
+    kind: LegKind
+    product_number: str
+    location: str
+    pool: int
+    order: str
+    line: int
+    quantity: int
+    created_on: str
+    occurred_on: str
+
+
 class Ledger:
     """Writer of the legs of one operation in one store."""
 
@@ -158,7 +175,14 @@ class Ledger:
         """
         self._stored_quantities: dict[tuple[str, StockKey], int | None] = {}
         """Stored balances that this operation has changed; None is no row."""
-        self._legs: list[tuple[object, ...]] = []
+        self._owners: defaultdict[str, dict[tuple[str, str, int], None]] = defaultdict(dict)
+        """Keys of `_stock` by product."""
+        self._complete: set[str] = set()
+        """Products whose stock was read for all owners."""
+        self._legs: defaultdict[str, list[_Leg]] = defaultdict(list)
+        """Legs to write, by product."""
+        self._product_updates: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        """Values by product, by the statement that writes them."""
         self._last_counts: dict[str, dict[tuple[str, int], str]] = {}
         """Time of the last count of each location and pool, by product."""
         self._last_counts_unread: set[str] = set()
@@ -174,7 +198,8 @@ class Ledger:
         wanted = sorted({number for number in product_numbers if number and (number, *_NO_OWNER) not in self._stock})
         if not wanted:
             return
-        self._stock |= {(number, *_NO_OWNER): {} for number in wanted}
+        for number in wanted:
+            self._set_stock((number, *_NO_OWNER), {})
         self._last_counts_unread.update(wanted)
         for product, location, pool, quantity in await self.ctx.tx.all(sql.FREE_OF_PRODUCTS, self.store, wanted):
             self._stock[(product, *_NO_OWNER)][StockKey(location, pool)] = quantity
@@ -192,24 +217,47 @@ class Ledger:
         owned = {(line.product_number, *line.key) for line in lines}
         if not owned <= self._stock.keys():
             await self.write_pending()
-            self._stock |= {owner: {} for owner in owned}
+            for owner in owned:
+                self._set_stock(owner, {})
             for line, product, location, pool, quantity in await self.ctx.tx.all(sql.HELD_FOR_ORDER, self.store, order):
                 owner = (product, order, line)
-                self._stock.setdefault(owner, {})[StockKey(location, pool, order, line)] = quantity
+                if owner not in self._stock:
+                    self._set_stock(owner, {})
+                self._stock[owner][StockKey(location, pool, order, line)] = quantity
         found = [
             (owner[0], stock_key, quantity) for owner in owned for stock_key, quantity in self._stock[owner].items()
         ]
         return sorted(found, key=lambda one: (one[1].line, one[1].location, one[1].pool))
 
+    async def load_balances(self, product_numbers: Iterable[str]) -> None:
+        """Read all stock of many products in one query."""
+        wanted = sorted({number for number in product_numbers if number and number not in self._complete})
+        if not wanted:
+            return
+        await self.write_pending()
+        for number in wanted:
+            for owner in {(number, *_NO_OWNER): None, **self._owners[number]}:
+                self._set_stock(owner, {})
+        for product, *place, quantity in await self.ctx.tx.all(sql.BALANCES_OF_PRODUCTS, self.store, wanted):
+            stock_key = StockKey(*place)
+            owner = (product, stock_key.order, stock_key.line)
+            if owner not in self._stock:
+                self._set_stock(owner, {})
+            self._stock[owner][stock_key] = quantity
+        self._complete.update(wanted)
+        self._last_counts_unread.update(wanted)
+
     async def balances(self, product: str) -> Mapping[StockKey, int]:
         """Return all stock of a product, by key."""
-        await self.write_pending()
-        known: defaultdict[tuple[str, str, int], StockQuantities] = defaultdict(dict, {(product, *_NO_OWNER): {}})
-        for row in await self.ctx.tx.all(sql.BALANCES, self.store, product):
-            stock_key = StockKey(*row[:4])
-            known[(product, stock_key.order, stock_key.line)][stock_key] = row[4]
-        self._stock |= known
-        return {stock_key: quantity for stock in known.values() for stock_key, quantity in stock.items()}
+        await self.load_balances([product])
+        return {key: quantity for owner in self._owners[product] for key, quantity in self._stock[owner].items()}
+
+    async def changes_after(self, product: str, occurred_on: str) -> list[tuple[str, int, int]]:
+        """Return what changed the product's stock later than this: location, pool and quantity."""
+        stored = await self.ctx.tx.all(sql.LEGS_AFTER, self.store, product, occurred_on)
+        changes = [(location, pool, quantity) for location, pool, quantity in stored]
+        pending = [leg for leg in self._legs.get(product, ()) if leg.occurred_on > occurred_on]
+        return changes + [(leg.location, leg.pool, leg.quantity) for leg in pending]
 
     async def post(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
         """Add `quantity` thousandths, which may be negative, to a balance. Note if it becomes negative."""
@@ -232,8 +280,13 @@ class Ledger:
         """Record a count of free stock. Earlier changes that arrive later are absorbed."""
         key = (product, location, pool)
         self._new_counts[key] = max(self._new_counts.get(key, ""), self.occurred_on)
+        self.update_product(products.STORE_PRODUCT_COUNTED_SET, product, self.occurred_on)
         if product in self._last_counts:
             self._set_last_count(*key, self.occurred_on)
+
+    def update_product(self, statement: str, product: str, value: str) -> None:
+        """Set a column of the store's product at the end of the operation; the last value counts."""
+        self._product_updates[statement][product] = value
 
     async def close_entry(self) -> None:
         """Close an entry of the operation. Absorb changes that precede a count of the whole store."""
@@ -245,9 +298,12 @@ class Ledger:
     async def finish(self) -> None:
         """Close the operation: defer its writes to the end, and mark each product with changed stock."""
         await self.close_entry()
+        for statement, values in self._product_updates.items():
+            await self.ctx.tx.run_many(statement, [(self.store, *row) for row in values.items()])
+        self._product_updates.clear()
         self.ctx.defer_all(self._pending_statements())
-        rows = [(self.store, product, self.ctx.now) for product in self._changed_products]
-        self.ctx.defer(products.STORE_PRODUCT_STOCK_CHANGED_SET, rows)
+        changed = [(self.store, product, self.ctx.now) for product in self._changed_products]
+        self.ctx.defer(products.STORE_PRODUCT_STOCK_CHANGED_SET, changed)
         for product in self._changed_products:
             self.ctx.mark_changed(self.store, "product", product)
         self._changed_products.clear()
@@ -270,7 +326,7 @@ class Ledger:
 
     def _pending_statements(self) -> list[Statement]:
         """Return the statements to write, and treat them as written. An empty free balance keeps its row."""
-        statements: list[Statement] = [(sql.LEG_ADD, leg) for leg in self._legs]
+        statements: list[Statement] = [(sql.LEG_ADD, leg) for legs in self._legs.values() for leg in legs]
         for (product, stock_key), stored in self._stored_quantities.items():
             now = self._stock[(product, stock_key.order, stock_key.line)].get(stock_key)
             if now is None and stored is not None:
@@ -284,7 +340,8 @@ class Ledger:
             (sql.LAST_COUNT_SET, (self.store, *stock_key, counted_on))
             for stock_key, counted_on in self._new_counts.items()
         ]
-        self._legs, self._new_counts, self._stored_quantities = [], {}, {}
+        self._new_counts, self._stored_quantities = {}, {}
+        self._legs.clear()
         return statements + self.origins.pending_statements()
 
     async def _load_stock(self, product: str, owner: tuple[str, int]) -> StockQuantities:
@@ -295,14 +352,20 @@ class Ledger:
             await self.load_free_stock([product])
         else:
             rows = await self.ctx.tx.all(sql.HELD_FOR_LINE, self.store, *owner)
-            self._stock[key] = {StockKey(location, pool, *owner): quantity for location, pool, quantity in rows}
+            self._set_stock(key, {StockKey(location, pool, *owner): held for location, pool, held in rows})
         return self._stock[key]
+
+    def _set_stock(self, owner: tuple[str, str, int], stock: StockQuantities) -> None:
+        self._stock[owner] = stock
+        self._owners[owner[0]][owner] = None
 
     async def _post_leg(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
         stock = await self._load_stock(product, (stock_key.order, stock_key.line))
         self.ctx.leg_count += 1
-        leg = (self.store, self.ctx.op_id, self.ctx.leg_count, kind, product, *stock_key, quantity, self.ctx.now)
-        self._legs.append((*leg, self.occurred_on))
+        number, place = self.ctx.leg_count, (stock_key.location, stock_key.pool, stock_key.order, stock_key.line)
+        when = (self.ctx.now, self.occurred_on)
+        leg = _Leg(self.store, self.ctx.op_id, number, kind, product, *place, quantity, *when)
+        self._legs[product].append(leg)
         self._stored_quantities.setdefault((product, stock_key), stock.get(stock_key))
         before = stock.get(stock_key, 0)
         balance = stock[stock_key] = before + quantity

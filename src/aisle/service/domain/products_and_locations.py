@@ -101,8 +101,9 @@ class StoreCatalogue:
         return self._has_locations
 
     async def range_products(self, product_numbers: Iterable[str]) -> None:
-        """Create the store's rows for these known products where they are missing."""
-        missing = [number for number in dict.fromkeys(product_numbers) if not self._products[number].is_ranged]
+        """Create the store's rows where they are missing, for those of these products that were found."""
+        found = [number for number in dict.fromkeys(product_numbers) if number in self._products]
+        missing = [number for number in found if not self._products[number].is_ranged]
         if not missing:
             return
         seq = await self.ctx.next_numbers(self.store.number, "store_product", len(missing))

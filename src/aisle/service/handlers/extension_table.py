@@ -28,11 +28,12 @@ from aisle.service.handlers.changes_and_lost_writes import list_changes, list_un
 from aisle.service.handlers.deliveries_and_receipts import mark_deliveries
 from aisle.service.handlers.goods_to_move import list_assignments, list_put_backs
 from aisle.service.handlers.locations import write_locations
-from aisle.service.handlers.logs import retrieve_log_entry, retrieve_store, review_logs
+from aisle.service.handlers.logs import retrieve_log_entry, review_logs
 from aisle.service.handlers.order_list import list_orders_by_number
 from aisle.service.handlers.order_update import reject_lines
 from aisle.service.handlers.recounts import list_recounts, write_recounts
 from aisle.service.handlers.registry import Handler, ServedOperation
+from aisle.service.handlers.stores import retrieve_store
 from aisle.service.operation_context import Role
 
 

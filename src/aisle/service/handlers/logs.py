@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
-from zoneinfo import ZoneInfo
 
 from aisle.contract.models.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.service.auth.tokens import authorize_store
@@ -15,7 +14,6 @@ from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
-from aisle.service.db.statements import stores as store_sql
 from aisle.service.domain.closed_recounts import close_recounts, find_fulfilled_recounts
 from aisle.service.domain.counts_and_adjustments import (
     AdjustmentKind,
@@ -205,7 +203,11 @@ async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
     await ledger.catalogue.load(
         (body.get("product_number", "") for body in bodies), (body.get("location_code", "") for body in bodies)
     )
-    await ledger.load_free_stock(body.get("product_number", "") for body in bodies if not is_count(call.query, body))
+    counted = [is_count(call.query, body) for body in bodies]
+    numbers = [body.get("product_number", "") for body in bodies]
+    await ledger.catalogue.range_products(numbers)
+    await ledger.load_balances(number for number, is_counted in zip(numbers, counted, strict=True) if is_counted)
+    await ledger.load_free_stock(number for number, is_counted in zip(numbers, counted, strict=True) if not is_counted)
     logs, receiving = LogWriter(ledger), DeliveryReceipts(ledger)
     for index, body in enumerate(bodies):
         await _write_entry(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
@@ -238,7 +240,6 @@ async def _write_entry(
         raise unprocessable("An entry needs a product.", f"{field}.product_number")
     catalogue, ctx = ledger.catalogue, ledger.ctx
     product = await catalogue.get_product(body["product_number"], f"{field}.product_number")
-    await catalogue.range_products([product.number])
     code = body.get("location_code", "")
     location = await catalogue.get_location(code, f"{field}.location_code") if code else None
     entry = EntryInput(body, product, location, await _find_line(ledger, body, product, field), field)
@@ -351,7 +352,7 @@ async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> N
     if entry.line:
         await save_changed_line(ledger, entry.line)
     if sum(changes.values()) < 0:
-        await _record_person(ledger, entry, product_sql.STORE_PRODUCT_LOSS_BY_SET)
+        _record_person(ledger, entry, product_sql.STORE_PRODUCT_LOSS_BY_SET)
     _log_change(logs, entry, "change", changes, flagged=ledger.pop_negative_flag())
 
 
@@ -377,7 +378,7 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
                 await save_changed_line(ledger, line)
             else:
                 await adjust_free(ledger, "receipt", entry.product.number, entry.location, to, part.quantity)
-    await _record_person(ledger, entry, product_sql.STORE_PRODUCT_RECEIPT_BY_SET)
+    _record_person(ledger, entry, product_sql.STORE_PRODUCT_RECEIPT_BY_SET)
     delivery_fields = receipts.log_fields(delivery, lines)
     _log_change(
         logs,
@@ -403,9 +404,9 @@ def _has_pool(body: ExtendedLogEntry) -> bool:
     return "pool_location" in body or any(name in body for name in _POOL_FIELDS)
 
 
-async def _record_person(ledger: Ledger, entry: EntryInput, statement: str) -> None:
+def _record_person(ledger: Ledger, entry: EntryInput, statement: str) -> None:
     user = entry.body.get("app_user_name") or ledger.ctx.app_user or ledger.ctx.principal.name
-    await ledger.ctx.tx.run(statement, ledger.store, entry.product.number, user)
+    ledger.update_product(statement, entry.product.number, user)
 
 
 def _log_change(
@@ -492,13 +493,3 @@ def _parse_review(ctx: Context, review: ReviewWrite, field: str) -> tuple[int, i
     if str(status) not in TRANSITIONS["review"]:
         raise unprocessable(f"There is no state {status} of a review.", f"{field}.review_status")
     return (seq if ordinal == ctx.current_store.ordinal else 0), status
-
-
-async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
-    """Return the store under the field names of its creation. A header names the zone of its times, if it is known."""
-    zone = ctx.time_zone()
-    ctx.response_headers |= {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
-    row = await ctx.tx.one(store_sql.STORE_DATA, ctx.current_store.number)
-    assert row is not None
-    data: str = row[0]
-    return data.encode()

@@ -40,10 +40,10 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
     ctx.app_user = call.query.get("AppUserName", ctx.app_user)
     ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
     ends = [item[name] for item in items for name in _END_FIELDS if name in item]
-    await ledger.catalogue.load(
-        (item.get("product_number", "") for item in items), (end.get("location_code", "") for end in ends)
-    )
-    await ledger.load_free_stock(item.get("product_number", "") for item in items)
+    numbers = [item.get("product_number", "") for item in items]
+    await ledger.catalogue.load(numbers, (end.get("location_code", "") for end in ends))
+    await ledger.catalogue.range_products(numbers)
+    await ledger.load_free_stock(numbers)
     logs = LogWriter(ledger)
     for index, item in enumerate(items):
         await _move_item(ledger, logs, item, f"[{index}]")
@@ -75,7 +75,6 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: MovementItem, field:
     quantity = parse_quantity(item["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity <= 0:
         raise unprocessable("More than nothing has to be moved.", f"{field}.quantity")
-    await ledger.catalogue.range_products([product.number])
     source = await _parse_end(ledger, product, item.get("from_location", _NO_END), f"{field}.from_location")
     target = await _parse_end(ledger, product, item.get("to_location", _NO_END), f"{field}.to_location")
     if source.line and target.line and source.line.key == target.line.key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from aisle.contract.models.extension_bodies import ExtendedStore
 from aisle.contract.wire import POOL_NUMBERS
@@ -10,7 +11,12 @@ from aisle.service.db.queries import filter_query, page_query, search_filter
 from aisle.service.db.statements import stores as sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, to_json
+from aisle.service.domain.json_fragments import (
+    drop_none,
+    parse_json_object,
+    rename_members,
+    to_json,
+)
 from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
@@ -134,3 +140,13 @@ def _store_row(ordinal: int, body: ExtendedStore) -> tuple[object, ...]:
         to_json(body),
         body.get("cost_center", ""),
     )
+
+
+async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
+    """Return the store under the field names of its creation. A header names the zone of its times, if it is known."""
+    zone = ctx.time_zone()
+    ctx.response_headers |= {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
+    row = await ctx.tx.one(sql.STORE_DATA, ctx.current_store.number)
+    assert row is not None
+    data: str = row[0]
+    return data.encode()

@@ -133,12 +133,14 @@ def metrics_route(endpoint: OperationEndpoint, metrics: Metrics) -> BaseRoute:
     sizes = TableSizes(endpoint.database)
 
     async def figures(request: Request) -> Response:
+        note_token_use = None
         if not is_local(request):
             answer = await endpoint.handle(operation, request)
             if answer.status_code != 200:
                 return answer
+            note_token_use = answer.background
         await sizes.refresh()
-        return Response(metrics.render(sizes.by_table), media_type=CONTENT_TYPE)
+        return Response(metrics.render(sizes.by_table), media_type=CONTENT_TYPE, background=note_token_use)
 
     return page_route(METRICS_PATH, figures, lenient=endpoint.lenient)
 

@@ -42,8 +42,8 @@ from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, 
 from aisle.service.handlers.people_and_tokens import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.http import request_parsing
+from aisle.service.http.access_log import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once
-from aisle.service.http.json_logging import REQUEST_RECORD, RequestNotes
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.http.rate_limiter import RateLimiter
 from aisle.service.operation_context import Context, OperationCall, Principal

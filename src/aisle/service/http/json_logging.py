@@ -1,201 +1,24 @@
-"""Access log and JSON log of the service.
-
-The access log has one JSON line per request: operation, status, time, size, address, request id, token, role and store.
-It never has a path, query, body or secret, since they may contain data of customers.
-"""
+"""JSON log of the service's process: one line per record, also of warnings and of fatal errors."""
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 import sys
 import threading
 import traceback
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from io import TextIOWrapper
-from logging.handlers import WatchedFileHandler
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, time
-from typing import Any, TypedDict
+from typing import Any
 
-from aisle.caller_keys import address_key
-from aisle.errors import UsageError
 from aisle.service.domain.timestamps import format_timestamp
-
-
-class RequestNotes(TypedDict, total=False):
-    """What the access log says about the sender of a request and its operation."""
-
-    client: str
-    request: str
-    """Id of the request."""
-    operation: str
-    token: str
-    role: str
-    store: str
-    user: str | None
-    replayed: bool
-
-
-class RequestRecord(RequestNotes, total=False):
-    """Line of the access log."""
-
-    at: str
-    method: str
-    status: int
-    ms: float
-    bytes: int
-
-
-RequestRecorder = Callable[[RequestRecord], None]
-"""Callback that receives the record of each request when its answer is sent."""
-
-REQUEST_RECORD = "aisle.access"
-"""Key of the request's scope under which the endpoint notes operation and caller."""
 
 STDERR = Path("-")
 
 
-_PERIOD = 60.0
-_COUNT_LINES = 100
-_Kind = dict[str, object]
-
-
-class _LineLimit:
-    """Limit of the lines in a minute, of each caller and in all. The others are counted by kind."""
-
-    def __init__(self, lines_of_caller: int, bytes_of_all: int) -> None:
-        self._lines_of_caller = lines_of_caller
-        self._bytes_of_all = bytes_of_all
-        self._lines = Counter[str]()
-        self._bytes = 0
-        self._dropped = Counter[str]()
-
-    def is_written(self, caller: _Kind, kind: _Kind, line: str) -> bool:
-        """Return True if this line is written."""
-        key = json.dumps(caller)
-        if self._lines[key] < self._lines_of_caller and self._bytes + len(line) <= self._bytes_of_all:
-            self._lines[key] += 1
-            self._bytes += len(line)
-            return True
-        key = json.dumps(kind)
-        self._dropped[key if key in self._dropped or len(self._dropped) < _COUNT_LINES else "{}"] += 1
-        return False
-
-    def take_counts(self) -> list[_Kind]:
-        """Return the lines that count what was dropped, and begin a new minute."""
-        dropped, self._dropped, self._bytes = self._dropped, Counter(), 0
-        self._lines.clear()
-        return [{**json.loads(kind), "repeats": count} for kind, count in dropped.items()]
-
-
-class AccessLog:
-    """Access log in `file` (0600, reopened after it was moved), or on the standard error for `-`.
-
-    It grows by less than 1 MB a minute: lines of each caller are limited, and a line with `repeats` counts the others
-    once a minute. Requests that were refused or have no token have their own limit, by address, operation and status.
-    `on_change` receives False when lines are lost from now on, and True when they are written again. Raise UsageError
-    if the file cannot be written.
-    """
-
-    def __init__(
-        self, file: Path, now: Callable[[], float] = monotonic, on_change: Callable[[bool], None] = lambda _: None
-    ) -> None:
-        self._now = now
-        self._since = now()
-        self._strangers = _LineLimit(lines_of_caller=20, bytes_of_all=256 << 10)
-        self._tokens = _LineLimit(lines_of_caller=240, bytes_of_all=512 << 10)
-        self._handler: logging.Handler
-        if file == STDERR:
-            self._handler = logging.StreamHandler(sys.stderr)
-        else:
-            try:
-                self._handler = _OwnerOnlyHandler(file, on_change)
-            except OSError as problem:
-                raise UsageError(f"{file} cannot be written: {problem.strerror}.") from problem
-        self._logger = logging.Logger("aisle.access", logging.INFO)
-        self._logger.addHandler(self._handler)
-
-    def __call__(self, record: RequestRecord) -> None:
-        """Write one line."""
-        if self._now() - self._since >= _PERIOD:
-            self._write_counts()
-        line = json.dumps(record)
-        status = record.get("status", 0)
-        what: _Kind = {"operation": record.get("operation", ""), "status": status}
-        if status < 400 and "token" in record:
-            caller: _Kind = {"token": record["token"]}
-            is_written = self._tokens.is_written(caller, caller | what, line)
-        else:
-            kind = {"client": address_key(record.get("client", ""))} | what
-            is_written = self._strangers.is_written(kind, kind, line)
-        if is_written:
-            self._logger.info("%s", line)
-
-    def _write_counts(self) -> None:
-        self._since = self._now()
-        for count in (*self._strangers.take_counts(), *self._tokens.take_counts()):
-            self._logger.info("%s", json.dumps({"at": format_timestamp(time()), **count}))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._write_counts()
-        self._handler.close()
-
-
 log = logging.getLogger("aisle.service")
-
-
-class _OwnerOnlyHandler(WatchedFileHandler):
-    """Handler whose file is readable by its owner only, also when it is reopened.
-
-    Lines that cannot be written, mostly on a full disk, are dropped. The service's log says when that begins and ends.
-    """
-
-    _is_failing = False
-    _has_failed = False
-    """True if the last line was dropped."""
-
-    def __init__(self, file: Path, on_change: Callable[[bool], None]) -> None:
-        self._on_change = on_change
-        super().__init__(file, encoding="utf-8")
-
-    def _open(self) -> TextIOWrapper:
-        handle = os.open(self.baseFilename, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        return os.fdopen(handle, "a", encoding=self.encoding)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """See logging.Handler."""
-        self._has_failed = False
-        try:
-            super().emit(record)
-        except OSError:  # The file that was moved away takes no more, or no new one can be opened.
-            self.handleError(record)
-        if self._is_failing and not self._has_failed:
-            self._is_failing = False
-            log.warning("access log regained")
-            self._on_change(True)
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        """See logging.Handler."""
-        self._has_failed = True
-        failed, self.stream = self.stream, None
-        if failed is not None:
-            with suppress(OSError):
-                failed.close()
-        if not self._is_failing:
-            self._is_failing = True
-            log.error("access log lost: %s", type(sys.exc_info()[1]).__name__)
-            self._on_change(False)
-
-    def close(self) -> None:
-        """Close the file. What it could not take is lost."""
-        with suppress(OSError):
-            super().close()
 
 
 _LOGGER_NAMES = ("aisle", "uvicorn", "asyncio", "py.warnings")

@@ -38,7 +38,7 @@ from aisle.errors import AisleError
 from aisle.service.db.database import Database, Transaction
 from aisle.service.db.statements import people_and_tokens
 from aisle.service.handlers.extension_table import EXTENSIONS
-from aisle.service.http.json_logging import RequestRecord
+from aisle.service.http.access_log import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # Several workers have none; one worker uses the same names.

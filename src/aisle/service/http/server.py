@@ -29,7 +29,8 @@ from aisle.server.http_server import HttpServer, listening, server_config, url_o
 from aisle.service.db import open_database, parse_database_url
 from aisle.service.db.database import Busy, Database, DatabaseUnreachable
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
-from aisle.service.http.json_logging import AccessLog, log_as_json
+from aisle.service.http.access_log import AccessLog
+from aisle.service.http.json_logging import log_as_json
 from aisle.service.http.worker_processes import (
     CANNOT_START,
     DRAIN,
@@ -291,7 +292,7 @@ def reserve_metrics_files(*kinds: str) -> None:
 
 
 def _log_metrics_loss(problem: OSError) -> None:
-    log.error("metrics lost: %s; each scrape has those of one worker", type(problem).__name__)
+    log.error("metrics lost: %s; each scrape has those of one worker", problem.strerror or type(problem).__name__)
 
 
 def _worker(

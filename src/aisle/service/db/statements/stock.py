@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-BALANCES = """
-    SELECT location_code, pool, order_number, line_number, quantity FROM balance
-    WHERE store_number = $1 AND product_number = $2"""
+BALANCES_OF_PRODUCTS = """
+    SELECT product_number, location_code, pool, order_number, line_number, quantity FROM balance
+    WHERE store_number = $1 AND product_number = ANY($2)"""
 FREE_OF_PRODUCTS = """
     SELECT product_number, location_code, pool, quantity FROM balance
     WHERE store_number = $1 AND product_number = ANY($2) AND order_number = ''"""

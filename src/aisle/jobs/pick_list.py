@@ -1,0 +1,66 @@
+"""Pick list on paper: the open lines of one order, or of a batch, in walking order, with boxes to tick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+
+from aisle.jobs.job import PrintTable, Query, format_number
+from aisle.jobs.pick.stops import PickLine, parse_lines, sort_stops
+from aisle.jobs.row_types.orders_and_deliveries import OrderRow, PickListRow
+from aisle.jobs.view import Msg, msg, raw
+
+BOX: Final = raw("[ ]")
+"""Box to tick."""
+
+TOTES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Letters of the totes of a batch."""
+
+
+def query_pick_list(orders: Sequence[str]) -> Query:
+    """Return the query for a pick list. The page prints its answer."""
+    return Query("pick_list", "pick_list", {"orders": list(orders[: len(TOTES)])}, is_live=True)
+
+
+def printed_pick_list(rows: Sequence[PickListRow]) -> PrintTable:
+    """Return the pick list of these orders. In a batch each line names the tote of its order."""
+    orders = [row["order"] for row in rows]
+    totes = {order["order_number"]: letter for order, letter in zip(orders, TOTES, strict=False)}
+    barcodes = {product: code for row in rows for product, code in row["barcodes"].items()}
+    ranks = {number: at for at, number in enumerate(totes)}
+    lines = (line for order in orders for line in parse_lines(order["lines"], order["order_number"]) if line.is_open)
+    is_batch = len(orders) > 1
+    heads = (raw(""), *((msg("pick_list.tote"),) if is_batch else ()), *_HEADS)
+    table = tuple(
+        (BOX, *((raw(totes[line.order]),) if is_batch else ()), *_cells(line, barcodes))
+        for line in sort_stops(lines, ranks)
+    )
+    notes = tuple(_order_note(order, totes[order["order_number"]] if is_batch else "") for order in orders)
+    name = "-".join(totes) if len(totes) == 1 else "batch"
+    return PrintTable("file_for_people", f"aisle-pick-{name}", (msg("pick_list.title"), *notes), heads, table)
+
+
+_HEADS: Final = (
+    msg("head.location"),
+    msg("pick_list.quantity"),
+    msg("pick_list.code"),
+    msg("head.product"),
+)
+
+
+def _cells(line: PickLine, barcodes: dict[str, str]) -> tuple[Msg, ...]:
+    unit = f" {line.unit}" if line.allows_decimals and line.unit else ""
+    return (
+        raw(line.location),
+        raw(f"{format_number(Decimal(line.remaining))}{unit}"),
+        raw(barcodes.get(line.product, line.product)),
+        raw(line.label),
+    )
+
+
+def _order_note(order: OrderRow, tote: str) -> Msg:
+    customer = str(order.get("customer_name") or order.get("description") or "")
+    due = msg("moment", at=str(order.get("pickup_date") or "")) if order.get("pickup_date") else msg("orders.no_date")
+    note = msg("pick_list.order", order=order["order_number"], customer=customer, due=due)
+    return msg("pick_list.order_in_tote", tote=tote, order=note) if tote else note

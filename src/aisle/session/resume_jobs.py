@@ -1,0 +1,107 @@
+"""Resuming of the jobs that a person left open, with the question that was open, and reopening of a closed job."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from aisle import json_codec
+from aisle.jobs.job import Event
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
+from aisle.outbox.journal import Journal
+from aisle.outbox.open_jobs import OpenJob
+from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
+from aisle.session import ask_measured_quantity
+from aisle.session.asked_number import CONFIRM_FAST_NUMBER
+from aisle.session.job_stack import JobStack, is_readable
+
+
+class Unanswered(NamedTuple):
+    """Question or multiplier of a session that ended, a number it asked about, or an empty code for a refused scan."""
+
+    meaning: Meaning
+    text: str
+
+
+class ResumedJob(NamedTuple):
+    """Job that is open again, with the number of its events and the verdict on it."""
+
+    job_id: str
+    events: int
+    verdict: Verdict
+
+
+class ResumedJobs(NamedTuple):
+    """Result of a resume."""
+
+    verdict: Verdict | None
+    resumed: tuple[ResumedJob, ...]
+    unreadable: tuple[str, ...]
+    """Ids of jobs that cannot be read."""
+    unanswered: Unanswered | None
+    """What was open in the session whose work was resumed."""
+
+
+def resume_jobs(journal: Journal, stack: JobStack, session_id: str, store: str, user: str) -> ResumedJobs:
+    """Open again the jobs that a person left and nobody else works on."""
+    jobs = journal.jobs.open_jobs(store, user, session_id)
+    adopted = set(journal.jobs.take_over_jobs(session_id, [row.job.job_id for row in jobs])) if jobs else set()
+    verdict, earlier_session = None, ""
+    resumed: list[ResumedJob] = []
+    unreadable: list[str] = []
+    for row in jobs:
+        if row.job.job_id not in adopted:
+            continue
+        if stack.replay(row):
+            earlier_session = row.job.session_id
+            question = stack.question
+            verdict = _resumed_verdict(journal, session_id, question, journal.sessions.terminal_of(earlier_session))
+            resumed.append(ResumedJob(row.job.job_id, len(row.events), question or verdict))
+        else:
+            unreadable.append(row.job.job_id)
+            text_id = "session.not_resumed" if is_readable(row.job) else "session.other_version"
+            verdict = Verdict(WRONG, msg(text_id, job=_job_title(row.job.name)))
+    unanswered = _find_unanswered(journal, stack, earlier_session) if earlier_session else None
+    return ResumedJobs(verdict, tuple(resumed), tuple(unreadable), unanswered)
+
+
+def reopen_job(journal: Journal, stack: JobStack, session_id: str, row: OpenJob) -> bool:
+    """Open a closed job on top; return False if it cannot be read or undone. Raise StorageError."""
+    if not stack.replay(row):
+        return False
+    top = stack.top
+    if not top.job.can_undo(top.state):
+        stack.jobs.pop()
+        return False
+    journal.jobs.reopen_job(session_id, row.job.job_id)
+    return True
+
+
+def _resumed_verdict(journal: Journal, session_id: str, question: Verdict | None, terminal: str) -> Verdict:
+    """Return the verdict on a resumed job; it names the terminal where the job was left if that is another one."""
+    if not terminal or terminal == journal.sessions.terminal_of(session_id):
+        return question or Verdict(INFO, msg("session.resumed"))
+    text = msg("session.resumed_from", terminal=terminal)
+    return question._replace(detail=question.detail or text) if question else Verdict(INFO, text)
+
+
+def _find_unanswered(journal: Journal, stack: JobStack, session_id: str) -> Unanswered | None:
+    """Return what was open at the end of a session if its page is on the screen again."""
+    last, top = journal.last_event(session_id), stack.top
+    if last is None or last.job_id or last.step_after != top.job.step_name(top.state):
+        return None
+    try:
+        event = json_codec.from_text(Event, last.event)
+    except Exception:  # another version wrote it
+        return None
+    if isinstance(event, Scan) and not ask_measured_quantity.is_quantity_needed(stack.jobs, event):
+        return None
+    is_open = isinstance(event, Ambiguous | Multiplier | Scan) or event == UnknownCode("")
+    is_asked = isinstance(event, Quantity) and last.verdict == CONFIRM_FAST_NUMBER
+    return Unanswered(event, last.raw) if is_open or is_asked else None
+
+
+def _job_title(job: str) -> Msg:
+    """Return a job's name for people."""
+    from aisle.jobs.supervisor.today import JOB_NAMES
+
+    return msg(JOB_NAMES.get(job, "raw"), text=job)
