@@ -118,6 +118,8 @@ class DeclaredQuery(NamedTuple):
     """Names of its arguments."""
     topics_of: TopicsOf
     read: Callable[[QueryContext, Args], Any]
+    sorts: tuple[str, ...] = ()
+    """Fields of its rows by which it reads them from an index."""
 
 
 DECLARED: dict[str, DeclaredQuery] = {}
@@ -127,11 +129,13 @@ DECLARED: dict[str, DeclaredQuery] = {}
 _ANY_TOPIC = whole_topics(ANYTHING)
 
 
-def declare_query(name: str, arguments: str, topics_of: TopicsOf = _ANY_TOPIC) -> Callable[[F], F]:
+def declare_query(
+    name: str, arguments: str, topics_of: TopicsOf = _ANY_TOPIC, sorts: tuple[str, ...] = ()
+) -> Callable[[F], F]:
     """Declare the decorated function as the query of this name. By default any change may concern its answer."""
 
     def declare(read: F) -> F:
-        DECLARED[name] = DeclaredQuery(arguments, topics_of, read)
+        DECLARED[name] = DeclaredQuery(arguments, topics_of, read, sorts)
         return read
 
     return declare
@@ -158,7 +162,7 @@ _QUERIES_BY_MODULE = {
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
-    "people_queries": ("language", "people", "person", "user_token"),
+    "people_queries": ("people", "person", "preferences", "user_token"),
     "pick_queries": (
         "features",
         "other_locations",

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
+from aisle.page_addresses import PAGES, PageAddress
 from aisle.scan.meaning import Accepts, Match, Meaning
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORTAGE_REASONS, STUCK_MINUTES
 
@@ -23,6 +24,10 @@ Args = Mapping[str, Json]
 """Arguments of a query or a job, or the answer of a job."""
 
 
+MAX_SORTED = 10_000
+"""Most rows of a list that is sorted by a column without an index."""
+
+
 class Query(NamedTuple):
     """Request for rows of the store's data. The answer is `Rows` with the same id."""
 
@@ -30,6 +35,7 @@ class Query(NamedTuple):
     name: str
     """Name of a query in aisle.cache.query_registry: `orders`, `order`, `people`, …"""
     args: Args
+    """Every list also takes `order_by` (a field of its rows) and `descending`."""
     is_live: bool = False
     """True if the answer is a window on data that anyone may change. It is queried again on resume and never
     journalled, so later journal entries must make sense without it."""
@@ -90,7 +96,7 @@ class LocalNote(NamedTuple):
 
     topic: str
     """`claim`, `review`, `recount`, `view`, `priority`, `assigned`, `released`, `not_put_down`, `redirected`,
-    `partly_received`, or `language` (of a person)."""
+    `partly_received`, or `language` and `theme` (of a person)."""
     key: str
     text: str
     """Text of the note; an empty text removes it."""
@@ -451,6 +457,10 @@ class Job(ABC, Generic[S]):
     def product_of_choice(self, state: S, number: int) -> Match | None:
         """Return the product that this choice reads a typed number as; None for any other choice."""
         return None
+
+    def address(self, state: S) -> PageAddress | None:
+        """Return the address of the page in a browser; None for that of the page below."""
+        return PageAddress(self.name) if self.name in PAGES else None
 
     def can_undo(self, state: S) -> bool:
         """Return True if a job closed in this state has a step to undo after it is resumed."""

@@ -166,6 +166,12 @@ class Row(NamedTuple):
     """Progress from 0 to 1, drawn as a bar if there is space; below 0: none."""
     is_marked: bool = False
     """True if it is marked for an action on several rows."""
+    is_changed: bool = False
+    """True if it changed a moment ago."""
+
+
+CHANGED_S = 3.0
+"""Seconds for which a changed row is marked."""
 
 
 class Block(NamedTuple):
@@ -434,6 +440,8 @@ class Frame(NamedTuple):
     """Letters that act without Enter; a blank among them marks a row. None on a handheld."""
     verdict_repeats: int = 1
     """Times that this verdict was the answer in a row."""
+    address: str = "/"
+    """Address of the page in a browser."""
 
 
 TRUE_COLOUR = 1 << 24

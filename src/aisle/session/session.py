@@ -39,6 +39,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.roles import SUPERVISORS
 from aisle.scan.inputs import DecodedInput
+from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
@@ -123,6 +124,7 @@ class Session:
             self._explain_error,
         )
         self.tabs = Tabs(self.page, self.context, self.terminal, self.store, self.verdicts, self.event_runner)
+        self.addresses = Addresses(self.page, self.context, self.verdicts, self.event_runner)
         self.frames = FrameBuilder(
             self.page,
             self.batch,
@@ -133,6 +135,7 @@ class Session:
             self.verdicts,
             self.typed_line,
             self.tabs,
+            self.addresses,
         )
 
     def _wire_inputs(self, person: SignIn | None) -> None:
@@ -164,6 +167,7 @@ class Session:
             meanings,
             help_pages,
             self.tabs,
+            self.addresses,
             self.typed_line,
             self._trace,
         )
@@ -198,10 +202,14 @@ class Session:
 
     # What the screen calls
 
-    def start(self) -> Frame:
-        """Sign in the person of this terminal, at the step where the work was left."""
+    def start(self, size: tuple[int, int] | None = None) -> Frame:
+        """Sign in the person of this terminal, at the step where the work was left. `size`: columns and rows."""
+        if size:
+            self.terminal.size = ScreenSize(*size)
         self.start_batch()
         self.sign_in.start()
+        if size:
+            self._open_first_page()
         self.event_runner.commit()
         return self.frames.build()
 
@@ -241,6 +249,8 @@ class Session:
     def resize(self, columns: int, rows: int) -> Frame:
         """Fit lists to another size of the screen. The first page of a supervisor's desk is Today."""
         self.start_batch()
+        if self.terminal.size == (columns, rows):
+            return self.frames.build()
         is_first = not any(self.terminal.size)
         self.terminal.size = ScreenSize(columns, rows)
         self.stack.resize_lists(self.context.current())
@@ -257,6 +267,10 @@ class Session:
         """Note that the verdicts on these lines are on the screen since this monotonic moment."""
         if self._trace:
             self._trace.write_painted(at)
+
+    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+        """Offer files as downloads from now on."""
+        self.terminal.offer_file = offer
 
     def fileno(self) -> int | None:
         """Return the descriptor that becomes readable when the courier notifies."""
@@ -362,9 +376,20 @@ class Session:
 class SingleUserSession(Session):
     """Session of one person who was signed in before it began. It ends when somebody else signs in."""
 
+    first_address = ""
+    """Address of the first page; empty for the usual one."""
+
     def __init__(self, person: SignIn, store_access: StoreAccess, profile: Profile, **options: Any) -> None:
         super().__init__(store_access, profile._replace(user=person.user), person=person, **options)
         self._person = person
+
+    def _open_first_page(self) -> None:
+        """Open the page of the browser's address first, also above work that goes on."""
+        address, self.first_address = self.first_address, ""
+        if address.strip("/"):
+            self.addresses.open(address)
+        else:
+            super()._open_first_page()
 
     def _begins_with_today(self) -> bool:
         """Return True: whoever opens a desk of their own begins with Today."""

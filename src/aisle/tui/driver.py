@@ -171,11 +171,14 @@ class TerminalWriter(Thread):
 class AisleDriver(Driver):
     """Driver that decodes input, writes output, and ends in order when the terminal is gone."""
 
+    reports_pages = False
+    """True if whoever shows the terminal is told which page is on it."""
+
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
         """Store the arguments of Textual. The app switches the mouse on if the screen uses it."""
-        super().__init__(app, debug=debug, mouse=False, size=size or _terminal_size())
+        super().__init__(app, debug=debug, mouse=False, size=size or terminal_size())
         self._has_mouse = False
         self._receiver: InputReceiver = app  # type: ignore[assignment]  # by its methods, not by its class
         self._event_loop = asyncio.get_running_loop()
@@ -226,6 +229,12 @@ class AisleDriver(Driver):
             self._has_mouse = is_on
             self._send(MOUSE_ON if is_on else MOUSE_OFF)
 
+    def report_page(self, address: str, title: str) -> None:
+        """Report the address and title of the page on the screen, if `reports_pages`."""
+
+    def offer_file(self, name: str, content: bytes) -> None:
+        """Offer a file as a download to whoever shows the terminal; only a browser takes it."""
+
     def close(self) -> None:
         """Write the last bytes."""
         if self._writer is not None:
@@ -275,7 +284,7 @@ class AisleDriver(Driver):
 
     def _screen_size(self) -> tuple[int, int]:
         """Return columns and rows of the terminal."""
-        return _terminal_size()
+        return terminal_size()
 
     def _resume(self) -> None:
         """Set up and repaint the terminal after another program, mostly a shell, has used it."""
@@ -342,7 +351,7 @@ class AisleDriver(Driver):
             self._event_loop.add_signal_handler(number, handler)
 
     def _on_resize(self) -> None:
-        self._receiver.change_size(*_terminal_size())
+        self._receiver.change_size(*terminal_size())
 
     def _leave(self) -> None:
         """Ask the app to end, once."""
@@ -554,7 +563,7 @@ def _terminal_file() -> TextIO:
     return next((file for file in files if file.isatty()), files[0])
 
 
-def _terminal_size() -> tuple[int, int]:
+def terminal_size() -> tuple[int, int]:
     """Return columns and rows of the terminal, within limits; 80 x 24 if unknown.
 
     Whoever connects chooses the size of the window, and a frame of 65535 x 65535 takes gigabytes.

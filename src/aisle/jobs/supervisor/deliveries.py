@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_page import Column, ListFilter, ListPage
-from aisle.jobs.list_window import ListOptions
+from aisle.jobs.list_window import ListOptions, open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state import DeliveryLine, ListedDelivery, parse_delivery_line, parse_delivery_row
@@ -21,6 +21,7 @@ from aisle.jobs.receive.view import (
 from aisle.jobs.row_types.orders_and_deliveries import DeliveryRow, ReceiptsRow
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
 
 TO_RECEIVE, LATE, RECEIVED, ALL, RECEIPTS = "open", "late", "received", "all", "receipts"
@@ -96,7 +97,7 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
 
     def all_columns(self, state: DeliveriesState) -> tuple[Column[ListedDelivery], ...]:
         *columns, when = DELIVERY_COLUMNS
-        return (*columns, when._replace(title=msg("head.received_on")) if state.subset == RECEIPTS else when)
+        return (*columns, when._replace(title=msg("head.received_on"), sort="at") if state.subset == RECEIPTS else when)
 
     def row(self, state: DeliveriesState, row: ListedDelivery, cells: tuple[Msg, ...]) -> Row:
         return Row(row.number, cells, delivery_progress(row))
@@ -245,10 +246,16 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     def page(self, state: DeliveriesState) -> Page[DeliveriesState]:
         return PAGE if state.delivery_number else LIST
 
+    def address(self, state: DeliveriesState) -> PageAddress:
+        if state.delivery_number or state.subset in (TO_RECEIVE, RECEIPTS):
+            return PageAddress("deliveries", state.delivery_number)
+        return PageAddress("deliveries", filter=(("subset", state.subset),))
+
     def handle_opened(self, state: DeliveriesState, args: Args, context: Context) -> Result:
         if args.get("order_number"):
             return _open_delivery(state, str(args["order_number"]))
-        state = state._replace(subset=str(args.get("subset") or TO_RECEIVE))
+        subset = str(args.get("subset") or TO_RECEIVE)
+        state = state._replace(subset=subset if subset in TITLES else TO_RECEIVE)
         return Turn(state, (*self.queries(state, context), Refresh("deliveries")))
 
     def queries(self, state: DeliveriesState, context: Context) -> tuple[Effect, ...]:
@@ -271,11 +278,14 @@ class DeliveriesJob(PageJob[DeliveriesState]):
         return refuse(state, msg("deliveries.no_delivery_expects"))
 
     def handle_scan(self, state: DeliveriesState, matches: tuple[Match, ...], context: Context) -> Result:
-        """Open a scanned delivery, or the first delivery that expects the scanned product."""
+        """Open a scanned delivery, or the first delivery that expects the scanned product. On the page of a delivery,
+        look the product up."""
         first = matches[0]
         if first.kind == DELIVERY:
             return _open_delivery(state, first.key)
         if first.kind != PRODUCT:
             return refuse(state, msg("deliveries.not_this", what=name_of(first)))
+        if state.delivery_number and (start := open_record(first.kind, first.key, first.label or first.key)):
+            return Turn(state, (start,))
         query = Query("deliveries_expecting", "deliveries_expecting", {"product_number": first.key, "size": 1})
         return Turn(state, (query,))
