@@ -27,7 +27,7 @@ def test_a_line_is_picked_in_german_and_the_next_in_dutch(
     app.shows("0 genommen", "Artikel scannen")
     lines = shop.lines("TAAL-1")
     app.take("4006381333931", "pick.product", "pick.unknown")
-    app.shows("NEIN", "Unbekannt")
+    app.shows("NEIN", "ist unbekannt")
     app.take(lines[0].code, "pick.product", "pick.picked")
     app.shows("1/2", "b Zurück")
     settings.write_text('language = "nl"\n', encoding="utf-8")

@@ -295,7 +295,8 @@ def test_line_closed_short_shows_picked_not_missing(language: str) -> None:
 
 OTHERWISE = {
     "de": (
-        "pick",
+        "picken",
+        "pickt",
         "gepickt",
         "umkreis",
         "umgeräumt",
@@ -303,13 +304,13 @@ OTHERWISE = {
         "auftragszeile",
         "belege",
         "kiste",
-        "pool",
+        "pools",
         "storno",
         "laut buch",
         "logbuch",
         "notiert",
         "der dienst",
-        "terminal",
+        "terminals",
         "heißt hier",
     ),
     "fr": (
