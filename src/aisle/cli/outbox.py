@@ -48,8 +48,8 @@ MAX_OPERATIONS = 1000
 """Maximum number of operations shown."""
 
 _STOCK_EVIDENCE = {
-    "there": "By the stock it looks as if it arrived.",
-    "not_there": "By the stock it looks as if it did not arrive.",
+    "there": "The stock looks as if it arrived.",
+    "not_there": "The stock looks as if it did not arrive.",
     "mixed": "The stock has changed in another way.",
 }
 
