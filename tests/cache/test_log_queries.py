@@ -262,6 +262,46 @@ def test_losses_by_reason_and_week_exclude_undone_found_and_short(reads: CacheRe
     assert rows[0]["weeks"] == [Decimal(0)] * (LOSS_WEEKS - 2) + [Decimal(2), Decimal(3)]
 
 
+@pytest.mark.parametrize(
+    ("args", "lost", "value", "unpriced"),
+    [
+        ({"since": "2026-11-01T00:00:00Z"}, 5, "8.50", 0),
+        ({"since": "2026-11-20T00:00:00Z"}, 3, "4.50", 0),
+        ({"product_number": "P2"}, 2, "4.00", 0),
+        ({"source": "loss", "since": "2026-11-01T00:00:00Z"}, 5, "8.50", 0),
+        ({"app_user_name": "U2"}, 0, "0.00", 0),
+        ({"search": "rye"}, 2, "4.00", 0),
+    ],
+)
+def test_losses_of_a_filter_are_summed_in_pieces_and_money(
+    reads: CacheReader, aisle_home: Path, args: Row, lost: int, value: str, unpriced: int
+) -> None:
+    """P1 costs 1.50 by the catalogue; the entry of P2 states 2.00."""
+    cache = CacheWriter(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.write_products([{**service_rows.product("P1", "Crème fraîche"), "price": 1.5}])
+    cache.write_logs([{**ENTRIES[3], "price": 2.0}], "2026-01-01")
+    ((row,), _) = reads.query("log_sums", args)
+    assert (row["lost"], row["value"], row["unpriced"]) == (lost, Decimal(value), unpriced)
+    first = reads.query("log", {"key": "1"})[0][0]
+    assert (first["difference"], first["value"]) == (-3, Decimal("-4.5"))
+
+
+def test_losses_without_a_price_are_told(reads: CacheReader) -> None:
+    ((row,), _) = reads.query("log_sums", {"since": "2026-11-01T00:00:00Z"})
+    assert (row["lost"], row["value"], row["unpriced"]) == (5, 0, 5)
+    assert row["counts"] == {"": 8, "loss": 2, "pick": 1, "short": 1}
+    assert keys(reads, source="loss", since="2026-11-01T00:00:00Z") == ["1", "4"]
+
+
+def test_a_person_is_found_by_name_as_shown(reads: CacheReader, aisle_home: Path) -> None:
+    cache = CacheWriter(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.write_people([service_rows.person("U2", "Chloë Martin"), service_rows.person("U3", "Ben")])
+    for text in ("U2", "Chloë Martin", "chloe", "Martin"):
+        assert keys(reads, app_user_name=text) == ["3"], text
+    assert keys(reads, app_user_name="ben") == []
+    assert keys(reads, app_user_name="nobody") == []
+
+
 def test_losses_stay_when_the_rest_of_the_log_is_forgotten(reads: CacheReader, aisle_home: Path) -> None:
     cache = CacheWriter(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=True), STORE)
     cache.write_logs([], "2026-11-19", "2026-10-01")

@@ -7,14 +7,16 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 import pytest
@@ -43,6 +45,7 @@ from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
 from aisle.settings.files import save_last_valid
 from tests.cache import service_rows
 from tests.host.child_process import Child, running
+from tests.service.test_certificate_renewal import made
 from tests.service.world import prepare
 from tests.writes import ANNA, intents, update
 
@@ -413,6 +416,55 @@ def test_a_service_that_is_not_there_and_a_token_that_others_read(
 
 def answer(status: int = 200, body: object = None, **headers: str) -> ServiceCheck:
     return ServiceCheck(Response(status, headers, json.dumps({} if body is None else body).encode()), 1000.0, 1000.2)
+
+
+def test_a_certificate_that_nobody_trusts_is_named_as_the_cause(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    made(tmp_path, "nobody")
+    (tmp_path / "token").touch(0o600)
+    (tmp_path / "token").write_text(SECRET)
+    with serving_tls(tmp_path) as url:
+        found = doctor(capsys, "--base-url", url, "--token-file", str(tmp_path / "token"))
+    [(verdict, words)] = found.of("service")
+    assert verdict == WRONG
+    assert words.endswith("Renew the service's certificate, or write a new ca_file.")
+    assert "base_url" not in words
+
+
+@contextmanager
+def serving_tls(folder: Path) -> Iterator[str]:
+    """The address of a server that shakes hands with the certificate in the folder, and no more."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+
+    def shake_hands() -> None:
+        with suppress(OSError):
+            while True:
+                plain, _ = listener.accept()
+                with suppress(ssl.SSLError):
+                    context.wrap_socket(plain, server_side=True).close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serving = Thread(target=shake_hands)
+        serving.start()
+        yield f"https://127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
+        serving.join()
+
+
+def test_a_service_machine_needs_no_store(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def refuse(loaded: LoadedSettings) -> ServiceCheck:
+        return answer(403, {"message": "There is no store 0001."})
+
+    prepare(tmp_path / "service.db", demo=True)
+    monkeypatch.setattr("aisle.cli.doctor.service._request_service", refuse)
+    given = ("--base-url", "http://127.0.0.1:1", "--database", f"sqlite:///{tmp_path}/service.db")
+    assert doctor(capsys, *given).of("service")[0][0] == NOTE
+    assert doctor(capsys, *given, "--store", "0001").of("service")[0][0] == WRONG
+    assert doctor(capsys, *given[:2]).of("service")[0][0] == WRONG
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,9 @@ def test_metrics_are_those_that_there_are() -> None:
     there = set(re.findall(r"^(?:# TYPE )?(\w+)", Metrics().render({"log": 1, "*": 1}).decode(), re.MULTILINE))
     there |= {f"{name}_bucket" for name in there} | {f"{name}_total" for name in there}
     alerts = (DEPLOY / "alerts.yml").read_text(encoding="utf-8")
-    said = set(re.findall(r"\baisle_\w+", alerts)) | {code for code in _inline() if code.startswith("aisle_")}
+    said = set(re.findall(r"\b(?:aisle|process)_\w+", alerts))
+    assert "process_start_time_seconds" in said, "an instance that is back between two scrapes is always `up`"
+    said |= {code for code in _inline() if code.startswith("aisle_")}
     assert len(re.findall(r"alert:", alerts)) in range(5, 9)
     assert said - there == set()
 

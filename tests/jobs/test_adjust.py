@@ -495,3 +495,16 @@ def test_of_a_loss_that_was_refused_nothing_is_taken_back() -> None:
     assert hand.feed(Command("u")) == "receive.refused"
     assert len(hand.entries) == 1
     assert hand.feed(Command("u")) == "count.nothing_to_undo"
+
+
+@pytest.mark.parametrize(("quantity", "reason"), [("7", ""), ("305", ""), ("4101", ""), ("6", "2")])
+def test_undo_drops_the_question(quantity: str, reason: str) -> None:
+    hand = Hand()
+    hand.scan("P1")
+    hand.feed(Quantity(Decimal(quantity)))
+    if reason:
+        hand.feed(Choice(int(reason)))
+    assert "u" in hand.job.accepts(hand.state).command_letters
+    assert hand.feed(Command("u")) in ("count.dropped", "count.not_so_many")
+    assert not hand.job.accepts(hand.state).choices
+    assert "u" not in hand.job.accepts(hand.state).command_letters

@@ -1207,3 +1207,28 @@ def test_a_number_after_a_loss_is_asked_about() -> None:
     hand.feed(Closed("adjust"))
     assert hand.type(3) == "count.confirm_next"
     assert (hand.say("y"), hand.type(4)) == ("count.counted_of", "count.counted_of")
+
+
+@pytest.mark.parametrize("question", ["missing", "recount", "number"])
+def test_undo_drops_the_question_of_a_line(question: str) -> None:
+    hand = Hand({"A-1": [product("P1", 9), product("P2", 9)]}, policy=Policy(recount_units=Decimal(1)))
+    hand.numbers = [(ORDER, "4101")]
+    hand.place("A-1")
+    if question == "recount":
+        count_all_as(hand, 5)
+        hand.say("d")
+        hand.scan("P1")
+        assert hand.say("u") == "count.dropped"
+        assert (hand.step, hand.state.recount_quantity) == ("count.recount", None)
+        assert hand.say("u") == "count.go_on"
+        return
+    hand.say("d")
+    hand.type(6)
+    if question == "number":
+        hand.say("u")
+        hand.type(4101)
+        assert hand.say("u") == "count.dropped"
+        assert hand.step == "count.missing"
+        return
+    assert hand.say("u") == "count.undone_all"
+    assert (hand.step, hand.state.lines[hand.state.question_index].product) == ("count.missing", "P1")

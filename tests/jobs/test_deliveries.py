@@ -117,6 +117,8 @@ def test_delivery_opens_by_number_scan_or_product() -> None:
         assert Refresh("delivery", "D-2") in hand.effects
         hand.feed(Choice(1))
         assert hand.effects == [Start("receive", {"deliveries": ["D-2"], "code": "D-2"})]
+        hand.feed(thing("P5"))
+        assert [(each.job, each.args["product_number"]) for each in hand.effects] == [("look_up", "P5")]
         hand.feed(Back())
         assert hand.job.step_name(hand.state) == "deliveries"
 

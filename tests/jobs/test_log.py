@@ -89,6 +89,8 @@ class Hand:
         elif query.name == "losses":
             weeks = [Decimal(0), Decimal(3)]
             rows = [{"reason_code": "1", "description": "", "weeks": weeks, "total": Decimal(3)}]
+        elif query.name == "people":
+            rows = [{"user": "U2", "name": "Ann", "is_badge": False}]
         else:
             rows = [{"reason_code": 77, "reason_code_description": "Mice", "adds": False}]
         first, size = int(query.args.get("first") or 0), int(query.args.get("size") or 99)
@@ -313,8 +315,8 @@ def test_several_filters_are_named_where_there_is_room() -> None:
     hand = Hand()
     hand.feed(Scan((Match(PRODUCT, "42526", "Tea", code="42526"),)))
     hand.feed(Scan((Match(PERSON, "U2", "Ann", code="U2"),)))
-    assert MessageWriter().fit_line(hand.verdicts[-1].text, 20) == "Log: Done by: U2"
-    assert MessageWriter().fit_line(hand.view.title, 80) == "The log, 7 days: Product: 42526, Done by: U2"
+    assert MessageWriter().fit_line(hand.verdicts[-1].text, 20) == "Log: Done by: Ann"
+    assert MessageWriter().fit_line(hand.view.title, 80) == "The log, 7 days: Product: 42526, Done by: Ann"
     assert MessageWriter().fit_line(hand.view.title, 20).endswith(", 2x")
 
 

@@ -144,6 +144,16 @@ def test_typed_quantity_of_stop_fills_first_tote_first() -> None:
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}
 
 
+@pytest.mark.parametrize(("before", "total", "told"), [("4", 5, "from 5 to 4"), ("1", 4, "from 4 to 1")])
+def test_undo_of_a_total_names_all_its_totes(before: str, total: int, told: str) -> None:
+    hand = Hand(orders=three())
+    hand.scan("P1", before)
+    hand.feed(Quantity(Decimal(total)))
+    hand.feed(Command("u"))
+    assert hand.told == f"A B C: Undone: Product P1 back {told}, A-1"
+    assert sum(totes(hand).values()) == int(before)
+
+
 def test_undo_takes_one_scan_back_out_of_all_its_totes() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "7")

@@ -9,6 +9,7 @@ import pytest
 
 from aisle.jobs.pick.pick_state import PickChoice
 from aisle.scan.meaning import (
+    DELIVERY,
     LOCATION,
     ORDER,
     PERSON,
@@ -200,6 +201,11 @@ def test_a_typed_total_that_is_too_large_holds_nothing_back() -> None:
     assert hand.feed(Command("n")) == "pick.later"
 
 
+def too_many_of_a_pack(hand: Hand) -> None:
+    """More than is needed of what is weighed."""
+    assert hand.scan(NUTS, "3.307") == "pick.more_than_ordered"
+
+
 def closed_short(hand: Hand) -> None:
     """Gouda was closed short, and is scanned again."""
     hand.state = hand.state._replace(choices=(PickChoice("reopen", GOUDA, "Gouda"),))
@@ -224,6 +230,59 @@ def test_the_scan_of_something_else_leaves_the_question(question: Any, kind: str
     assert hand.scan(key, kind=kind) == "pick.goods_first_scan"
     assert hand.state == before
     assert "Say first what becomes" in hand.told
+
+
+NUMBERS = [
+    (PRODUCT, "110060"),
+    (PRODUCT, "999999"),
+    (PRODUCT, SALT),
+    (LOCATION, "20001"),
+    (LOCATION, "77"),
+    (ORDER, "4102"),
+    (DELIVERY, "7001"),
+]
+
+
+@pytest.mark.parametrize("question", [how_much, too_many, too_many_of_a_pack, closed_short])
+@pytest.mark.parametrize(("kind", "key"), NUMBERS)
+def test_the_number_of_something_else_leaves_the_question(question: Any, kind: str, key: str) -> None:
+    hand = one_scanned()
+    hand.numbers[key] = [(kind, key)]
+    question(hand)
+    before = hand.state
+    assert hand.feed(Quantity(Decimal(key))) == "pick.goods_first_scan"
+    assert hand.state == before
+
+
+@pytest.mark.parametrize("question", [how_much, too_many])
+def test_an_unknown_number_leaves_the_question(question: Any) -> None:
+    hand = one_scanned()
+    question(hand)
+    before = hand.state
+    assert hand.feed(Quantity(Decimal(123456))) == "pick.unknown"
+    assert hand.state == before
+
+
+@pytest.mark.parametrize("scanned", [True, False])
+def test_the_number_of_the_product_in_question_says_what_is_not_taken(scanned: bool) -> None:
+    """As its barcode does: one more of it, and the five are named."""
+    hand = Hand(line(1, GOUDA, 3), line(2, SALT, 2))
+    hand.numbers[GOUDA] = [(PRODUCT, GOUDA)]
+    hand.scan(GOUDA)
+    hand.scan(GOUDA, "5") if scanned else hand.feed(Quantity(Decimal(5)))
+    assert hand.feed(Quantity(Decimal(GOUDA))) == "pick.picked"
+    assert picked(hand)[1] == 2
+    assert hand.told.endswith("1 not taken: 5")
+
+
+def test_a_number_of_a_place_that_may_be_the_quantity_keeps_the_goods() -> None:
+    hand = Hand(line(1, GOUDA, 30), line(2, SALT, 2))
+    hand.numbers["12"] = [(LOCATION, "12")]
+    hand.scan(GOUDA, "40")
+    assert hand.feed(Quantity(Decimal(12))) == "count.number_of_location"
+    assert hand.job.accepts(hand.state).choices == 3
+    assert hand.feed(Choice(2)) == "pick.goods_first_scan"
+    assert [choice.quantity for choice in hand.state.choices] == [40]
 
 
 def test_the_scan_of_a_product_in_question_answers_it() -> None:

@@ -373,6 +373,14 @@ def test_back_asks_what_becomes_of_what_is_in_hand() -> None:
         assert hand.store.received("D-1", "P1") == booked
         assert hand.view.name == ("receive.goods" if choice == "k" else "receive.delivery")
     hand = Hand()
+    hand.say("D-1", "P1")
+    hand.feed(Back())
+    for other in ("P2", "D-2"):
+        assert hand.say(other) == "count.answer_first"
+        assert hand.view.name == "receive.leave"
+        assert hand.store.received("D-1", "P1") == 0
+    assert hand.say("P1") == "receive.taken"
+    hand = Hand()
     hand.say("D-1")
     hand.feed(Back())
     assert hand.view.name == "receive.delivery"

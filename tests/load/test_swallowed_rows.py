@@ -87,6 +87,12 @@ def test_an_order_with_a_row_inside_a_cell_is_left_out_whole(write: Write, tmp_p
     assert list(found.bad) == [2, 3]
 
 
+@pytest.mark.parametrize("broken", ['1,O1,1,X1,3,"Vos,r|1,O2,1,X1,3,Jan" a,r', '1,O1,1,X1,3,Vos,r|1,O2,1,X1,3,"Jan,r'])
+def test_an_order_with_a_row_inside_no_csv_is_left_out_whole(broken: str, write: Write, tmp_path: Path) -> None:
+    write("orders.csv", LINES, *broken.split("|"), "1,O2,2,X1,4,Jan,r", "1,O3,1,X1,4,Jan,r")
+    assert not any(body["order_number"] == "O2" for body in Found(tmp_path).bodies)
+
+
 @pytest.mark.parametrize("mark", [",", ";"])
 @pytest.mark.parametrize(
     ("name", "header", "row"),

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.adjust_state import parse_reasons
-from aisle.jobs.row_types.log_and_supervisor import LogRow, LossesRow
+from aisle.jobs.row_types.log_and_supervisor import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.supervisor.log import LogJob
-from aisle.jobs.supervisor.log_list import LogFilter, LogState, field_text
+from aisle.jobs.supervisor.log_list import LIST, LogFilter, LogState, field_text
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
 from aisle.settings import LOSS_REASONS
 
@@ -36,7 +36,7 @@ def log_row(key: str, at: str, **fields: Any) -> LogRow:
     row |= dict.fromkeys(("said", "product_number", "location_code", "app_user_name", "reference", "reason"), "")
     row |= dict.fromkeys(("source", "outcome", "why", "description", "work", "review_status"), "")
     row |= dict.fromkeys(("customer_order_number", "stock_pool", "reason_code_description", "user_name"), "")
-    row |= dict.fromkeys(("reason_code", "counted_quantity", "difference", "expected_quantity", "price"))
+    row |= dict.fromkeys(("reason_code", "counted_quantity", "difference", "expected_quantity", "price", "value"))
     return row | {"customer_order_line_number": None} | fields  # type: ignore[no-any-return]
 
 
@@ -51,6 +51,7 @@ def _entries(text: str) -> tuple[LogRow, ...]:
             location_code=text or place,
             stock_pool="1",
             difference=Decimal(change),
+            value=round(Decimal(change) * Decimal("1.49"), 2),
             counted_quantity=Decimal(9) if source == "count" else None,
             expected_quantity=Decimal(7) if source == "count" else None,
             reason_code_description=text or reason,
@@ -75,6 +76,18 @@ def _frame(state: LogState, verdict: Verdict | None, link: LinkState, serial: in
 
 def _list(text: str) -> Frame:
     return _frame(_state(text), None, LinkState("live", 4.0))
+
+
+def _losses_listed(text: str) -> Frame:
+    sums: LogSumsRow = {
+        "lost": Decimal("3.75"),
+        "value": Decimal("5.59"),
+        "unpriced": Decimal(0),
+        "counts": {"": 812, "loss": 2, "count": 96, "pick": 690, "short": 0},
+    }
+    rows = tuple(row for row in _entries(text) if row["reason_code_description"])
+    state = LogState(filter=LogFilter(source="loss"), rows=rows, total=2, cursor=0, today="2026-11-20")
+    return _frame(LIST.with_sums(state, sums), None, LinkState("live", 3.0))
 
 
 def _filtered(text: str) -> Frame:
@@ -157,6 +170,7 @@ def _no_losses(text: str) -> Frame:
 
 LOG_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("log", "list", _list),
+    ("log", "losses", _losses_listed),
     ("log", "filtered", _filtered),
     ("log", "narrowed", _narrowed),
     ("log", "nothing", _nothing),

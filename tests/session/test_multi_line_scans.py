@@ -60,6 +60,7 @@ STALLED = (
 SHORT = ("numbers", "a number and a known code", "a known code and a number", "a known code, a lot and a date", "keys")
 UNKNOWN = (WRONG, "input.several_lines")
 TOO_SOON = (WRONG, "input.too_soon")
+UNKNOWN_CODE = (WRONG, "count.unknown")
 BAD_LINE = (WRONG, "input.bad_line")
 FUZZ = [4_000, pytest.param(1_000_000, marks=pytest.mark.full)]
 """Random scans at all steps together."""
@@ -95,7 +96,7 @@ def is_unknown(scanner: Scanner, payload: str, pace: float, cuts: Iterable[int] 
     """A scan that is unknown as a whole, and changes nothing; `before` is what stood before it, where it is known."""
     before = before or standing(scanner.session)
     frame = scanner.send(payload, pace, cuts)
-    assert told(frame) in (UNKNOWN, TOO_SOON, BAD_LINE), (payload, pace, cuts)
+    assert told(frame) in (UNKNOWN, TOO_SOON, BAD_LINE, UNKNOWN_CODE), (payload, pace, cuts)
     assert standing(scanner.session) == before, (payload, pace, cuts)
 
 
@@ -440,6 +441,45 @@ def test_a_line_right_after_an_unknown_one_is_told_by_itself(home: StoreFolder) 
         scanner.write("NO-CODE-1\n", 0.002)
         scanner.rest(0.7)
         assert told(scanner.send("NO-CODE-2\n", 0.002)) == (WRONG, "input.too_soon")
+
+
+@pytest.mark.parametrize("first", ["NO-CODE-1\r", "96385074\r", "0109520001100025\r", "BEGIN:VCARD\nN:M\nEND:VCARD\n"])
+@pytest.mark.parametrize(("gap", "refused"), [(0.3, 1), (0.5, 1), (0.65, 0), (0.9, 0)])
+def test_letters_and_digits_typed_after_a_refused_code_are_taken_soon(
+    home: StoreFolder, first: str, gap: float, refused: int
+) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        scanner.write(first, 0.003)
+        scanner.rest(gap)
+        verdicts = []
+        for key in "u5ns":
+            scanner.write(f"{key}\r", 0.09)
+            verdicts.append(told(scanner.rest(0.2)) == TOO_SOON)
+        assert verdicts == [True] * refused + [False] * (4 - refused)
+
+
+@pytest.mark.parametrize(
+    ("second", "word"),
+    [
+        ("0109520001100025", "count.unknown"),
+        ("2112345005007", "count.unknown"),
+        ("(01)9520001100024(17)9999", "input.gs1_damaged"),
+    ],
+)
+@pytest.mark.parametrize("gap", [0.35, 0.6, 0.8])
+def test_another_bad_code_after_a_refused_one_gets_its_own_word(
+    home: StoreFolder, second: str, word: str, gap: float
+) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        scanner.write("NO-CODE-1\r", 0.003)
+        scanner.rest(gap)
+        before = standing(session)
+        assert told(scanner.send(f"{second}\r", 0.003)) == (WRONG, word)
+        assert standing(session) == before
 
 
 @pytest.mark.parametrize(("pace", "tries"), [(0.06, 6), (0.0, 18)])

@@ -146,7 +146,7 @@ def test_a_number_while_it_is_asked_what_is_counted_next_counts_nothing(home: St
 
 def test_the_last_number_of_the_last_place_counts(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        opened(session, "count", TEA, "4", "5", "6")
+        opened(session, "count", TEA, "4", "n", "5", "6")
         items = session.stack.top.state.lines
         assert {(each.location, each.counted) for each in items} >= {("A-1", Decimal(4)), ("A-2", Decimal(6))}
         assert {each.counted for each in items if not each.location} == {None}

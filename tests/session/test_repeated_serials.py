@@ -96,6 +96,25 @@ def test_all_that_was_undone_counts_again(home: StoreFolder, job: str, inputs: t
         assert told(say(session, label("P1", "S1"))) == (ASK, "session.serial_again")
 
 
+def test_the_pieces_of_a_sent_count_that_was_undone_count_again(home: StoreFolder) -> None:
+    with at(home) as session:
+        open_page(session, "count")
+        say(session, label("P1", "S1"), label("P1", "S2"), "d")
+        while session.frames.build().view.name != "count.start":
+            frame = session.frames.build()
+            say(
+                session,
+                "a" if frame.view.name == "count.missing" else "d" if frame.view.name == "count.recount" else "1",
+            )
+        say(session, "A-1")
+        assert told(say(session, label("P1", "S1"))) == (ASK, "session.serial_again"), "it is counted"
+        say(session, "b")
+        assert told(say(session, "u"))[1].startswith("count.sent_undone")
+        for serial in ("S1", "S2"):
+            assert told(say(session, label("P1", serial)))[0] == GOOD
+        assert told(say(session, label("P1", "S1"))) == (ASK, "session.serial_again")
+
+
 def test_what_was_not_undone_is_known(home: StoreFolder) -> None:
     with at(home) as session:
         open_page(session, "count")

@@ -18,6 +18,7 @@ from aisle.cache.difference_and_loss_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.cache.people_queries import names_by_user
+from aisle.cache.price import prices_of
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
 from aisle.cache.row_values import QueryResult, Row, WindowRows, parse_row, product_names, round_sum, window_bounds
 from aisle.host.database import fetch, fetch_one
@@ -34,7 +35,14 @@ from aisle.search_text import index_text, normalise_text
 from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import EntryRow, LogRow, LossesRow, MyEntriesRow, ReasonsRow
+    from aisle.jobs.row_types.log_and_supervisor import (
+        EntryRow,
+        LogRow,
+        LogSumsRow,
+        LossesRow,
+        MyEntriesRow,
+        ReasonsRow,
+    )
 
     class PastEntry(TypedDict):
         """Key and time of the entry before the first one."""
@@ -313,6 +321,9 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
     }
 
 
+LOSS = "loss"
+"""Value of the filter `source` for entries that are losses and were not undone."""
+
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
 
@@ -326,11 +337,12 @@ _CONDITIONS = {
     "until": "l.at < :until",
     "past": "(l.at, l.key) < (:past_at, :past)",
     "product": "l.product_number = :product",
-    "user": "l.app_user_name = :user",
+    "users": "l.app_user_name IN (SELECT value FROM json_each(:users))",
     "reason": "CAST(l.raw ->> 'reason_code' AS TEXT) = :reason",
     "review": "CAST(l.raw ->> 'review_status' AS TEXT) = :review",
     "reference": "instr(lower(l.raw ->> 'reference'), :reference) > 0",
     "source": f"{_WORK_OF_ENTRY} = :source",
+    "loss": "l.key IN (SELECT key FROM loss WHERE is_undone = 0 AND :loss)",
     "low": "CAST(l.key AS INTEGER) >= :low",
     "high": "CAST(l.key AS INTEGER) <= :high",
     "places": "lower(l.raw ->> 'location_code') IN (SELECT lower(value) FROM json_each(:places))",
@@ -348,6 +360,13 @@ _COUNT_ENTRIES = "SELECT count(*) FROM log l {product} WHERE {limits}"
 _HOUR_LENGTH = len("2026-01-01T08")
 _COUNT_BY_HOUR = "SELECT ifnull(sum(n), 0) FROM log_tally WHERE (hour > ?1 OR NOT ?2) AND (hour < ?3 OR ?3 = '')"
 _COUNT_BETWEEN = "SELECT count(*) FROM log WHERE at >= ? AND at < ?"
+_SUM_LOSSES = """
+SELECT l.product_number, coalesce(l.raw ->> 'store_products_price', l.raw ->> 'price'), sum(x.quantity)
+FROM loss x CROSS JOIN log l ON l.key = x.key {product} WHERE x.is_undone = 0 AND {limits} GROUP BY 1, 2
+"""
+"""The losses are read first, because they are few."""
+_COUNT_KINDS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
+_COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
 _SELECT_ENTRY = f"""
 SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l
 LEFT JOIN product p ON p.product_number = l.product_number
@@ -390,7 +409,7 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
     cache = context.cache
     if args.get("key"):
         matching = fetch(cache, _SELECT_ENTRY, str(args["key"]))
-        return _add_user_names(cache, [_full_entry(*row) for row in matching]), len(matching)
+        return _add_user_names(cache, _add_values(cache, [_full_entry(*row) for row in matching])), len(matching)
     first, size = window_bounds(args)
     past: PastEntry | None = args.get("past")
     values = _condition_values(cache, args, past)
@@ -399,7 +418,7 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
     rows = cache.execute(
         _SELECT_ENTRIES.format(product=_JOIN_PRODUCT, limits=limits), {**values, **window_values}
     ).fetchall()
-    found = [_full_entry(*row) for row in rows]
+    found = _add_values(cache, [_full_entry(*row) for row in rows])
     if past:
         return found, len(found)
     if values.keys() <= {"since", "until"}:
@@ -412,7 +431,7 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
 
 def _condition_values(cache: apsw.Connection, args: Args, past: PastEntry | None) -> dict[str, Json]:
     """Return the values of the requested conditions by their names in `_CONDITIONS`."""
-    search = str(args.get("search") or "")
+    search, user, source = (str(args.get(name) or "") for name in ("search", "app_user_name", "source"))
     code = str(args.get("location_code") or "")
     meant_locations = [] if code else _locations_meant(cache, search)
     words = [] if meant_locations else normalise_text(search).split()[:MAX_WORDS]
@@ -424,12 +443,13 @@ def _condition_values(cache: apsw.Connection, args: Args, past: PastEntry | None
         "until": "" if past else to_utc_text(str(args.get("until") or "")),
         "past": past["key"] if past else "",
         "product": str(args.get("product_number") or ""),
-        "user": str(args.get("app_user_name") or ""),
+        "users": to_text(_users_meant(cache, user)) if user else "",
         "reason": str(args.get("reason_code") or ""),
         "review": str(args.get("review_status") or ""),
         "reference": str(args.get("reference") or "").lower(),
         "places": to_text(spellings) if spellings else "",
-        "source": str(args.get("source") or ""),
+        "source": "" if source == LOSS else source,
+        "loss": int(source == LOSS) or "",
         "low": _parse_bound(args.get("from_id")),
         "high": _parse_bound(args.get("to_id")),
         **{f"w{at}": word for at, word in enumerate(words)},
@@ -481,6 +501,54 @@ def _add_user_names(cache: apsw.Connection, rows: list[LogRow]) -> list[LogRow]:
     return rows
 
 
+def _users_meant(cache: apsw.Connection, text: str) -> list[str]:
+    """Return the user of this number, else all people whose names have these words."""
+    names, words = names_by_user(cache), normalise_text(text).split()
+    named = [user for user, name in names.items() if all(word in normalise_text(name) for word in words)]
+    return [text] if text in names or not named else named
+
+
+def _add_values(cache: apsw.Connection, rows: list[LogRow]) -> list[LogRow]:
+    """Add the value of each entry's change as `value`, in place: at its own price, else at today's. Return the rows."""
+    prices = prices_of(cache, {row["product_number"] for row in rows if row["price"] is None})
+    for row in rows:
+        price = row["price"] or prices.get(row["product_number"])
+        row["value"] = None if price is None or row["difference"] is None else round(row["difference"] * price, 2)
+    return rows
+
+
+@declare_query(
+    "log_sums",
+    "since until from_id to_id product_number app_user_name reason_code review_status reference source"
+    " location_code search",
+    whole_topics("log"),
+)
+def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
+    """Return one row: the losses among the entries of the filter, and how many entries of each kind its period has."""
+    cache = context.cache
+    values = _condition_values(cache, args, None)
+    limits = " AND ".join(_CONDITIONS[name] for name in values) or "1"
+    sql = _SUM_LOSSES.format(product=_JOIN_PRODUCT if "w0" in values else "", limits=limits)
+    lost = cache.execute(sql, values).fetchall()
+    prices = prices_of(cache, {str(product) for product, price, _ in lost if price is None})
+    since = str(values.get("since", ""))
+    counts = {str(kind): int(n) for kind, n in fetch(cache, _COUNT_KINDS, since[:_HOUR_LENGTH])}
+    ((losses,),) = fetch(cache, _COUNT_LOSSES, since[:_MINUTE_LENGTH])
+    quantity, value, unpriced = Decimal(0), Decimal(0), Decimal(0)
+    for product, own_price, amount in lost:
+        price = prices.get(str(product)) if own_price is None else to_decimal(own_price)
+        quantity += (part := round_sum(float(str(amount))))
+        value += part * (price or 0)
+        unpriced += part if price is None else 0
+    row: LogSumsRow = {
+        "lost": quantity,
+        "value": round(value, 2),
+        "unpriced": unpriced,
+        "counts": {**counts, "": _count_between(cache, since, ""), LOSS: int(losses)},
+    }
+    return [row], 1
+
+
 def _parse_bound(value: Json) -> int | None:
     text = str(value or "")
     return int(text) if text.isdecimal() else None
@@ -503,6 +571,7 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
         "price": None if entry.get("price") is None else to_decimal(entry["price"]),
         "reason_code_description": row["reason"],
         "user_name": "",
+        "value": None,
     }
 
 

@@ -153,7 +153,7 @@ _QUERIES_BY_MODULE = {
     "exception_queries": ("differences", "exceptions", "negative_stock", "recounts", "stuck"),
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("location", "location_use", "locations", "locations_of_products"),
-    "log_queries": ("log", "losses", "my_entries", "reasons"),
+    "log_queries": ("log", "log_sums", "losses", "my_entries", "reasons"),
     "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed"),
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_event_queries": ("order_history", "order_outcomes"),

@@ -12,6 +12,8 @@ from aisle.client.response import Response
 from aisle.errors import AisleError, ContractError
 from aisle.safe_text import clean, end_sentence
 
+CERTIFICATE_ERROR = "CERTIFICATE_VERIFY_FAILED"
+"""Error code of OpenSSL for a certificate that is not trusted or has expired."""
 MAX_MESSAGE_LENGTH = 2000
 _TAG = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*(?:>|\Z)")
 

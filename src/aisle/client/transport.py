@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from aisle.caller_keys import is_loopback
-from aisle.client.errors import NotSent, OutcomeUnknown, ResponseTooLong, ResponseTooSlow
+from aisle.client.errors import CERTIFICATE_ERROR, NotSent, OutcomeUnknown, ResponseTooLong, ResponseTooSlow
 from aisle.client.response import Response
 from aisle.errors import SettingsError
 from aisle.safe_text import clean
@@ -162,8 +162,9 @@ class HttpSender:
                     finally:
                         await response.aclose()
             except _NOT_SENT_ERRORS as error:
+                advice = "Renew its certificate, or ca_file" if CERTIFICATE_ERROR in str(error) else "Check base_url"
                 raise NotSent(
-                    f"The service at {self.base_url} cannot be reached: {_describe_error(error)}. Check base_url."
+                    f"The service at {self.base_url} cannot be reached: {_describe_error(error)}. {advice}."
                 ) from error
             except (httpx.HTTPError, OSError) as error:
                 if whole.expired():

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from aisle.client.errors import CERTIFICATE_ERROR
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkStatus
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage
 from aisle.safe_text import clean
@@ -48,9 +49,6 @@ class OperatorNotices:
 
 LinkProblem = Literal["", "link", "token", "certificate"]
 
-_CERTIFICATE_ERROR = "CERTIFICATE_VERIFY_FAILED"
-"""Error code of OpenSSL for a certificate that is not trusted or has expired."""
-
 
 class LinkLog:
     """Log of changes of the link: compares each status with the one before."""
@@ -82,4 +80,4 @@ def _problem_of(status: LinkStatus) -> LinkProblem:
         return "token"
     if status.state != OFFLINE:
         return ""
-    return "certificate" if _CERTIFICATE_ERROR in status.reason else "link"
+    return "certificate" if CERTIFICATE_ERROR in status.reason else "link"

@@ -90,7 +90,7 @@ class AdjustJob(Job[AdjustState]):
                 True,
                 decimals,
                 choices=len(keys),
-                command_letters="d",
+                command_letters="du" if _is_question_open(state) else "d",
                 typed_only=True,
                 choice_values=choices,
                 choice_letters=keys,
@@ -145,6 +145,8 @@ class AdjustJob(Job[AdjustState]):
                 if any(meanings[0].key == each.key for each in number_matches(state)):
                     return _handle_scan(_clear_question(state), meanings)  # it says what the number was
                 return reply(state, WRONG, "count.answer_first", what=name_of(meanings[0]))
+            case Command("u") if _is_question_open(state):
+                return _go_back(state)  # the question is the last input
             case Command("d") if number_choices(state):
                 return _ask_quantity(state, WRONG)
             case Scan(meanings):
@@ -168,6 +170,11 @@ class AdjustJob(Job[AdjustState]):
 
     def view(self, state: AdjustState) -> View:
         return adjust_view(state)
+
+
+def _is_question_open(state: AdjustState) -> bool:
+    """Return True if a quantity is in question, or whether more than the stock is lost."""
+    return bool(number_choices(state) or state.chosen_reason)
 
 
 def _handle_opened(args: Args, context: Context) -> Result:

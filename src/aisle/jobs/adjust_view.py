@@ -14,7 +14,7 @@ COLUMN_HEADS = {
     "reason": (msg("head.reason"), msg("head.stock")),
 }
 
-COMMAND_LETTERS = "d"
+COMMAND_LETTERS = "du"
 """Letter that confirms the quantity."""
 
 PROMPTS = {

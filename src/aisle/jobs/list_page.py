@@ -146,12 +146,17 @@ class ListPage(Page[W], Generic[W, R]):
             has_progress_bars=self.has_progress_bars,
             pane=self.pane(state),
             chips=self.chips(state),
+            sums=self.sums(state),
             sorts=tuple(column.sort for column in columns),
             sorting=self.sorting(state),
         )
 
     def sorting(self, state: W) -> Sorting | None:
         """Return by which column the list is sorted, None if its headings do not sort."""
+        return None
+
+    def sums(self, state: W) -> Msg | None:
+        """Return the sums over all rows of the filter, None if there are none."""
         return None
 
     def filters(self, state: W) -> tuple[ListFilter, ...]:

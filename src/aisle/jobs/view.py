@@ -288,6 +288,8 @@ class ListView(NamedTuple):
     """Details of the row at the cursor, beside the list on a wide screen, below it on a narrower desk."""
     chips: tuple[Chip, ...] = ()
     """Filters above the list on a wide screen."""
+    sums: Msg | None = None
+    """Sums over all rows of the filter, below the chips."""
     sorts: tuple[str, ...] = ()
     """Sort order that each heading chooses, empty for none."""
     sorting: Sorting | None = None

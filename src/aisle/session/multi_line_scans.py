@@ -24,13 +24,13 @@ from typing import Any, Final, NamedTuple
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
-from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
-from aisle.scan.meaning import Back, Command, Meaning
+from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
+from aisle.scan.meaning import Back, Command, Meaning, RefusedInput, UnknownCode
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
 from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_stack import StackedJob
-from aisle.session.meaning_resolver import FAST_S, MeaningResolver
+from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
 from aisle.session.verdicts import Verdicts
 
 SAME_SCAN_S: Final = 0.3
@@ -38,6 +38,9 @@ SAME_SCAN_S: Final = 0.3
 
 LATE_LINE_S: Final = 1.0
 """Seconds after an unknown scan within which a link that stalls may bring more of it."""
+
+TYPED_LINE_S: Final = 0.6
+"""The same for a single character and Enter at the pace of a person, who may have read by then what was refused."""
 
 LAST_LINE_S: Final = 5.0
 """Seconds after an unknown scan of several lines within which a short line in one read belongs to it: nobody types so
@@ -199,6 +202,8 @@ class MultiLineScans:
             return False
         if not isinstance(item, Line):
             return at < self._unknown_scan_until
+        if _is_typed_answer(item):
+            return item.started_at < self._unknown_scan_until - LATE_LINE_S + TYPED_LINE_S
         is_in_one_read = is_short and item.longest_pause < FAST_S
         more = LAST_LINE_S - LATE_LINE_S if is_in_one_read and self._is_unknown_multi_line else 0.0
         return item.started_at < self._unknown_scan_until + more
@@ -302,7 +307,8 @@ class MultiLineScans:
         text = last.text.strip(" ")
         answer = text if len(held.lines) == 1 and _is_answer(text) else ""
         are_letters = answer.isalpha() and self._refused_answer.isalpha()
-        if not answer or not (are_letters or answer == self._refused_answer):  # a repeated answer extends it once
+        is_repeated = bool(answer) and (are_letters or answer == self._refused_answer)  # it extends the wait once
+        if not is_repeated and not (len(held.lines) == 1 and _is_typed_answer(last)):
             self._unknown_scan_until = last.ended_at + LATE_LINE_S
         self._refused_answer = answer
         self._guards_short_only = self._guards_short_only and held.is_late
@@ -320,9 +326,20 @@ class MultiLineScans:
             return bad_line
         if held.applied:
             return msg("input.later_lines")
+        if held.is_late and len(held.lines) == 1 and not held.is_secret and (bad := self._bad_code(held.lines[0].text)):
+            return bad
         if held.is_late and len(held.lines) == 1:
             return _too_soon_message(held.lines[0], is_secret=held.is_secret)
         return msg("input.several_lines")
+
+    def _bad_code(self, text: str) -> Msg | None:
+        """Return what is wrong with a line that looks like a code, and would be refused at any time."""
+        text = text.strip(" ")
+        meaning = self._resolver.resolve(text)
+        if isinstance(meaning, RefusedInput) and meaning.reason.startswith("input.gs1"):
+            return Msg(meaning.reason, (("text", meaning.text),))
+        is_code = len(text) >= MIN_SCAN and text.isascii() and text.isdigit()
+        return msg("count.unknown", code=text) if is_code and isinstance(meaning, UnknownCode) else None
 
     def _apply_held(self, held: _HeldScan, at: float, *, are_codes: bool) -> None:
         """Apply held lines; on another page than they were scanned on, only codes."""
@@ -379,6 +396,11 @@ def _is_noise(text: str) -> bool:
 def _is_answer(text: str) -> bool:
     """Return whether a text is what a person answers: one letter, or a short number."""
     return (len(text) == 1 and text.isalnum()) or bool(_SHORT_NUMBER.fullmatch(text))
+
+
+def _is_typed_answer(line: Line) -> bool:
+    """Return whether a line is an answer at the pace of a person; one character has the pause before its Enter."""
+    return line.longest_pause >= TYPING_PAUSE_S and _is_answer(line.text.strip(" "))
 
 
 def _too_soon_message(line: Line, *, is_secret: bool) -> Msg:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -61,7 +62,7 @@ def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
         ("disk", host.check_disk),
         ("settings", settings.check_settings),
         ("token", settings.check_token),
-        ("service", service.check_service),
+        ("service", partial(service.check_service, needs_store=database is None)),
         ("courier", courier_and_link.check_courier),
         ("link", courier_and_link.check_link),
         ("cache", cache_outbox_and_sessions.check_cache),

@@ -15,7 +15,7 @@ from aisle.cli.doctor.report import Finding, note, ok, wrong
 from aisle.cli.reason_texts import list_name, reason_text
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client import Client, Response
-from aisle.client.errors import ClientError, TransportError, message_of
+from aisle.client.errors import CERTIFICATE_ERROR, ClientError, TransportError, message_of
 from aisle.courier.list_probe import CHECKED_LISTS, ONE_ROW_REQUESTS, list_error
 from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.service_features import Features, features_of_headers
@@ -39,8 +39,8 @@ class ServiceCheck(NamedTuple):
     failed: Mapping[str, ClientError] = MappingProxyType({})
 
 
-def check_service(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Request a minimal list of this store once, as `aisle api` would."""
+def check_service(loaded: LoadedSettings, *, needs_store: bool = True) -> Iterable[Finding]:
+    """Request a minimal list of this store once, as `aisle api` would. A service machine needs no store."""
     url = service_url(loaded.settings)
     if url == EMBEDDED and not store_folder_of(loaded).service_db.exists():
         yield note("service", "the embedded store is not there yet", "The first start makes it.")
@@ -52,15 +52,18 @@ def check_service(loaded: LoadedSettings) -> Iterable[Finding]:
         yield wrong("service", f"{shown} does not answer", f"Nothing came within {TIMEOUT_S:.0f} s.", _NETWORK_ADVICE)
         return
     except ClientError as error:
-        yield wrong("service", f"{shown} cannot be reached", str(error), _NETWORK_ADVICE)
+        advice = _CERTIFICATE_ADVICE if CERTIFICATE_ERROR in str(error) else _NETWORK_ADVICE
+        yield wrong("service", f"{shown} cannot be reached", str(error), advice)
         return
     except AisleError as error:
         yield wrong("service", f"{shown} cannot be asked", str(error))
         return
-    yield from _service_findings(shown, loaded.settings.store, check)
+    has_store = needs_store or "store" in loaded.sources
+    yield from _service_findings(shown, loaded.settings.store if has_store else None, check)
 
 
 _NETWORK_ADVICE = "Work goes on here and is sent later. Look at network, address (base_url) and service."
+_CERTIFICATE_ADVICE = "Work goes on here and is sent later. Renew the service's certificate, or write a new ca_file."
 
 
 async def _request_service(loaded: LoadedSettings) -> ServiceCheck:
@@ -87,15 +90,18 @@ async def _list_error_in_time(client: Client, name: str, store: str) -> ClientEr
         return TransportError(f"Nothing came within {TIMEOUT_S:.0f} s.")
 
 
-def _service_findings(shown: str, store: str, check: ServiceCheck) -> Iterable[Finding]:
+def _service_findings(shown: str, store: str | None, check: ServiceCheck) -> Iterable[Finding]:
     status, took = check.response.status, (check.ended - check.began) * 1000
     well = check.response.is_success and check.response.is_json_object
     none = not well and (not check.failed or all(name in check.failed for name in CHECKED_LISTS))
     if status == 401:
         yield wrong("service", f"{shown} refuses the token", "", "Ask for a new one, and write it into token_file.")
+    elif status == 403 and none and store is None:
+        yield note("service", f"{shown} answers", "No store is set.", "A service machine needs none; a host does.")
     elif status == 403 and none:
         said = clean(message_of(check.response))
-        yield wrong("service", f"{shown} does not let this token into store {store}", said, "Set store, or token_file.")
+        advice = "Set store, or token_file; on a service machine add --database URL."
+        yield wrong("service", f"{shown} does not let this token into store {store}", said, advice)
     elif none:
         yield wrong(
             "service", f"{shown} answers {status}", "That is no answer of a Store Operations Service.", _NETWORK_ADVICE

@@ -18,11 +18,11 @@ from aisle.barcode_keys import (
     normalise_code,
     wrong_check_digit,
 )
+from aisle.client.load.currencies import currency_of
 from aisle.client.load.number_and_date_format import (
     LOCAL_FLAGS,
     Notation,
     cents_alone,
-    currency_of,
     is_serial_day,
     no_number_reason,
     number_changes,
@@ -345,6 +345,10 @@ def _is_whole_code(text: str) -> bool:
     return len(text) >= _MIN_CHECKED_DIGITS and has_valid_check_digit(text)
 
 
+_WRITE_ONE = "Write one, and the others into barcodes_array with commas between"
+_WRITE_COMMAS = "Write commas between them"
+
+
 def _clean_long_barcode(bare: str, joined: str, changes: str) -> CleanedCell:
     """Clean more digits than a product barcode has; a shop may use such codes.
 
@@ -365,7 +369,7 @@ def _clean_long_barcode(bare: str, joined: str, changes: str) -> CleanedCell:
     if is_several or (joined != bare and (not is_known or wrong_check_digit(joined))):
         raise ValueError(
             f"{bare!r} has {len(joined)} digits, and a barcode has {_MAX_PRODUCT_DIGITS} at most; are these several"
-            " codes? Write one, and the others into barcodes_array with commas between"
+            f" codes? {_WRITE_ONE}"
         )
     change = "blanks or hyphens between its digits taken out" if joined != bare else ""
     return CleanedCell(
@@ -393,7 +397,9 @@ def _is_plain_code(cell: str) -> bool:
         return len(cell) <= _MAX_PRODUCT_DIGITS
     is_word = cell.casefold() in NO_VALUE_WORDS or cell.casefold() in _FLAG_WORDS
     is_code = not is_word and cell[0] not in _LABEL_INITIALS
-    return is_code and not _misread_digits(cell) and not _SEVERAL_CODES.search(cell)
+    return (
+        is_code and not _misread_digits(cell) and not _digits_before_letters(cell) and not _SEVERAL_CODES.search(cell)
+    )
 
 
 def is_no_code(cell: str) -> bool:
@@ -456,10 +462,21 @@ def _misread_digits(code: str) -> str:
     return digits if digits != code and has_valid_check_digit(digits) else ""
 
 
+_CODE_AND_LETTERS = re.compile(r"(\d{12,14})[A-Za-z]{1,2}", re.ASCII)
+
+
+def _digits_before_letters(code: str) -> str:
+    """Return the digits of a code with a right check digit that has one or two letters behind it; empty for others."""
+    found = _CODE_AND_LETTERS.fullmatch(code)
+    return found[1] if found and has_valid_check_digit(found[1]) else ""
+
+
 def _code_warning(code: str) -> str:
     """Return why a code can hardly be scanned; empty if nothing is suspicious."""
     if digits := _misread_digits(code):
         return f"has letters where {digits} has digits, which has a right check digit; look which is meant"
+    if digits := _digits_before_letters(code):
+        return f"has letters behind {digits}, which is a whole code with a right check digit; look which is meant"
     has_digit = any(map(str.isdecimal, code))
     if code.casefold() in _FLAG_WORDS or not has_digit:
         return "has no digit, and is hardly a code"
@@ -500,15 +517,18 @@ def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
         _refuse_grouped(grouped[0])
     if is_no_code(bare):
         return CleanedCell("", f"{bare} read as an empty cell")
+    for part in _PARTS_OF_LIST.split(bare):
+        _refuse_error(part)
     if short := _E_NOTATION_INSIDE.search(bare):
         _refuse_shortened(short[0], bare)
+        return _clean_barcode(cell, notation)
     if bare.casefold() in NO_VALUE_WORDS or _QUOTED_FORMULA.fullmatch(bare) or not _SEPARATORS.search(bare):
         bare, changes, *_rest = _clean_value(cell)
     apart = _CONJUNCTIONS.sub(",", bare)
     changes = _join_changes(changes, "words between codes taken out") if apart != bare else changes
     bare = apart
     parts = _SEPARATORS.split(bare) if _SEPARATORS.search(bare) else _split_at_blanks(bare)
-    found = [_clean_barcode(trim_blanks(part), notation) for part in parts if trim_blanks(part)]
+    found = [_clean_one_of_several(trim_blanks(part), notation) for part in parts if trim_blanks(part)]
     codes = list(dict.fromkeys(code for one in found for code in (one.value, *one.further_codes) if code))
     if any(map(_is_whole_code, codes)) and (part := next((code for code in codes if len(code) < _MIN_CODE_LENGTH), "")):
         raise ValueError(f"{cell!r} holds {part!r}, which is hardly a code; write the codes alone, with commas between")
@@ -518,6 +538,17 @@ def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
         changes = _join_changes(changes, "/ between codes")
     warning = next((one.warning for one in found if one.warning), "")
     return CleanedCell(",".join(codes) if changes else bare, changes, warning=warning)
+
+
+_PARTS_OF_LIST = re.compile(r"[,;|\r\n]")
+
+
+def _clean_one_of_several(part: str, notation: Notation) -> CleanedCell:
+    """Clean one further barcode. Raise ValueError with the advice for a cell of several."""
+    try:
+        return _clean_barcode(part, notation)
+    except ValueError as error:
+        raise ValueError(str(error).replace(_WRITE_ONE, _WRITE_COMMAS)) from None
 
 
 def _split_at_blanks(bare: str) -> list[str]:

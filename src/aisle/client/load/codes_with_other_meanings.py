@@ -131,7 +131,7 @@ async def _warn_of_barcodes(table: CsvTable, client: Client) -> None:
     uses: list[_Use] = []
     first: dict[str, tuple[str, int]] = {}
     for line, (cell, product) in table.select_cells(("barcode", "product_number")):
-        if not (code := cell.partition(",")[0]):
+        if not (code := cell.partition(",")[0]) or not product:
             continue
         keys = code_keys(code)
         its, at = next((first[key] for key in keys if key in first and first[key][0] != product), ("", 0))

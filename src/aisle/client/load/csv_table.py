@@ -23,17 +23,16 @@ from aisle.client.load.csv_dialect import (
     unwrapped,
     utf8_text,
 )
+from aisle.client.load.currencies import CURRENCY_NAMES, currency_of
 from aisle.client.load.dates_in_words import MONTH_NAMES
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.number_and_date_format import (
-    CURRENCY_NAMES,
     Notation,
-    currency_of,
     split_unit,
     with_cents,
 )
 from aisle.client.load.report import FileNotes, LoadError
-from aisle.client.load.swallowed_rows import POSSIBLE_ROWS, TableForm, inner_reason, opening_reason
+from aisle.client.load.swallowed_rows import POSSIBLE_ROWS, TableForm, cells_of_line, inner_reason, opening_reason
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
@@ -332,9 +331,10 @@ class CsvTable:
             if "," in cell or "." in cell:
                 if index in self._list_indexes and cell_cleaning.is_one_or_two(_unwrap_cell(cell)):
                     continue
-                cell = with_cents(cell) if index in self._money_indexes else cell
-                for part in cell_cleaning.split_numbers(cell):
-                    self._notation.observe_number(line, _unwrap_cell(part), index)
+                amount = with_cents(cell) if index in self._money_indexes else cell
+                shown = _unwrap_cell(cell) if amount != cell else ""
+                for part in cell_cleaning.split_numbers(amount):
+                    self._notation.observe_number(line, _unwrap_cell(part), index, shown)
             elif cell.isdecimal():
                 self._notation.observe_number(line, cell, index)
         for index, column in self._named_columns if self._phone_lengths else ():
@@ -343,6 +343,8 @@ class CsvTable:
                 self._phone_lengths[column.name].add(sum(map(str.isdecimal, cell)))
         for index in self._money_indexes:
             cell = found[index] if index < len(found) else ""
+            if bare := _unwrap_cell(cell) if cell else "":
+                self._notation.observe_amount(line, bare, index)
             if cell and not (cell[0].isdigit() and cell[-1].isdigit()) and (sign := currency_of(_unwrap_cell(cell))):
                 self._currencies.setdefault(CURRENCY_NAMES[sign], (line, cell))
         for index in dates:
@@ -370,11 +372,9 @@ class CsvTable:
                 except csv.Error as error:
                     self.position = raw.tell()
                     row += len(text) - 1  # its lines are rows as soon as its quotation mark is closed
-                    yield (
-                        line,
-                        split_first_row("".join(text), self._dialect.separator),
-                        _csv_error_reason(error, line, len(text)),
-                    )
+                    first = split_first_row("".join(text), self._dialect.separator)
+                    yield line, first, _csv_error_reason(error, line, len(text))
+                    yield from self._rows_of_other_records(line, first, text[1:])
                     continue
                 self.position = raw.tell()
                 if len(text) > 1 and (inside := self._rows_in_cell(line, text, found, before)):
@@ -386,6 +386,15 @@ class CsvTable:
                     is_broken = self._is_wrapped and len(found) == 1 and self._dialect.separator in found[0]
                     yield line, found, _BROKEN_INSIDE if is_broken else ""
         self.position = self.size
+
+    def _rows_of_other_records(
+        self, line: int, first: list[str], text: list[str]
+    ) -> Iterator[tuple[int, list[str], str]]:
+        """Yield the lines of a broken row that belong to other records, which are not loaded without them."""
+        for at, inner in enumerate(text if self._has_lines else (), 1):
+            cells = cells_of_line(inner, self._dialect.separator)
+            if (key := self._row_key(cells)) and key != self._row_key(first):
+                yield line + at, cells, inner_reason(line)
 
     def _rows_in_cell(
         self, line: int, text: list[str], found: list[str], before: list[str]
@@ -648,7 +657,7 @@ class CsvTable:
                 if _SHORTENED.fullmatch(value) and not column.name.endswith("name"):
                     what = f"{column.name} looks like a number that a spreadsheet has shortened"
                     self.notes.add_warning(what, value, line)
-                if len(value) < 12 and value.casefold() in cell_cleaning.NO_VALUE_WORDS:
+                if len(value) < 12 and value.casefold().strip("()[]<>") in cell_cleaning.NO_VALUE_WORDS:
                     self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
                 self._warn_of_codes(line, column, value)

@@ -80,6 +80,10 @@ _COMING_DATES = ("datetime_expected", "pickup_date")
 _CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
 
 
+_MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
+"""Dates of something that happens, which have no value that stands for no end."""
+_FLAGS_OF_STATUS = {4: ("is_rejected", True, "rejected"), 5: ("is_active", False, "finished")}
+"""Flags that make an order what a status says."""
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -158,12 +162,18 @@ class ImplausibleValues:
             yield "pickup_date is a day, and the order does not show its time", day
         if self._table.name == DELIVERIES.file:
             yield from self._delivery_warnings(row)
+        name, flag, state = _FLAGS_OF_STATUS.get(row.values.get("status_id", 0), ("", None, ""))
+        if name and row.values.get(name) is not flag:
+            what = (
+                f"status_id alone leaves the order open, as {name} says; write {name} {str(flag).lower()} for {state}"
+            )
+            yield what, str(row.values.get("order_number"))
 
     def _dates(self, row: TableRow) -> Iterator[tuple[str, str]]:
         """Yield warnings for implausible dates."""
         for name, value in row.values.items():
             day = value[:_TIME_START] if "date" in name and isinstance(value, str) else ""
-            if day[:4].isdecimal() and day not in _NO_END:
+            if day[:4].isdecimal() and (day not in _NO_END or name in _MEANT_DATES):
                 if int(day[:4]) < _FIRST_YEAR:
                     yield f"{name} is before the year {_FIRST_YEAR}", value
                 elif int(day[:4]) > self._last_year:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from aisle.client.load.currencies import CURRENCY, CURRENCY_SIGNS, currency_of
 from aisle.client.load.dates_in_words import find_named_month, split_written_date
+from aisle.client.load.whole_amounts import AmountsOfColumn, has_no_cents
 
 POINT, COMMA = ".", ","
 _MARK_NAMES = {POINT: "point", COMMA: "comma"}
@@ -21,49 +23,6 @@ DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
 _THOUSANDS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
-_CURRENCY_FORMS = """
-EUR: € EUR
-USD: $ USD US$
-GBP: £ GBP
-CHF: CHF Fr. SFr. sFr.
-JPY or CNY: ¥ \uffe5 円 元 JPY CNY RMB
-KRW: ₩ 원 KRW
-INR: ₹ INR
-CAD: CAD CA$ C$
-AUD: AUD AU$ A$
-NZD: NZD NZ$
-HKD: HKD HK$
-TWD: TWD NT$
-SGD: SGD S$
-BRL: BRL R$
-TRY: ₺ TRY
-SEK, NOK or DKK: kr kr. Kr Kr. SEK NOK DKK
-PLN: zł PLN
-CZK: Kč CZK
-HUF: Ft HUF
-MYR: MYR
-IDR: IDR
-"""
-CURRENCY_NAMES = {
-    form: name
-    for name, _, forms in (line.partition(": ") for line in _CURRENCY_FORMS.strip().splitlines())
-    for form in forms.split()
-} | {"RM": "MYR", "Rp": "IDR", "Rp.": "IDR", "Rs": "INR", "Rs.": "INR"}
-"""Currencies that may stand beside an amount, by their sign or name."""
-_CURRENCY_SIGNS = "".join(form for form in CURRENCY_NAMES if unicodedata.category(form[0]) == "Sc")
-_BEFORE_ONLY = ("RM", "Rp", "Rp.", "Rs", "Rs.")
-"""Currencies that stand before the amount; behind a number they can be a unit."""
-
-
-def _any_of(forms: Iterable[str]) -> str:
-    return f"(?:{'|'.join(re.escape(form) for form in sorted(forms, key=len, reverse=True))})"
-
-
-_WORDS = [form for form in CURRENCY_NAMES if form not in _CURRENCY_SIGNS]
-_CURRENCY = re.compile(
-    rf"\A\s*{_any_of(_WORDS)}(?=[\s\d+.,-])"
-    rf"|(?<=[\s\d.,-]){_any_of(form for form in _WORDS if form not in _BEFORE_ONLY)}\s*\Z"
-)
 _NO_ZERO = re.compile(r"([+-]?)([.,]\d+)", re.ASCII)
 """Number without a digit before its decimal mark."""
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -104,7 +63,7 @@ _MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS
 """Trailing minus, `5-`; not `5,-`, which is a price of five."""
 YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
-_NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:\Z|[^\W\d_]|[{_CURRENCY_SIGNS}]))")
+_NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:\Z|[^\W\d_]|[{CURRENCY_SIGNS}]))")
 """Dash in the place of cents: `12,-` is a price of twelve."""
 _DASH_AND_CENTS = re.compile(rf"[-\u2013\u2014]{{1,2}}[{_BLANKS}]*([.,]\d+)", re.ASCII)
 """Dash in the place of the whole: `-.95` is ninety-five cents in Switzerland, and a minus elsewhere."""
@@ -136,6 +95,7 @@ class Notation:
         self._fewer_decimals: tuple[int, ...] = ()
         """Columns with a number that has other than three digits behind its last mark, or no mark."""
         self._marks: Counter[str] = Counter()
+        self._amounts: dict[int, AmountsOfColumn] = {}
         self._ambiguous_number: tuple[int, str, int] | None = None
         """Row, cell and column of the first number that can be read in two ways."""
         self._dates: dict[str, tuple[int, str]] = {}
@@ -154,8 +114,12 @@ class Notation:
         self._column = column
         return self
 
-    def observe_number(self, line: int, cell: str, column: int = 0) -> None:
-        """Record what a cell of a column of numbers shows."""
+    def observe_amount(self, line: int, cell: str, column: int) -> None:
+        """Record what a cell of a column of amounts of money shows about signs between thousands."""
+        self._amounts.setdefault(column, AmountsOfColumn()).see(line, cell, _strip_currency(cell))
+
+    def observe_number(self, line: int, cell: str, column: int = 0, shown: str = "") -> None:
+        """Record what a cell of a column of numbers shows; `shown` is the cell as the file has it."""
         if column not in self._fewer_decimals and not _THREE_DECIMALS.fullmatch(cell):
             self._fewer_decimals += (column,)
         if POINT in cell or COMMA in cell:
@@ -165,7 +129,7 @@ class Notation:
                 is_seen = (column, mark) in self._three_decimals
                 if not is_seen and _THREE_DECIMALS.fullmatch(bare) and bare[-4] == mark:
                     self._three_decimals += ((column, mark),)
-                self._numbers.setdefault(mark, (line, cell))
+                self._numbers.setdefault(mark, (line, shown or cell))
                 self._marks[mark] += 1
             elif self._ambiguous_number is None and _AMBIGUOUS_NUMBER.fullmatch(bare):
                 self._ambiguous_number = (line, bare, column)
@@ -237,6 +201,8 @@ class Notation:
             assumptions.append(f"decimal commas ({self._describe_evidence(COMMA)}{consequence})")
         elif set(self._numbers) == {POINT} and consequence:
             assumptions.append(f"decimal points ({self._describe_evidence(POINT)}{consequence})")
+        if not self._numbers:
+            assumptions += filter(None, (amounts.describe() for amounts in self._amounts.values()))
         refused = {date for dates in self._column_dates.values() if len(dates) > 1 for date in dates.values()}
         for order, (line, cell) in self._dates.items():
             if (line, cell) not in refused:
@@ -281,7 +247,7 @@ class Notation:
         if _INTEGER.fullmatch(bare):
             return bare
         if _AMBIGUOUS_NUMBER.fullmatch(bare):
-            return self._normalize_ambiguous(bare)
+            return self._normalize_ambiguous(bare, cell)
         mark = _decimal_mark(bare)
         if not mark:
             return cell
@@ -324,8 +290,11 @@ class Notation:
         text = f"{text}0" if _AMBIGUOUS_NUMBER.fullmatch(text) else text
         return text.replace(POINT, self._usual_mark)
 
-    def _normalize_ambiguous(self, bare: str) -> str:
-        if len(self._numbers) == 1:
+    def _normalize_ambiguous(self, bare: str, cell: str) -> str:
+        is_whole = has_no_cents(cell, bare[-4])
+        if self._is_of_thousands(bare[-4], is_whole=is_whole):
+            return re.sub(r"[.,]", "", bare)
+        if len(self._numbers) == 1 and not is_whole:
             (decimal,) = self._numbers
             if decimal not in bare or not _ZERO_DECIMALS.fullmatch(bare) or self._has_three_decimals(decimal):
                 return _to_decimal_point(bare, decimal)
@@ -334,6 +303,12 @@ class Notation:
             f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write {self.readings(bare)}, without a separator"
             " of thousands"
         )
+
+    def _is_of_thousands(self, mark: str, *, is_whole: bool) -> bool:
+        """Return True if the sign in an amount can only stand between thousands; `is_whole` if it can have no cents."""
+        amounts = self._amounts.get(self._column)
+        is_shown = not self._numbers and amounts is not None and amounts.mark_of_thousands == mark
+        return is_shown or (is_whole and mark not in self._numbers)
 
     def _has_three_decimals(self, mark: str) -> bool:
         """Return True if all numbers of the column have three digits behind a mark, and one of them surely decimals.
@@ -459,7 +434,7 @@ _OUTER_BLANKS = " \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff"
 
 
 def _without_currency(cell: str) -> str:
-    return _CURRENCY.sub("", cell).strip(_OUTER_BLANKS + _CURRENCY_SIGNS)
+    return CURRENCY.sub("", cell).strip(_OUTER_BLANKS + CURRENCY_SIGNS)
 
 
 def with_cents(cell: str) -> str:
@@ -474,12 +449,6 @@ def cents_alone(cell: str) -> str:
     """Return an amount below one of which a dash stands before the mark (`-.95`), with a zero; empty if it is none."""
     found = _DASH_AND_CENTS.fullmatch(_without_currency(cell))
     return f"0{found[1]}" if found else ""
-
-
-def currency_of(cell: str) -> str:
-    """Return the currency beside a number; empty if there is none."""
-    word = _CURRENCY.search(cell)
-    return word[0].strip() if word else next((sign for sign in _CURRENCY_SIGNS if sign in cell), "")
 
 
 def number_changes(cell: str, value: str) -> list[str]:
@@ -522,7 +491,7 @@ def no_number_reason(cell: str, notation: Notation, *, is_money: bool = False) -
         return f"{cell!r} is no number; if the dash stands for no cents, write {readings}"
     if is_money and not any(map(str.isdecimal, cell)) and currency_of(cell):
         return f"{cell!r} is no number: an accountant writes a dash for nothing; write 0, or empty the cell"
-    if is_money and any(unicodedata.category(sign) == "Sc" and sign not in _CURRENCY_SIGNS for sign in cell):
+    if is_money and any(unicodedata.category(sign) == "Sc" and sign not in CURRENCY_SIGNS for sign in cell):
         return f"{cell!r} has a currency that is not read; write the amount in digits, in the currency of the prices"
     if currency_of(cell) and is_money:
         return (

@@ -40,6 +40,7 @@ from aisle.client.load.product_codes import (
     codes_in_cell,
     keys_in_column,
 )
+from aisle.client.load.replaced_fields import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.paging import Row
 
@@ -195,6 +196,8 @@ class ServiceFindings(NamedTuple):
     """Flags of stores that have rows without them, by number."""
     zones: Mapping[str, tzinfo | None] = {}
     """Time zones of stores, as far as they are known and needed."""
+    replaced: ReplacedFields = NO_REPLACED_FIELDS
+    """Fields that another file of the load gives too."""
 
     def other_owner(self, column: str, code: str, product: str) -> str:
         """Return the other product of the service that has this code of a column; empty if there is none.
@@ -372,6 +375,7 @@ def _row_reader(description: str, name: str, defaults: Values | None = None, *, 
                 yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
             else:
                 body = (defaults or {}) | found.store_flags.get(row.values.get("store_number", ""), {}) | row.values
+                body = found.replaced.apply(table, row, body)
                 store = body.pop("store_number") if path else ""
                 yield Record(store, f"{description} {row.values[name]}", body, row.line, 1)
 

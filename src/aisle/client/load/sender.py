@@ -51,6 +51,7 @@ from aisle.client.load.records import (
     read_records,
     unknown_files,
 )
+from aisle.client.load.replaced_fields import ReplacedFields
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.service_reads import location_codes, read_units
 from aisle.client.load.store_price_warnings import warn_of_own_prices
@@ -190,11 +191,11 @@ async def load(
     before = (
         None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
     )
-    confirmed = Confirmed(client)
+    confirmed, replaced = Confirmed(client), ReplacedFields(found)
     by_name = {table.name: table for table in found}
     staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
     for table in found:
-        run = FileLoad(table, client, name.id, before, confirmed, strict, progress or _ignore_progress, sleep)
+        run = FileLoad(table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep)
         is_whole = False
         try:
             await run.send_all()
@@ -236,6 +237,7 @@ class FileLoad:
         load_id: str,
         loaded_stock: LoadedStock | None,
         confirmed: Confirmed,
+        replaced: ReplacedFields,
         strict: bool,
         progress: Callable[[LoadProgress], None],
         sleep: Callable[[float], Awaitable[None]],
@@ -245,6 +247,7 @@ class FileLoad:
         self._target = TARGETS[table.name]
         self._client = client
         self._confirmed = confirmed
+        self._replaced = replaced
         self._strict = strict
         self._progress = progress
         self._sleep = sleep
@@ -292,13 +295,14 @@ class FileLoad:
 
     async def send_all(self) -> None:
         await read_units(self._table, self._client)
-        self._findings = await compare_with_service(self._table, self._client)
-        for found in self._batches():
-            if isinstance(found, BadRows):
-                self._refused_names |= {found.name} if found.name else set()
-                self._add_bad_rows(found.rows, *found.bad_rows)
+        found = await compare_with_service(self._table, self._client)
+        self._findings = found._replace(replaced=self._replaced)
+        for one in self._batches():
+            if isinstance(one, BadRows):
+                self._refused_names |= {one.name} if one.name else set()
+                self._add_bad_rows(one.rows, *one.bad_rows)
             else:
-                if batch := await self._records_to_send(found):
+                if batch := await self._records_to_send(one):
                     await self._send(batch)
                 self._report_progress()
         self._elsewhere.note_all()

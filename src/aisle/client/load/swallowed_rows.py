@@ -40,7 +40,7 @@ class TableForm(NamedTuple):
 
         Return None if none has.
         """
-        rows = [_cells_of(line, self.separator) for line in lines]
+        rows = [cells_of_line(line, self.separator) for line in lines]
         width = min(len(self.columns), len(before) or len(self.columns))
         width = max(width, min(2, len(self.columns)))
         whole = [row for row in rows[1:] if len(row) >= width and any(map(str.strip, row))]
@@ -61,7 +61,7 @@ class TableForm(NamedTuple):
         )
 
 
-def _cells_of(line: str, separator: str) -> list[str]:
+def cells_of_line(line: str, separator: str) -> list[str]:
     """Return the cells of a line that is read as a row, without quotation marks."""
     text = line.strip("\r\n")
     cells = next(csv.reader([text], delimiter=separator), []) if text.count('"') > 1 else text.split(separator)

@@ -129,6 +129,13 @@ class StockChange(NamedTuple):
     label: str = ""
 
 
+class CountedQuantity(NamedTuple):
+    """Quantity of a product in a count that was sent."""
+
+    product: str
+    quantity: Decimal
+
+
 class SentCount(NamedTuple):
     """Count that was sent last, kept for undo."""
 
@@ -137,6 +144,7 @@ class SentCount(NamedTuple):
     changes: tuple[StockChange, ...] = ()
     unknown_count: int = 0
     """Number of products counted without known stock; those cannot be undone."""
+    counted: tuple[CountedQuantity, ...] = ()
 
 
 class CountState(NamedTuple):

@@ -6,7 +6,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.count import count_state
-from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentCount, SentSummary, StockChange
+from aisle.jobs.count.count_state import (
+    CountedQuantity,
+    CountLine,
+    CountState,
+    CountTarget,
+    SentCount,
+    SentSummary,
+    StockChange,
+)
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, money_message, reply
 from aisle.jobs.product_log_writes import log_writes, new_log_entry
 from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg
@@ -240,7 +248,8 @@ def _sent_count(label: str, state: CountState) -> SentCount:
         for item in _store_total_last(state.counted_lines)
         if item.difference
     )
-    return SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines))
+    counted = tuple(CountedQuantity(item.product, item.counted or Decimal(0)) for item in state.counted_lines)
+    return SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)
 
 
 def _counted_at(state: CountState, line: CountLine) -> str:

@@ -56,7 +56,15 @@ Result = Turn[CountState]
 RECOUNTS_QUERY = Query("asked", "recounts", {"size": 99}, is_live=True)
 """Query for the recounts that were ordered; the start page shows their number."""
 
-PHASE_LETTERS = {"start": "dlu", "list": "dnuw", "count": "dulk", "recount": "dn", "summary": "n", "pool": "n"}
+PHASE_LETTERS = {
+    "start": "dlu",
+    "list": "dnuw",
+    "count": "dulk",
+    "missing": "u",
+    "recount": "dnu",
+    "summary": "n",
+    "pool": "n",
+}
 """Command letters of each phase; `n` is added while a product's locations or a list are counted."""
 
 
@@ -122,7 +130,8 @@ class CountJob(Job[CountState]):
 
     def quantity_taken(self, state: CountState, product: str) -> Decimal:
         counted = (line.counted for line in state.lines if line.product == product)
-        return sum(filter(None, counted), Decimal(0))
+        sent = (each.quantity for each in state.last_sent.counted if each.product == product) if state.last_sent else ()
+        return sum((*filter(None, counted), *sent), Decimal(0))
 
     def product_of_choice(self, state: CountState, number: int) -> Match | None:
         return count_input.product_of_choice(state, number)
@@ -353,6 +362,8 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
         )
     if state.phase in ("summary", "pool") and letter == "n":
         return Turn(finish_count.scroll(state, "pagedown", context))
+    if letter == "u" and state.phase in ("missing", "recount"):
+        return _undo_in_question(state)
     if state.phase != "count":
         return Turn(state)
     state = state._replace(choices=())
@@ -390,6 +401,16 @@ def _skip(state: CountState) -> Result:
         return reply(finish_count.go_to_stop(state, next_index), INFO, f"count.{message}_without_location")
     place = count_state.name_with_pool(state, next_index)
     return reply(finish_count.go_to_stop(state, next_index), INFO, f"count.{message}", place=place)
+
+
+def _undo_in_question(state: CountState) -> Result:
+    """Undo the last entry while a line is asked for, which may then be asked for again; of a recount, what was counted
+    again."""
+    if state.phase == "missing" and state.history:
+        return _undo_step(state)
+    if state.recount_quantity is not None:
+        return reply(state._replace(recount_quantity=None), INFO, "count.dropped")
+    return _go_back(state)
 
 
 def _undo_step(state: CountState) -> Result:

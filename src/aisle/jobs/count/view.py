@@ -100,7 +100,7 @@ def choice_letters(state: CountState) -> str:
         kinds = [_choice_kind(state, choice) for choice in state.choices]
     else:
         kinds = ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
-    return assign_letters(kinds, COMMAND_LETTERS if state.phase in ("count", "recount") else "")
+    return assign_letters(kinds, COMMAND_LETTERS if state.phase in ("count", "recount") else "u")
 
 
 def _choice_kind(state: CountState, choice: CountTarget) -> str:
@@ -323,7 +323,7 @@ def _missing(state: CountState, index: int) -> Step:
         labelled_values=_labelled_values(state, item),
         choices=choices(state),
         choice_letters=choice_letters(state),
-        key_hints=(BACK,),
+        key_hints=(KeyHint("u", msg("hint.undo")), BACK) if state.history else (BACK,),
     )
 
 

@@ -410,15 +410,9 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     if tote:
         return line_actions.ask_tote_or_quantity(state, value, tote)
     found = quantity_or_record.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
-    if found and (
-        quantity_or_record.is_likely_number(rows, value)
-        or (
-            value > quantity_or_record.MAX_LIKELY_QUANTITY
-            and _is_ordered_product(state, found[0])
-            and not quantity_or_record.are_several_guesses(rows)
-        )
-    ):
-        turn = handle_scan(state._replace(choices=()), found, context)
+    is_about_goods = offered_choices.is_about_goods(state)
+    if found and _is_record(state, rows, value, found[0]):
+        turn = handle_scan(state if is_about_goods else state._replace(choices=()), found, context)
         if turn.verdict and any(row.get("is_guess") for row in rows):
             label = found[0].label or found[0].key
             text = msg("session.guessed", code=code, label=label, said=turn.verdict.text)
@@ -427,8 +421,21 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     if (
         not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
     ):  # nobody means a quantity this large
-        return reject_input(state, "pick.unknown", code=code)
+        return reply(state if is_about_goods else state._replace(choices=()), WRONG, "pick.unknown", code=code)
     return line_actions.check_quantity(state, value, found, context)
+
+
+def _is_record(state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, found: Match) -> bool:
+    """Return True if digits are the number of the record found, and no quantity."""
+    if quantity_or_record.is_likely_number(rows, value):
+        return True
+    if offered_choices.is_about_goods(state) and value > pick_state.ordered_at_stop(state):
+        return True  # it is refused by name, because the question about scanned goods would be lost
+    return (
+        value > quantity_or_record.MAX_LIKELY_QUANTITY
+        and _is_ordered_product(state, found)
+        and not quantity_or_record.are_several_guesses(rows)
+    )
 
 
 def _is_ordered_product(state: PickState, found: Match) -> bool:
@@ -550,7 +557,10 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
 
 
 def _choices_kept(state: PickState, choice: PickChoice) -> tuple[PickChoice, ...]:
-    """Return the choices that stay open after this one: a scanned location, unless the choice is about locations."""
+    """Return the choices that stay open after this one: those about scanned goods if digits were no quantity, or a
+    scanned location, unless the choice is about locations."""
+    if choice.kind in quantity_or_record.RECORD_CHOICES or choice.kind == "tote":
+        return offered_choices.goods_choices(state) or location_questions.scanned_locations(state)
     is_location = choice.kind in (location_questions.CHANGE_LOCATION, location_questions.PICKED_FROM)
     return () if is_location else location_questions.scanned_locations(state)
 
@@ -569,6 +579,8 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
                 state._replace(is_batch=True), Tote(choice.key, pick_state.next_tote_letter(state))
             )
             return Turn(joined, (order_updates.query_assigned(context), *order_updates.query_orders((choice.key,))))
+        case "tote" if tote and offered_choices.is_about_goods(state):
+            return offered_choices.repeat_goods_question(state)
         case "tote" if tote:
             return put_down.select_tote(state, tote)
         case "take_over" | "open_free" if tote:

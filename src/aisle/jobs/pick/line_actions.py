@@ -13,6 +13,7 @@ from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
 from aisle.jobs.pick import (
     expected_stock,
     location_questions,
+    offered_choices,
     operations,
     pick_state,
     put_down,
@@ -123,7 +124,8 @@ def report_picked(
     """Return the turn after a pick: operations, message with the totes filled, and the next stop."""
     if not changes:
         return reply(state._replace(choices=()), INFO, "pick.unchanged")
-    after = pick_state.set_picked(state, changes)
+    whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
+    after = pick_state.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
     last = max(changes)
     stop_lines = pick_state.lines_of_stop(after, last)
     open_ = [index for index in stop_lines if after.lines[index].is_open]
@@ -139,6 +141,10 @@ def report_picked(
     )
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
+
+
+def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
+    return pick_state.lines_of_stop(state, state.current_index) if is_total else ()
 
 
 def _picked_message(
@@ -193,27 +199,41 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
         return Turn(state)
     return (
         location_questions.set_total(state, value)
-        or rejected_scans.query_number(state, value, code)
+        or _query_number(state, value, code)
         or check_quantity(state, value, (), context)
     )
+
+
+def _query_number(state: PickState, value: Decimal, code: str) -> Result | None:
+    """Query the records with this number; a question about scanned goods stays until the answer arrives."""
+    turn = rejected_scans.query_number(state, value, code)
+    if turn is None or not offered_choices.is_about_goods(state):
+        return turn
+    return turn._replace(state=state._replace(lookup=turn.state.lookup))
 
 
 def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], context: Context) -> Result:
     """Set the total, unless it exceeds the ordered quantity or the digits are the number of a record (`matches`)."""
     others = [PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches]
+    goods, state = offered_choices.goods_choices(state), state._replace(untaken=Decimal(0))  # the last number counts
     if too_many := rejected_scans.reject_too_many(state, value, *others):
         return too_many
     if matches:
-        state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others))
+        state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others, *goods))
         return Turn(state_asked, (), Verdict(ASK, quantity_or_record.number_question(matches[0], value)))
     return _set_checked_quantity(state._replace(choices=()), value, context)
 
 
 def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result:
-    """Select the tote if its number exceeds the ordered quantity; otherwise ask which of the two was meant."""
-    if value > pick_state.ordered_at_stop(state):
+    """Select the tote if its number exceeds the ordered quantity; otherwise ask which of the two was meant. A question
+    about scanned goods stays open."""
+    is_tote, goods = value > pick_state.ordered_at_stop(state), offered_choices.goods_choices(state)
+    if is_tote and offered_choices.is_about_goods(state):
+        return offered_choices.repeat_goods_question(state)
+    if is_tote:
         return put_down.select_tote(state._replace(choices=()), tote)
-    state_asked = state._replace(choices=(PickChoice("amount", quantity=value), PickChoice("tote", tote.order)))
+    choices = (PickChoice("amount", quantity=value), PickChoice("tote", tote.order), *goods)
+    state_asked = state._replace(choices=choices)
     return reply(state_asked, ASK, "pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)
 
 
@@ -475,8 +495,10 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     if not touched:
         return None
     take = restored.lines[touched[-1]]
-    was, _, _ = pick_state.sum_lines(state.lines[index] for index in touched)
-    now, _, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
+    keys = {(each.order, each.line) for each in step.lines_before}
+    named = [index for index, line in enumerate(state.lines) if (line.order, line.line) in keys]
+    was, _, _ = pick_state.sum_lines(state.lines[index] for index in named)
+    now, _, _ = pick_state.sum_lines(restored.lines[index] for index in named)
     text = msg("pick.undone", label=take.label, was=was, now=now, where=at_location(take.location))
     if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
         _, of, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
@@ -485,7 +507,7 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
         text = msg("pick.reopened", label=take.label)
     if state.is_batch:
         text = msg(
-            "pick.for_tote", tote=_tote_letters(restored, (restored.lines[index].order for index in touched)), what=text
+            "pick.for_tote", tote=_tote_letters(restored, (restored.lines[index].order for index in named)), what=text
         )
     writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
     first = next((index for index in touched if restored.lines[index].is_open), -1)

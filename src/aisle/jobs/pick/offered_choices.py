@@ -143,6 +143,15 @@ def is_about_goods(state: PickState) -> bool:
     return state.is_pack_asked or (is_asked and not is_refused)
 
 
+def goods_choices(state: PickState) -> tuple[PickChoice, ...]:
+    """Return the choices of the open question about scanned goods."""
+    return tuple(
+        choice
+        for choice in state.choices
+        if choice.kind in GOODS_QUESTIONS or (choice.kind == "take_rest" and choice.quantity)
+    )
+
+
 def is_too_many(state: PickState) -> bool:
     """Return True if more than is needed was scanned or typed, and all that is needed is offered."""
     return any(choice.kind == "take_rest" for choice in state.choices)
@@ -161,8 +170,8 @@ def number_in_question(state: PickState) -> Decimal:
 
 
 def note_untaken(state: PickState, event: Event) -> PickState:
-    """Note the number in question if an input comes that does not answer it."""
-    is_answer = not isinstance(event, Scan | Command | UnknownCode)
+    """Note the number in question if an input comes that may not answer it."""
+    is_answer = not isinstance(event, Scan | Command | UnknownCode | Quantity)
     return state if is_answer else state._replace(untaken=number_in_question(state))
 
 

@@ -320,6 +320,8 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
             return goods_in_hand_and_put_away.repeat_number_question(state, name_of(matches[0]))
         if state.pending_scan:
             return _follow_choice(state, answer, context)
+    if state.phase == "leave" and match and not _settles_goods(state, match):
+        return reply(state, WRONG, "count.answer_first", what=name_of(match))
     if match and match.kind != DELIVERY and any(choice.kind in ("open", "switch") for choice in state.choices):
         return _scan_before_delivery(state, match)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
@@ -337,6 +339,11 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
             (Query("deliveries_expecting", "deliveries_expecting", {"product_number": match.key}),),
         )
     return reply(before, WRONG, "receive.delivery_first", what=match.key)
+
+
+def _settles_goods(state: ReceiveState, match: Match) -> bool:
+    """Return True if a scan may answer what becomes of the goods in hand: a location for them, or more of them."""
+    return match.kind == LOCATION or (match.kind == PRODUCT and bool(goods_in_hand.quantity_in_hand(state, match.key)))
 
 
 def _scan_before_delivery(state: ReceiveState, match: Match) -> Result:

@@ -60,6 +60,21 @@ class LogRow(EntryRow):
     reason_code_description: str
     user_name: str
     """Name of the user; empty in an export."""
+    value: Decimal | None
+    """Value of the change; None without a price."""
+
+
+class LogSumsRow(TypedDict):
+    """Sums over the entries of a filter."""
+
+    lost: Decimal
+    """Quantity of the losses."""
+    value: Decimal
+    """Value of those with a price."""
+    unpriced: Decimal
+    """Quantity of those without one."""
+    counts: dict[str, int]
+    """Number of entries of the period by kind; all for an empty one, losses for `loss`."""
 
 
 class ReasonsRow(TypedDict):

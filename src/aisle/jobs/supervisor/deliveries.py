@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_page import Column, ListFilter, ListPage
-from aisle.jobs.list_window import ListOptions
+from aisle.jobs.list_window import ListOptions, open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state import DeliveryLine, ListedDelivery, parse_delivery_line, parse_delivery_row
@@ -271,11 +271,14 @@ class DeliveriesJob(PageJob[DeliveriesState]):
         return refuse(state, msg("deliveries.no_delivery_expects"))
 
     def handle_scan(self, state: DeliveriesState, matches: tuple[Match, ...], context: Context) -> Result:
-        """Open a scanned delivery, or the first delivery that expects the scanned product."""
+        """Open a scanned delivery, or the first delivery that expects the scanned product. On the page of a delivery,
+        look the product up."""
         first = matches[0]
         if first.kind == DELIVERY:
             return _open_delivery(state, first.key)
         if first.kind != PRODUCT:
             return refuse(state, msg("deliveries.not_this", what=name_of(first)))
+        if state.delivery_number and (start := open_record(first.kind, first.key, first.label or first.key)):
+            return Turn(state, (start,))
         query = Query("deliveries_expecting", "deliveries_expecting", {"product_number": first.key, "size": 1})
         return Turn(state, (query,))

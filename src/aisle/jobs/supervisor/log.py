@@ -66,6 +66,9 @@ EXPORT_COLUMNS = (
 )
 """Columns of the exported file."""
 
+MAX_PEOPLE = 500
+"""Most people whose names the filter shows."""
+
 MIN_FILE_NAME_LETTERS = 3
 """Letters from which a word may be a file name. A shorter word needs a `.` or `/`."""
 
@@ -387,7 +390,8 @@ class LogJob(PageJob[LogState]):
     def queries(self, state: LogState, context: Context) -> tuple[Effect, ...]:
         losses = (query_losses(context),) if state.phase == "losses" else ()
         entry = (query_entry(state.entry["key"]),) if state.entry else ()
-        return (LIST.query(state, context), Query("reasons", "reasons", {}, is_live=True), *losses, *entry)
+        people = Query("people", "people", {"search": "", "first": 0, "size": MAX_PEOPLE}, is_live=True)
+        return (LIST.query(state, context), Query("reasons", "reasons", {}, is_live=True), people, *losses, *entry)
 
     def handle_rows(self, state: LogState, answer: Rows, context: Context) -> Result:
         rows = answer.rows
@@ -398,6 +402,10 @@ class LogJob(PageJob[LogState]):
                 return Turn(state._replace(phase="entry", entry=rows[0]))
             case "reasons":
                 return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
+            case "people":
+                return Turn(state._replace(people=rows))
+            case "log_sums":
+                return Turn(LIST.with_sums(state, rows[0]))
             case "losses":
                 return Turn(state._replace(losses=rows))
             case "may" | "file" | "exported" if rows:

@@ -13,13 +13,14 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from aisle.jobs.adjust_state import Reason
-from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
+from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
 from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.row_types.log_and_supervisor import LogRow, LossesRow
+from aisle.jobs.row_types.log_and_supervisor import LogRow, LogSumsRow, LossesRow
+from aisle.jobs.row_types.stores_and_people import PeopleRow
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
 from aisle.undo_reference import UNDO_PREFIX
@@ -29,6 +30,9 @@ PERIOD_DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 5
 
 REVIEW_STATUSES = ("1", "2", "0")
 """To review, reviewed, nothing to review. Interface: review_status."""
+
+LOSS = "loss"
+"""Source that stands for all losses, whatever made them. A chip chooses it."""
 
 SOURCES = (
     "count",
@@ -154,6 +158,9 @@ class LogState(NamedTuple):
     """Date of today, for the file name."""
     file_path: str = ""
     """Whole path of the file to write."""
+    sums: LogSumsRow | None = None
+    """Sums over the filter."""
+    people: tuple[PeopleRow, ...] = ()
 
 
 Result = Turn[LogState]
@@ -202,6 +209,7 @@ SOURCE_NAMES = {
     "late": "log.kind_late",
     "opening": "log.kind_opening",
     LOG_SOURCE: "log.kind_aisle",
+    LOSS: "log.kind_loss",
 }
 """Names of the entries of each source."""
 
@@ -242,6 +250,8 @@ def value_name(state: LogState, field: str, value: str) -> Msg:
         return msg(REVIEW_NAMES.get(value, "log.not_to_review"))
     if field == "reason":
         return raw(next((each.text for each in state.reasons if str(each.code) == value), value))
+    if field == "user":
+        return raw(next((each["name"] for each in state.people if each["user"] == value), value))
     return msg(SOURCE_NAMES[value]) if field == "source" and value in SOURCE_NAMES else raw(value)
 
 
@@ -281,9 +291,24 @@ def why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
     return msg(SOURCE_NAMES[entry["work"]]) if entry["work"] in SOURCE_NAMES else raw(entry["work"])
 
 
+def _value_message(entry: LogRow) -> Msg:
+    value = entry["value"]
+    return raw("") if value is None else signed_message(value, money_message(abs(value)))
+
+
 def _reference_text(entry: LogRow) -> str:
     reference = entry["reference"]
     return entry["customer_order_number"] or ("" if GENERATED_REFERENCE.fullmatch(reference) else reference)
+
+
+CHIP_NAMES = {
+    "": msg("log.all"),
+    LOSS: msg("log.kind_loss"),
+    "count": msg("log.kind_count"),
+    "pick": msg("log.kind_pick"),
+    "short": msg("log.kind_short"),
+}
+"""Text of each chip by the source that it filters by."""
 
 
 class LogList(ListPage[LogState, LogRow]):
@@ -317,6 +342,7 @@ class LogList(ListPage[LogState, LogRow]):
             ),
             Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"] or row["app_user_name"])),
             Column(msg("head.location"), lambda row: raw(row["location_code"])),
+            Column(msg("head.value"), _value_message, is_optional=True),
             Column(msg("head.reference"), lambda row: raw(_reference_text(row))),
             Column(
                 msg("head.review"),
@@ -339,6 +365,34 @@ class LogList(ListPage[LogState, LogRow]):
             Action(msg("hint.losses"), _show_losses, "g"),
             Action(msg("hint.export"), _ask_file, "e"),
         )
+
+    def filters(self, state: LogState) -> tuple[ListFilter, ...]:
+        return tuple(
+            ListFilter(text, {"filter": state.filter._replace(source=source)}) for source, text in CHIP_NAMES.items()
+        )
+
+    def count_queries(self, state: LogState, context: Context) -> tuple[Query, ...]:
+        """Return one query for the sums and all figures, because they are stored."""
+        args = {**query_arguments(state.filter, context.now), "search": state.typed or state.search}
+        return (Query("log_sums", "log_sums", args, is_live=True),)
+
+    def with_sums(self, state: LogState, sums: LogSumsRow) -> LogState:
+        """Return the state with the sums over the filter."""
+        counts = tuple(sums["counts"].get(source, 0) for source in CHIP_NAMES)
+        return self.with_options(state._replace(sums=sums), counts=counts)
+
+    def sums(self, state: LogState) -> Msg | None:
+        sums = state.sums
+        if sums is None or not sums["lost"]:
+            return None
+        id_ = "log.sum_some_unpriced" if sums["unpriced"] else "log.sum"
+        return msg(id_, quantity=sums["lost"], value=money_message(sums["value"]), unpriced=sums["unpriced"])
+
+    def restart(self, state: LogState, context: Context, verdict: Msg | None = None) -> Result:
+        """Show the list at its beginning, at a desk with the sums over the new filter."""
+        turn = super().restart(state, context, verdict)
+        sums = self.count_queries(turn.state, context) if context.is_desk else ()
+        return turn._replace(effects=(*turn.effects, *sums))
 
     def handle_rows(self, state: LogState, answer: Rows, context: Context) -> Result:
         return super().handle_rows(state._replace(is_loading_older=answer.may_have_more), answer, context)

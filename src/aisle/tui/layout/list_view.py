@@ -102,7 +102,8 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     if view.chips and box.cells >= MIN_CHIP_CELLS and box.rows >= MIN_CHIP_ROWS:
         chips = _chip_line(view.chips, box)
         listed = list_lines(view._replace(chips=()), box._replace(rows=box.rows - 2))
-        return listed._replace(lines=[chips, [], *listed.lines])
+        sums: StyledLine = [(box.writer.fit_line(view.sums, box.cells), "value")] if view.sums else []
+        return listed._replace(lines=[chips, sums, *listed.lines])
     if view.pane is not None and box.cells >= MIN_PANE_CELLS:
         return _with_pane(view._replace(pane=None), view.pane, box)
     if view.pane is not None and box.cells >= MIN_CHIP_CELLS and box.rows >= MIN_HEADED_ROWS + PANE_ROWS:

@@ -1,0 +1,129 @@
+"""Fields that two files of one load give for the same record: the file of that one matter counts.
+
+prices.csv, discount_prices.csv, attributes.csv and free_fields.csv count before products.csv, and prices of a store
+before store_products.csv. What they replace is not written: a price that lasts for a moment would become the old price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from aisle.client.load.columns import (
+    ATTRIBUTES,
+    DISCOUNT_PRICES,
+    FREE_FIELDS,
+    LAYOUTS,
+    PRICES,
+    PRODUCTS,
+    STORE_PRODUCTS,
+)
+from aisle.client.load.conflicting_rows import find_conflicts
+from aisle.client.load.csv_table import CsvTable, TableRow, Values
+from aisle.client.load.report import FileNotes
+
+_LAYOUTS = {layout.file: layout for layout in LAYOUTS}
+_KEY = ("store_number", "product_number")
+_OTHER_NAMES = {(DISCOUNT_PRICES.file, PRODUCTS.file): {"discount_price": "promotion_price"}}
+"""Fields of a product that have another name in a file of one matter."""
+
+
+class _Given(NamedTuple):
+    """Value of a field in a file of one matter, as a hash, with the place where it stands."""
+
+    value: int
+    line: int
+    file: str
+
+
+class ReplacedFields:
+    """Fields of products.csv and store_products.csv that other files of the load give too, by hashes of their keys."""
+
+    def __init__(self, tables: Iterable[CsvTable] = ()) -> None:
+        """Read the files of one matter, if the load has the other file too."""
+        self._tables = {table.name: table for table in tables}
+        self._given: dict[int, _Given] = {}
+        self._old_prices: dict[int, Any] = {}
+        for name in (ATTRIBUTES.file, FREE_FIELDS.file, PRICES.file, DISCOUNT_PRICES.file):
+            if name in self._tables and not self._tables.keys().isdisjoint((PRODUCTS.file, STORE_PRODUCTS.file)):
+                self._read(self._tables[name])
+        if PRICES.file in self._tables and PRODUCTS.file in self._tables:
+            self._read_old_prices(self._tables[PRODUCTS.file])
+
+    def apply(self, table: CsvTable, row: TableRow, body: Values) -> Values:
+        """Return the body of a row without what another file replaces. Add a warning where that is another value."""
+        if table.name == PRICES.file and self._old_prices:
+            old = self._old_prices.get(hash(body["product_number"])) if "store_number" not in body else None
+            return body if old is None else {"old_price": old} | body
+        if not self._given or table.name not in (PRODUCTS.file, STORE_PRODUCTS.file):
+            return body
+        key = table.name, *_key_of(row.values)
+        kept: Values = {}
+        for name, value in body.items():
+            given = self._given.get(hash((*key, name)))
+            if given is None:
+                kept[name] = value
+            else:
+                _warn_of_other(table, row, name, value, given)
+        for field in body.get("free_fields", ()):
+            given = self._given.get(hash((*key, "free_fields", field.get("key"))))
+            if given:
+                _warn_of_other(table, row, f"the free field {field['key']}", field.get("value"), given)
+        return kept
+
+    def _read(self, table: CsvTable) -> None:
+        for row in _good_rows(table):
+            general = STORE_PRODUCTS.file if row.values.get("store_number") else PRODUCTS.file
+            if general in self._tables:
+                is_free = table.name == FREE_FIELDS.file
+                fields = _fields_of(table.name, general, row.values) if not is_free else _free_field(row.values)
+                for name, value in fields.items():
+                    key = hash((general, *_key_of(row.values), *name))
+                    self._given[key] = _Given(_hash_of(value), row.line, table.name)
+
+    def _read_old_prices(self, table: CsvTable) -> None:
+        """Keep the old prices that products.csv names, which a price of prices.csv would replace by the one before."""
+        for row in _good_rows(table) if table.has_column("old_price") else ():
+            if "old_price" in row.values:
+                self._old_prices[hash(row.values["product_number"])] = row.values["old_price"]
+
+
+def _warn_of_other(table: CsvTable, row: TableRow, name: str, value: object, given: _Given) -> None:
+    """Add a warning if the file that counts has another value."""
+    if given.value != _hash_of(value):
+        what = f"{name} is another in {given.file}, which counts"
+        said = str(value).lower() if isinstance(value, bool) else value
+        shown = f"{said} of {row.values['product_number']} here, row {given.line} there"
+        table.notes.add_warning(what, shown, row.line)
+
+
+def _good_rows(table: CsvTable) -> Iterator[TableRow]:
+    """Yield the rows of a file that can be read, without notes on them."""
+    again = CsvTable(table.path, _LAYOUTS[table.name], FileNotes(table.name))
+    bad, _ = find_conflicts(again)
+    return (row for row in again.rows(bad) if not row.reason)
+
+
+def _free_field(values: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
+    return {("free_fields", str(values["key"])): values.get("value")}
+
+
+def _fields_of(file: str, general: str, values: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
+    """Return the values of a row as fields of the other file; a discount price says whether there is a promotion."""
+    names = _OTHER_NAMES.get((file, general), {})
+    fields = {names.get(name, name): value for name, value in values.items() if name not in _KEY}
+    if "discount_price" in values:
+        fields.setdefault("is_promotion", bool(values["discount_price"]))
+    return {(name,): value for name, value in fields.items() if name in _LAYOUTS[general].columns}
+
+
+def _key_of(values: Mapping[str, Any]) -> tuple[str, ...]:
+    store, product = (str(values.get(name, "")) for name in _KEY)
+    return (store.lstrip("0"), product)
+
+
+def _hash_of(value: object) -> int:
+    return hash(tuple(map(str, value)) if isinstance(value, list) else value)
+
+
+NO_REPLACED_FIELDS = ReplacedFields()

@@ -1,0 +1,101 @@
+"""Reasons and warnings say what the cell says, and name what is to be written."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.load.test_repeated_loads import World, stocked
+from tests.load.test_spreadsheets import Found, Write, product, write
+
+__all__ = ["write"]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("column", "cell", "said", "unsaid"),
+    [
+        ("barcodes_array", "9,52E+12", "'9,52E+12' was shortened", "'52E+12'"),
+        ("barcodes_array", "9520001100024;9,52E+12", "'9,52E+12', which was shortened", "'52E+12'"),
+        ("barcodes_array", "9520001100024,#N/A", "'#N/A', an error of the spreadsheet", "'#N'"),
+        ("barcodes_array", "9520001100024;#REF!", "'#REF!', an error of the spreadsheet", "hardly"),
+        ("barcodes_array", "9520001100024-9520001100086", "Write commas between them", "barcodes_array with"),
+        ("barcode", "9520001100024-9520001100086", "the others into barcodes_array with commas between", "them"),
+    ],
+)
+def test_a_reason_shows_the_cell_as_it_is(
+    column: str, cell: str, said: str, unsaid: str, write: Write, tmp_path: Path
+) -> None:
+    [reason] = product(write, tmp_path, **{column: cell}).bad.values()
+    assert said in reason
+    assert unsaid not in reason
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("cell", ["9520001100024x", "9520001100024AB", "012345678905x", "09520001100024b"])
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array"])
+def test_letters_behind_a_whole_code_are_warned_of(column: str, cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, **{column: cell})
+    assert found.bodies[0][column] == cell
+    assert "has letters behind" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("cell", ["9520001100025x", "A9520001100024B", "9520001100024ABC", "40123455A", "123456789X"])
+def test_a_code_with_letters_of_its_own_is_not_warned_of(cell: str, write: Write, tmp_path: Path) -> None:
+    assert "has letters behind" not in " ".join(product(write, tmp_path, barcode=cell).notes)
+
+
+@pytest.mark.parametrize("cell", ["(none)", "[none]", "<nil>", "None"])
+def test_a_word_for_nothing_in_brackets_is_warned_of(cell: str, write: Write, tmp_path: Path) -> None:
+    assert f"color is a word for nothing: {cell!r}" in " ".join(product(write, tmp_path, color=cell).notes)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("day", ["9999-12-31", "2099-12-31"])
+@pytest.mark.parametrize(
+    ("name", "column", "is_warned"),
+    [
+        ("deliveries.csv", "datetime_expected", True),
+        ("orders.csv", "pickup_date", True),
+        ("products.csv", "deprecation_date", False),
+    ],
+)
+def test_a_date_for_no_end_is_no_day_of_a_delivery(
+    name: str, column: str, is_warned: bool, day: str, write: Write, tmp_path: Path
+) -> None:
+    needed = "store_number,order_number,line_number,product_number,quantity"
+    header, row = (needed, "1,O,1,P,1") if name != "products.csv" else ("product_number", "P")
+    header, row = (f"{header},no_of_containers", f"{row},1") if name == "deliveries.csv" else (header, row)
+    write(name, f"{header},{column}", f"{row},{day}")
+    assert ("years away" in " ".join(Found(tmp_path).notes)) == is_warned
+
+
+async def test_a_row_without_a_product_shares_no_barcode(world: World) -> None:
+    stocked(world, "1,P,A,,1")
+    header = "order_number,store_number,line_number,product_number,barcode,quantity"
+    world.write("orders.csv", header, "N1,1,1,P,9520001100161,1", "N2,1,1,,9520001100161,1", "N3,1,1,Q,9520001100161,1")
+    report = await world.load()
+    assert report is not None
+    shared = [line for line in report.lines() if "is on two products" in line]
+    assert len(shared) == 1
+    assert "of Q is also of P" in shared[0]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("cells", "is_warned"),
+    [
+        (("5", "", ""), True),
+        (("5", "true", ""), True),
+        (("5", "false", ""), False),
+        (("4", "", ""), True),
+        (("4", "", "true"), False),
+        (("1", "", ""), False),
+        (("", "", ""), False),
+    ],
+)
+def test_a_status_that_leaves_an_order_open_is_warned_of(
+    cells: tuple[str, ...], is_warned: bool, write: Write, tmp_path: Path
+) -> None:
+    needed = "store_number,order_number,line_number,product_number,quantity"
+    write("orders.csv", f"{needed},status_id,is_active,is_rejected", f"1,O,1,P,1,{','.join(cells)}")
+    assert ("leaves the order open" in " ".join(Found(tmp_path).notes)) == is_warned
