@@ -343,7 +343,9 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
 
 def _settles_goods(state: ReceiveState, match: Match) -> bool:
     """Return True if a scan may answer what becomes of the goods in hand: a location for them, or more of them."""
-    return match.kind == LOCATION or (match.kind == PRODUCT and bool(goods_in_hand.quantity_in_hand(state, match.key)))
+    return match.kind == LOCATION or (
+        match.kind == PRODUCT and bool(goods_in_hand_and_put_away.quantity_in_hand(state, match.key))
+    )
 
 
 def _scan_before_delivery(state: ReceiveState, match: Match) -> Result:
