@@ -1,4 +1,4 @@
-"""Packets between a browser session and its web server over two pipes, as in textual-serve.
+"""Packets between a browser session and its web server.
 
 A packet is a letter, four bytes with the length of its content (big endian), and the content: `D` is terminal data, `M`
 a JSON message.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 PRELUDE: Final = b"__GANGLION__\n"
-"""Line by which textual-serve knows that packets follow."""
+"""Line that says that packets follow."""
 
 MAX_PACKET_BYTES: Final = 1 << 24
 """Greatest number of bytes in a packet; a longer one does not come from the server."""

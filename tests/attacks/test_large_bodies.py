@@ -364,7 +364,23 @@ async def test_a_body_in_small_parts_is_counted_in_large_ones() -> None:
         assert len(turn._held._exit_callbacks) < 30  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("when", ["", "2026-01-01T00:00:00Z"], ids=["now", "earlier"])
+def noted_statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that SQLite runs from now on."""
+    run, execute, run_many = list[str](), SqliteTransaction._execute, SqliteTransaction.run_many
+
+    def note(self: SqliteTransaction, sql: str, args: Any) -> Any:
+        run.append(sql)
+        return execute(self, sql, args)
+
+    async def note_many(self: SqliteTransaction, sql: str, args: Any) -> None:
+        run.append(sql)
+        await run_many(self, sql, args)
+
+    monkeypatch.setattr(SqliteTransaction, "_execute", note)
+    monkeypatch.setattr(SqliteTransaction, "run_many", note_many)
+    return run
+
+
 @pytest.mark.parametrize(
     ("query", "rows"),
     [
@@ -375,27 +391,50 @@ async def test_a_body_in_small_parts_is_counted_in_large_ones() -> None:
     ids=["counts", "losses", "receipts"],
 )
 async def test_long_lists_of_stock_need_few_statements(
-    world: World, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], rows: dict[str, Any], when: str
+    world: World, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], rows: dict[str, Any]
 ) -> None:
     """Each statement is a round trip to PostgreSQL, and other writers of the store wait for all of them."""
-    run, execute, run_many = list[str](), SqliteTransaction._execute, SqliteTransaction.run_many
-
-    def count(self: SqliteTransaction, sql: str, args: Any) -> Any:
-        run.append(sql)
-        return execute(self, sql, args)
-
-    async def count_many(self: SqliteTransaction, sql: str, args: Any) -> None:
-        run.append(sql)
-        await run_many(self, sql, args)
-
     numbers = [f"N{n}" for n in range(100)]
     await world.post("/products", {"products": [{"product_number": number} for number in numbers]})
-    monkeypatch.setattr(SqliteTransaction, "_execute", count)
-    monkeypatch.setattr(SqliteTransaction, "run_many", count_many)
-    for _ in range(2):
+    run = noted_statements(monkeypatch)
+    for when, most in ((None, 40), (None, 40), ("2026-01-01T00:00:00Z", 150)):
         run.clear()
         time_of_scan = {"scanned_datetime": when} if when else {}
         entries = [{"product_number": number, **rows, **time_of_scan} for number in numbers]
         answer = await world.send("POST", LOGS, {"storeproductlog": entries}, query=query)
         assert answer.status_code == 200
-        assert len(run) < (150 if when else 40), Counter(run).most_common(5)
+        assert len(run) < most, Counter(run).most_common(5)
+
+
+async def test_orders_without_goods_are_deleted_by_few_statements(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = {"line_number": 1, "product_number": "P1", "quantity": 2}
+    orders = [{"order_number": f"N{n}", "order_lines": [line]} for n in range(100)]
+    path = "/stores/S1/orders/customerorders"
+    await world.post(path, {"orders": orders})
+    await world.count("P1", "A1", stock_pool_1=3)
+    await world.pick("N7", 1, "P1", 2)
+    run = noted_statements(monkeypatch)
+    answer = await world.send("POST", path, {"orders": []}, query={"flush": True})
+    assert answer.status_code == 200
+    assert len(run) < 50, Counter(run).most_common(5)
+    assert await world.rows(path) == []
+    assert world.books() == {("P1", "A1", 1): 1, ("P1", "", 1): 2}
+
+
+async def test_orders_and_their_picks_need_few_statements(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [f"N{n}" for n in range(100)]
+    await world.post("/products", {"products": [{"product_number": number} for number in numbers]})
+    lines = [{"line_number": n, "product_number": number, "quantity": 3} for n, number in enumerate(numbers, 1)]
+    orders = [{"order_number": f"O{n}", "order_lines": [line]} for n, line in enumerate(lines)]
+    run = noted_statements(monkeypatch)
+    for body in ({"orders": orders}, {"orders": [{"order_number": "LONG", "order_lines": lines}]}):
+        run.clear()
+        await world.post("/stores/S1/orders/customerorders", body)
+        assert len(run) < 40, Counter(run).most_common(5)
+    for picked in (2, 3, 1):
+        run.clear()
+        picks = [{**line, "picked_quantity": picked} for line in lines]
+        await world.update("LONG", *picks)
+        assert len(run) < 50, Counter(run).most_common(5)

@@ -95,7 +95,7 @@ async def test_of_many_sizes_at_once_only_the_last_one_counts() -> None:
     sizes = count(1)
     for batch in (1, 2):
         for number in sizes:
-            driver._handle_message(b'{"type": "resize", "width": %d, "height": 7}' % (number % 400 + 1))
+            driver._handle_message(b'{"type": "resize", "width": %d, "height": 7}' % (number % 400 + 1), 0.0)
             if not number % 1_000:
                 break
         [call] = calls

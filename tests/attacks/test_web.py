@@ -26,9 +26,11 @@ from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
 from aisle.server.limited_websocket import LimitedWebSocket
 from aisle.service.options import RateLimits
-from aisle.web.app import ELSEWHERE, SignInError
+from aisle.web.app import SignInError
 from aisle.web.app_process import Start
+from aisle.web.page_socket import ELSEWHERE
 from aisle.web.sign_ins import CheckTurns, Person
+from aisle.web.windows import Opening
 from tests.attacks.test_sign_in_lockout import ANN, PEOPLE
 from tests.run_length import tries
 from tests.service.test_certificate_renewal import made, shown
@@ -232,9 +234,9 @@ async def test_of_many_screens_that_wait_for_one_person_only_the_last_one_starts
     house = House()
     start, started = house.start, list[str]()
 
-    def count(person: Person) -> Start:
-        started.append(person.user)
-        return start(person)
+    def count(opening: Opening) -> Start:
+        started.append(opening.person.user)
+        return start(opening)
 
     house.start = count  # type: ignore[method-assign]
     async with house.open() as client:
@@ -380,10 +382,11 @@ async def test_a_screen_whose_app_takes_nothing_ends_for_the_next_one(
     monkeypatch: pytest.MonkeyPatch, *, reads: bool
 ) -> None:
     monkeypatch.setattr("aisle.web.app_process.LEAVING_S", 0.1)
-    monkeypatch.setattr("aisle.web.app.LAST_INPUTS_S", 0.1)
+    monkeypatch.setattr("aisle.web.page_socket.LAST_INPUTS_S", 0.1)
+    monkeypatch.setattr("aisle.web.windows.RESPONSE_S", 0.5)
     loop, house = asyncio.get_running_loop(), House()
     programs = iter([DEAF if reads else ENDLESS, APP])
-    house.start = lambda person: Start([sys.executable, "-c", next(programs)], {})  # type: ignore[method-assign]
+    house.start = lambda opening: Start([sys.executable, "-c", next(programs)], {})  # type: ignore[method-assign]
     async with house.open() as client, asyncio.timeout(SECONDS):
         with socket.socket() as stranger:
             stranger.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -10,6 +10,7 @@ import pytest
 from aisle.cli import main
 from aisle.cli.web import _session_options, _session_start
 from aisle.web.sign_ins import Person
+from aisle.web.windows import Opening
 
 
 @pytest.mark.parametrize(
@@ -44,15 +45,15 @@ def test_a_session_is_told_who_and_where_and_no_secret(monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AISLE_LIFELINE_FD", raising=False)
     settings = {"store": "0042", "user": "somebody", "base_url": None, "token_file": "t", "language": None}
-    start = _session_start(
-        _session_options(settings), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, Person("U 9", "-Zoë", "secret", 9.0)
-    )
-    assert list(start.argv)[-5:] == [
+    opening = Opening(Person("U 9", "-Zoë", "secret", 9.0), 2, "/orders/4104")
+    start = _session_start(_session_options(settings), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, opening)
+    assert list(start.argv)[-6:] == [
         "--store=0042",
         f"--token-file={tmp_path / 't'}",
         "--user=U 9",
         "--called=-Zoë",
-        "--terminal=web-U 9",
+        "--terminal=web-U 9-2",
+        "--address=/orders/4104",
     ]
     assert (start.environ, start.fds) == ({"LANG": "C.UTF-8"}, ())
     assert (start.token, start.until) == ("secret", 9.0), "which goes by the pipe"

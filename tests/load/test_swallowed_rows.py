@@ -106,6 +106,7 @@ def test_an_order_with_a_row_inside_no_csv_is_left_out_whole(broken: str, write:
         ("orders.csv", LINES, '1,O1,1,X1,2,"Jan\nc/o Smit, A, B, C, D, E, F",r'),
         ("products.csv", "product_number,product_name,price", 'X1,"Bread, white\nsliced, 500 g",2'),
         ("products.csv", "product_number,product_name,price", 'X1,"Mix\nsalt,sugar,water",2'),
+        ("products.csv", "product_number,product_name", 'X1,"Mix\n12; sugar"'),
         ("products.csv", "product_number,product_name", 'X1,"Board\nLength 2,5 m"'),
         ("products.csv", "product_number,barcodes_array,price", 'X1,"9520001100024\n9520001100086",2'),
         ("free_fields.csv", "product_number,sort_order,key,value", 'X1,1,note,"Contents:\nsalt,sugar,water,oil"'),

@@ -99,3 +99,22 @@ def test_a_status_that_leaves_an_order_open_is_warned_of(
     needed = "store_number,order_number,line_number,product_number,quantity"
     write("orders.csv", f"{needed},status_id,is_active,is_rejected", f"1,O,1,P,1,{','.join(cells)}")
     assert ("leaves the order open" in " ".join(Found(tmp_path).notes)) == is_warned
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("time", "hour", "is_said"),
+    [
+        ("13:30 PM", 13, True),
+        ("23.05 p.m.", 23, True),
+        ("1:30 PM", 13, False),
+        ("12:30 PM", 12, False),
+        ("13:30", 13, False),
+    ],
+)
+def test_an_hour_after_noon_with_pm_is_told(time: str, hour: int, is_said: bool, write: Write, tmp_path: Path) -> None:
+    needed = "store_number,order_number,no_of_containers,line_number,product_number,quantity,datetime_expected"
+    write("deliveries.csv", needed, f"1,D,1,1,P,1,2030-01-05 {time}")
+    found = Found(tmp_path)
+    assert f" {hour}:" in found.bodies[0]["datetime_expected"].replace("T", " ")
+    assert ("pm left out" in " ".join(found.notes)) == is_said

@@ -349,6 +349,20 @@ def test_themes_are_for_terminals_that_have_the_colours(home: StoreFolder) -> No
         assert session.frames.build().theme == "dark"
 
 
+def test_a_theme_stays_with_the_person(home: StoreFolder) -> None:
+    for typed in ((".", "dark"), ()):
+        with at(home, user="U1") as session:
+            session.resize(200, 50)
+            session.terminal.has_themes = True
+            session.terminal.message_text = spoken
+            for text in typed:
+                say(session, text)
+            assert session.frames.build().theme == "dark"
+    with at(home, user="U2") as session:
+        session.terminal.has_themes = True
+        assert session.frames.build().theme == ""
+
+
 def test_every_page_of_home_is_among_the_commands(home: StoreFolder) -> None:
     from aisle.jobs.shell.home import MENU_TEXTS, MORE_MENU, STORE_MENU
 

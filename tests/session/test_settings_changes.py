@@ -142,7 +142,7 @@ def test_chosen_language_survives_restart_and_settings_change(
         assert say(session).language == "de"
     with monkeypatch.context() as broken, at(home) as session:
         broken.setattr(session.store.reader, "query", unread)
-        session.sign_in.use_language_of("U1")
+        session.sign_in.use_preferences_of("U1")
     with closing(open_outbox(home.folder)) as outbox:
         outbox.execute("UPDATE local_note SET text = 'tlh' WHERE topic = 'language'")
     with at(home) as session:

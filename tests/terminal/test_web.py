@@ -40,7 +40,7 @@ def nobody_gets_in(browser: Browser, home: Path) -> None:
     for who, pin in (("anna", ""), ("fred", "2469")):
         answer = browser.sign_in(who, pin)
         assert (answer.status, "Set-Cookie" in answer.headers) == (403, False)
-    for path in ("/static/textual.js", "/static/mono.ttf"):
+    for path in ("/static/xterm.mjs", "/static/roboto-mono.ttf"):
         assert browser.get(path).status == 401
     assert browser.refused() == 401
     assert not sessions(home)
@@ -101,7 +101,7 @@ def test_who_goes_comes_back_to_the_step_and_who_signs_out_is_out(web: Web, brow
         elsewhere.until(lambda: not sessions(demo_home), "its end")
         assert elsewhere.refused() == 401
         assert 'name="pin"' in elsewhere.get("/").text
-    assert "session-websocket-url" in browser.get("/").text, "one browser's end is not the other's"
+    assert "websocket-url" in browser.get("/").text, "one browser's end is not the other's"
     browser.open()
     browser.shows("Open orders", "Fred")
     assert web.end(signal.SIGKILL) == ""

@@ -128,3 +128,13 @@ def test_a_server_that_is_gone_or_none_is_a_hang_up(rig: Rig, noise: bytes) -> N
     assert rig.entries().count(["hang_up"]) == 1
     assert rig.entries()[-1] == ["left"]
     assert rig.process.returncode == 0
+
+
+def test_a_page_that_takes_over_gets_the_modes_and_the_whole_screen(rig: Rig) -> None:
+    rig.log.with_suffix(".go").touch()
+    rig.tell(type="resize", width=100, height=30)
+    rig.until(lambda entries: ["Resize", 100, 30] in entries)
+    rig.tell(type="attach", width=100, height=30)
+    rig.until(lambda entries: entries.count(["Resize", 100, 30]) == 2)
+    rig.tell(type="quit")
+    assert rig.output().count(b"\x1b[?7l") == 2

@@ -17,7 +17,7 @@ CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
 
 SAFE = {"aiohttp": "3.12.14", "starlette": "0.49.1", "h11": "0.16"}
 """The first versions without the holes that are known."""
-INTERNALS = ("textual", "textual-serve", "uvicorn", "websockets", "h11", "httpx")
+INTERNALS = ("textual", "uvicorn", "websockets", "h11", "httpx")
 """Whose classes are subclassed, or whose inner names are used: a next minor version may have others."""
 
 
@@ -28,7 +28,7 @@ def required(*extras: str) -> dict[str, Requirement]:
     return {canonicalize_name(one.name): one for one in found if one.name != "aisle"}
 
 
-RUN = required("web", "postgres")
+RUN = required("web", "postgres", "test")
 
 
 @pytest.mark.parametrize("name", SAFE)

@@ -20,9 +20,11 @@ from aisle.caller_keys import sender
 from aisle.server.connections import ConnectionLimits
 from aisle.server.http_server import listening
 from aisle.web import app, pages
-from aisle.web.app import ELSEWHERE, ENDED, Hooks, SignInError, WebApp, http_server
+from aisle.web.app import Hooks, SignInError, WebApp, http_server
 from aisle.web.app_process import Start
+from aisle.web.page_socket import ELSEWHERE, ENDED, FAILED
 from aisle.web.sign_ins import IDLE_S, LONGEST_S, TRIES, TRIES_S, FailedAttempts, Person, SignIns
+from aisle.web.windows import Opening
 
 ANN = Person("ann", "Ann Bell")
 ORIGIN = "http://127.0.0.1"
@@ -79,12 +81,12 @@ class House:
             raise self.surprise
         return self.let_in
 
-    def start(self, person: Person) -> Start:
-        return Start([sys.executable, "-c", APP, person.user], {})
+    def start(self, opening: Opening) -> Start:
+        return Start([sys.executable, "-c", APP, opening.person.user, *map(str, opening[1:])], {})
 
     def web(self, **options: Any) -> WebApp:
         hooks = Hooks(self.check, self.still, self.start, lambda id_: f"<{id_}>", "en")
-        return WebApp(hooks, **{"secure": False, "clock": self.clock, "check_s": 0.01, **options})
+        return WebApp(hooks, **{"secure": False, "clock": self.clock, "check_s": 0.01, "keep_s": 0, **options})
 
     @asynccontextmanager
     async def open(self, limits: ConnectionLimits | None = None, **options: Any) -> AsyncIterator[Visitor]:
@@ -138,19 +140,30 @@ async def sign_in(client: Visitor, who: str = "ann", pin: str = "2468", **header
     return await client.post("/sign-in", data={"who": who, "pin": pin}, headers=told, allow_redirects=False)
 
 
-async def screen(client: Visitor, **headers: str) -> ClientWebSocketResponse:
+async def screen(client: Visitor, query: str = "", **headers: str) -> ClientWebSocketResponse:
     told = {"Origin": origin(client), **headers}
-    return await client.ws_connect("/ws?width=100&height=7", headers=told)
+    return await client.ws_connect(f"/ws?width=100&height=7{query}", headers=told)
 
 
 async def read(socket: ClientWebSocketResponse) -> bytes:
-    message = await socket.receive(timeout=30)
+    """What the app draws next; what the server says before is passed over."""
+    while (message := await socket.receive(timeout=30)).type is WSMsgType.TEXT:
+        pass
     assert message.type is WSMsgType.BINARY, message
     return bytes(message.data)
 
 
+async def said(socket: ClientWebSocketResponse, kind: str) -> Any:
+    """What the server says next of this kind."""
+    while True:
+        message = await socket.receive(timeout=30)
+        assert message.type in (WSMsgType.BINARY, WSMsgType.TEXT), message
+        if message.type is WSMsgType.TEXT and message.json()[0] == kind:
+            return message.json()[1]
+
+
 async def end(socket: ClientWebSocketResponse) -> int | None:
-    while (await socket.receive(timeout=30)).type is WSMsgType.BINARY:
+    while (await socket.receive(timeout=30)).type in (WSMsgType.BINARY, WSMsgType.TEXT):
         pass
     return socket.close_code
 
@@ -163,7 +176,7 @@ async def test_a_pin_gets_a_cookie_that_no_script_and_no_other_site_gets(house: 
         assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Strict", "/")
         assert not cookie["domain"]
         assert len(cookie.value) >= 40
-        assert "data-session-websocket-url" in await (await client.get("/")).text()
+        assert "data-websocket-url" in await (await client.get("/")).text()
         assert house.asked == [("ann", "2468")]
 
 
@@ -311,7 +324,7 @@ async def test_a_screen_has_its_size_what_is_typed_and_an_end(house: House) -> N
     async with house.open() as client:
         await sign_in(client)
         socket = await screen(client)
-        assert await read(socket) == b"ann --columns=100 --rows=7"
+        assert await read(socket) == b"ann 1  --columns=100 --rows=7"
         await socket.send_json(["stdin", "4711\r\x1d\ud800é"])
         assert await read(socket) == b"D4711\r\x1d?\xc3\xa9"
         await socket.send_json(["resize", {"width": 60, "height": 20}])
@@ -319,7 +332,7 @@ async def test_a_screen_has_its_size_what_is_typed_and_an_end(house: House) -> N
         for nonsense in ("", "[", "{}", '["stdin"]', '["stdin", 1]', '["resize", {"width": "x"}]', "[" * 100_000, "1"):
             await socket.send_str(nonsense)
         await socket.send_json(["ping", "7"])
-        assert await socket.receive_json() == ["pong", "7"]
+        assert await said(socket, "pong") == "7"
         await socket.send_json(["stdin", "q"])
         assert await end(socket) == 1000
         assert 'name="pin"' in await (await client.get("/")).text(), "whoever leaves the app is signed out"
@@ -344,7 +357,7 @@ async def test_the_session_of_a_browser_that_is_gone_without_a_word_ends(
 ) -> None:
     ended = tmp_path / "ended"
     monkeypatch.setattr(app, "PING_INTERVAL_S", 0.2)
-    house.start = lambda person: Start([sys.executable, "-c", program, str(ended)], {})  # type: ignore[method-assign]
+    house.start = lambda opening: Start([sys.executable, "-c", program, str(ended)], {})  # type: ignore[method-assign]
     async with house.open() as client:
         cookie = SimpleCookie((await sign_in(client)).headers["Set-Cookie"])["aisle"].value
         head = (
@@ -423,11 +436,11 @@ async def test_after_a_surprise_it_is_looked_again(house: House, caplog: pytest.
 
 
 async def test_a_program_that_is_none_leaves_the_person_signed_in(house: House) -> None:
-    house.start = lambda person: Start([sys.executable, "-c", "raise SystemExit(3)"], {})  # type: ignore[method-assign]
+    house.start = lambda opening: Start([sys.executable, "-c", "raise SystemExit(3)"], {})  # type: ignore[method-assign]
     async with house.open() as client:
         await sign_in(client)
-        assert await end(await screen(client)) == 1000
-        assert "data-session-websocket-url" in await (await client.get("/")).text()
+        assert await end(await screen(client)) == FAILED
+        assert "data-websocket-url" in await (await client.get("/")).text()
 
 
 async def test_pages_load_nothing_from_elsewhere_and_say_so(house: House) -> None:

@@ -14,7 +14,7 @@ from aisle.cache.row_values import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
-from aisle.outbox.local_notes import LANGUAGE, notes_of_keys
+from aisle.outbox.local_notes import LANGUAGE, THEME, notes_of_keys
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.users_with_tokens import count_waiting_for, has_token
 from aisle.roles import SUPERVISORS, may_supervise
@@ -22,7 +22,7 @@ from aisle.scan.meaning import PERSON
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_people import LanguageRow, PeopleRow, PersonRow, UserTokenRow
+    from aisle.jobs.row_types.stores_and_people import PeopleRow, PersonRow, PreferencesRow, UserTokenRow
 
 
 class PersonRights(NamedTuple):
@@ -115,11 +115,13 @@ def query_person(context: QueryContext, args: Args) -> QueryResult[PersonRow]:
     return [{"user": row[0], "name": row[1], "role": str(row[2] or "")}] if row else [], int(count[0]) if count else 0
 
 
-@declare_query("language", "user", whole_topics())
-def query_language(context: QueryContext, args: Args) -> QueryResult[LanguageRow]:
-    """Return the language that a person wants."""
-    notes = notes_of_keys(context.outbox, [str(args["user"])], LANGUAGE)
-    return [{"language": each.text} for each in notes.values()], len(notes)
+@declare_query("preferences", "user", whole_topics())
+def query_preferences(context: QueryContext, args: Args) -> QueryResult[PreferencesRow]:
+    """Return the language and the theme that a person chose on this host; empty texts for none."""
+    user = str(args["user"])
+    notes = notes_of_keys(context.outbox, [user], LANGUAGE, THEME)
+    chosen = {topic: note.text for (topic, _), note in notes.items()}
+    return [{"language": chosen.get(LANGUAGE, ""), "theme": chosen.get(THEME, "")}], 1
 
 
 @declare_query("user_token", "user now", whole_topics(OUTBOX))

@@ -16,7 +16,7 @@ from aisle.host.processes import start_courier
 from aisle.host.store_folder import TERMINALS_FOLDER, VISITED_FOLDER, StoreFolder
 from aisle.jobs.job import SignIn
 from aisle.safe_text import supports_utf8
-from aisle.session.session import open_session
+from aisle.session.session import SingleUserSession, open_session
 from aisle.settings import LoadedSettings, load_settings, service_url
 from aisle.tui import prepare_environment
 from aisle.tui.layout.screen import fits_whole, visible_row_count
@@ -39,10 +39,11 @@ def run(setting_values: SettingValues, home: str | None = None) -> int:
 
 
 class BrowserView(NamedTuple):
-    """Name of the person of a browser session, and its columns and rows."""
+    """Name of the person of a browser session, its columns and rows, and the address of its first page."""
 
     called: str
     size: tuple[int, int]
+    address: str = ""
 
 
 def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
@@ -62,7 +63,9 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     person = SignIn(loaded.settings.user, view.called) if view else None
     session = open_session(store_folder, loaded.settings, _courier_starter(loaded), loaded, person)
 
-    if not view:
+    if view and isinstance(session, SingleUserSession):
+        session.first_address = view.address
+    else:
         session.open_store = partial(_open_store, configured)
     session.terminal.message_text = _message_text
     session.terminal.full_text = lambda message, language: MessageWriter(language=language).write(message)

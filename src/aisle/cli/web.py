@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -34,17 +35,19 @@ from aisle.cli.service_client import extension_rows, preload_client, service_cli
 from aisle.client.errors import ClientError, InvalidResponse
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, sign_in
 from aisle.errors import AisleError, UsageError
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import msg
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent_pipe
 from aisle.roles import SUPERVISORS
 from aisle.server.certificates import tls_context
 from aisle.server.connections import connection_limits
 from aisle.server.http_server import listening
-from aisle.settings import ENGLISH, effective_language
+from aisle.settings import ENGLISH, effective_language, service_url
 from aisle.tui.message_text import MessageWriter
 from aisle.web.app import MIN_RETRY_S, Hooks, SignInError, WebApp, serve
 from aisle.web.app_process import Start
 from aisle.web.sign_ins import Person
+from aisle.web.windows import Opening
 
 if TYPE_CHECKING:
     from aisle.client import Client
@@ -182,12 +185,25 @@ def web(listen: ListenOptions, origin: str | None, language: str | None, setting
         language=spoken,
     )
     is_secure = bool(listen.certificate) or address.startswith("https:")
-    app = WebApp(hooks, secure=is_secure, origin=address, proxies=listen.proxies)
+    app = WebApp(
+        hooks,
+        secure=is_secure,
+        origin=address,
+        proxies=listen.proxies,
+        sign_in_file=_sign_in_file(loaded),
+    )
     limits = connection_limits(listen.connections_per_address, listen.proxies, tls=bool(listen.certificate))
     follow = partial(watch_parent_pipe, os.environ)
     with listening(listen.host, listen.port) as sock:
         serve(app, sock, limits, _print_url, follow, listen.certificate, listen.private_key)
     return 0
+
+
+def _sign_in_file(loaded: LoadedSettings) -> Path:
+    """Return the file of the sign-ins for the store of this web server."""
+    folder = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store).folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / "web-sign-ins.json"
 
 
 def _print_url(url: str) -> None:
@@ -197,7 +213,6 @@ def _print_url(url: str) -> None:
 def _check_installed() -> None:
     """Raise AisleError if the extra is not installed."""
     try:
-        import textual_serve  # noqa: F401
         import websockets  # noqa: F401
     except ImportError as missing:
         raise AisleError(f"{missing.name} is not installed; 'aisle web' needs it: pip install 'aisle[web]'.") from None
@@ -235,9 +250,14 @@ def _session_options(setting_values: SettingValues) -> list[str]:
     ]
 
 
-def _session_start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:
-    """Return how to start a person's session, on a terminal named after the user; the token is passed by pipe only."""
-    who = (f"--user={person.user}", f"--called={person.name}", f"--terminal=web-{person.user}")
+def _session_start(options: Sequence[str], environ: Mapping[str, str], opening: Opening) -> Start:
+    """Return how to start the session of a window, on a terminal named after user and number of the window.
+
+    The token is passed by pipe only.
+    """
+    person, number = opening.person, opening.number
+    terminal = f"web-{person.user}" if number == 1 else f"web-{person.user}-{number}"
+    who = (f"--user={person.user}", f"--called={person.name}", f"--terminal={terminal}", f"--address={opening.address}")
     kept = parent_pipe_fd()
     variables = {name: text for name, text in environ.items() if kept >= 0 or name != PARENT_PIPE_VARIABLE}
     fds = () if kept < 0 else (kept,)

@@ -37,14 +37,18 @@ def main() -> int:
 @click.option("--called", required=True)
 @click.option("--columns", type=int, required=True)
 @click.option("--rows", type=int, required=True)
-def run_session(setting_values: SettingValues, called: str, columns: int, rows: int) -> int:
-    """Run the app on a screen of this size, for the user of the options, who has the name `called`."""
+@click.option("--address", default="")
+def run_session(setting_values: SettingValues, called: str, columns: int, rows: int, address: str) -> int:
+    """Run the app on a screen of this size, for the user of the options, who has the name `called`.
+
+    Its first page is that of `address`.
+    """
     from aisle.cli import app
 
     # a browser user must not name files of this host
     loaded = settings_from_options({**setting_values, "kiosk": True}, print_problems=False)
     os.environ["TERM"] = TERM
-    return app.open_app(loaded, app.BrowserView(called, (columns, rows)))
+    return app.open_app(loaded, app.BrowserView(called, (columns, rows), address))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
+from aisle.page_addresses import PAGES, PageAddress
 from aisle.scan.meaning import Accepts, Match, Meaning
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORTAGE_REASONS, STUCK_MINUTES
 
@@ -90,7 +91,7 @@ class LocalNote(NamedTuple):
 
     topic: str
     """`claim`, `review`, `recount`, `view`, `priority`, `assigned`, `released`, `not_put_down`, `redirected`,
-    `partly_received`, or `language` (of a person)."""
+    `partly_received`, or `language` and `theme` (of a person)."""
     key: str
     text: str
     """Text of the note; an empty text removes it."""
@@ -451,6 +452,10 @@ class Job(ABC, Generic[S]):
     def product_of_choice(self, state: S, number: int) -> Match | None:
         """Return the product that this choice reads a typed number as; None for any other choice."""
         return None
+
+    def address(self, state: S) -> PageAddress | None:
+        """Return the address of the page in a browser; None for that of the page below."""
+        return PageAddress(self.name) if self.name in PAGES else None
 
     def can_undo(self, state: S) -> bool:
         """Return True if a job closed in this state has a step to undo after it is resumed."""

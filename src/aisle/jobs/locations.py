@@ -34,6 +34,7 @@ from aisle.jobs.view import (
     number_message,
     raw,
 )
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Choice, Match, Text, TypedText, UnknownCode
 
 MAX_AISLE_LOCATIONS = 120
@@ -342,6 +343,9 @@ class LocationsJob(PageJob[LocationsState]):
             case TypedText(text):
                 return _find_as_typed(state, text, self.accepts(state).choices, context)
         return super().handle(state, event, context)
+
+    def address(self, state: LocationsState) -> PageAddress:
+        return PageAddress("locations", "" if state.is_list else state.code)
 
     def uses_product(self, state: LocationsState, product: str) -> bool:
         return any(row["product_number"] == product for row in state.products)

@@ -54,6 +54,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Text, TypedText, UnknownCode
 
 MAX_CHOICES = 3
@@ -439,6 +440,9 @@ class LookUpJob(PageJob[LookUpState]):
 
     def page(self, state: LookUpState) -> Page[LookUpState]:
         return LIST if state.is_list else PAGE
+
+    def address(self, state: LookUpState) -> PageAddress | None:
+        return None if state.is_list else PageAddress("products", state.product_number)
 
     def keeps_next_scan(self, state: LookUpState) -> bool:
         """Return True until the first search or scan."""

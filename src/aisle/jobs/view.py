@@ -434,6 +434,8 @@ class Frame(NamedTuple):
     """Letters that act without Enter; a blank among them marks a row. None on a handheld."""
     verdict_repeats: int = 1
     """Times that this verdict was the answer in a row."""
+    address: str = "/"
+    """Address of the page in a browser."""
 
 
 TRUE_COLOUR = 1 << 24

@@ -1,6 +1,7 @@
 """Notes that this host keeps for everybody who works on it and never sends to the service.
 
-Topics: claims, reviews, recounts, saved views, priority and assignment of orders, redirected stops, languages.
+Topics: claims, reviews, recounts, saved views, priority and assignment of orders, redirected stops, languages and
+themes.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from aisle.jobs.job import LocalNote
 from aisle.json_codec import to_text
 
 NOTE_KEPT_S = 35 * 86400.0
-"""Seconds for which a note is kept; views and languages stay."""
+"""Seconds for which a note is kept; views, languages and themes stay."""
 
 SAVED_VIEW = "view"
 
-LANGUAGE = "language"
-"""Language that a person wants; the key is the app user."""
+LANGUAGE, THEME = "language", "theme"
+"""Language and colour theme that a person wants; the key is the app user."""
 
 PRIORITY, ASSIGNED, RELEASED = "priority", "assigned", "released"
 """Topics of an order: it has priority; it is assigned to the app user in the text; its claim was released."""
@@ -50,7 +51,8 @@ def save_note(connection: apsw.Connection, note: LocalNote, user: str, now: floa
     An empty text deletes it.
     """
     connection.execute(
-        "DELETE FROM local_note WHERE topic NOT IN (?, ?) AND at < ?", (SAVED_VIEW, LANGUAGE, now - NOTE_KEPT_S)
+        "DELETE FROM local_note WHERE topic NOT IN (?, ?, ?) AND at < ?",
+        (SAVED_VIEW, LANGUAGE, THEME, now - NOTE_KEPT_S),
     )
     connection.execute("DELETE FROM local_note WHERE topic = ? AND key = ?", (note.topic, note.key))
     if note.text:

@@ -27,6 +27,10 @@ TAB_KEY: Final = "tab:"
 """Beginning of the name of the key that opens the page of a tab."""
 
 
+ADDRESS_KEY: Final = "address:"
+"""Beginning of the name of the key that opens the page of an address, which a browser asked for."""
+
+
 class Line(NamedTuple):
     """One ended input: a scan, or a line that a person typed and ended with Enter."""
 

@@ -10,7 +10,18 @@ from aisle.jobs.job import RawInput
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
+from aisle.scan.inputs import (
+    ADDRESS_KEY,
+    CHIP_KEY,
+    ROW_KEY,
+    SORT_KEY,
+    TAB_KEY,
+    TYPING_PAUSE_S,
+    DecodedInput,
+    Key,
+    Line,
+    OpenLine,
+)
 from aisle.scan.meaning import (
     NUMBER_BESIDE_CODE,
     Back,
@@ -22,6 +33,7 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.asked_number import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber
@@ -61,6 +73,7 @@ class InputHandler:
         meanings: MeaningHandler,
         help_pages: HelpPages,
         tabs: Tabs,
+        addresses: Addresses,
         typed_line: TypedLine,
         trace: Trace | None,
     ) -> None:
@@ -74,6 +87,7 @@ class InputHandler:
         self._meanings = meanings
         self._help_pages = help_pages
         self._tabs = tabs
+        self._addresses = addresses
         self._typed_line = typed_line
         self._trace = trace
         self._waiting_number = NO_NUMBER
@@ -88,6 +102,8 @@ class InputHandler:
                 self.apply_line(self.take_own_line(item), at)
             case Key(name) if name.startswith(TAB_KEY):
                 self._tabs.open(name.removeprefix(TAB_KEY))
+            case Key(name) if name.startswith(ADDRESS_KEY):
+                self._addresses.open(name.removeprefix(ADDRESS_KEY))
             case Key("ctrl+right" | "ctrl+left" as name) if self._tabs.are_shown:
                 self._tabs.open_neighbour(1 if name == "ctrl+right" else -1)
             case Key(name) if name != "back" and self._page.top.job.raw_input:

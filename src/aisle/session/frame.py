@@ -8,6 +8,7 @@ from aisle.cache.store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Frame, LinkState
+from aisle.session.addresses import Addresses
 from aisle.session.current_page import Page
 from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
@@ -33,6 +34,7 @@ class FrameBuilder:
         verdicts: Verdicts,
         typed_line: TypedLine,
         tabs: Tabs,
+        addresses: Addresses,
     ) -> None:
         self._page = page
         self._batch = batch
@@ -43,6 +45,7 @@ class FrameBuilder:
         self._verdicts = verdicts
         self._typed_line = typed_line
         self._tabs = tabs
+        self._addresses = addresses
         self.last: Frame | None = None
         """Frame that was built last."""
         self._shown: tuple[object, ...] = ()
@@ -72,6 +75,7 @@ class FrameBuilder:
             today=day_in_store(self._context.current().now),
             tabs=self._tabs.shown(),
             one_key_letters=self._tabs.one_key_letters(),
+            address=str(self._addresses.current),
         )
         return self.last
 

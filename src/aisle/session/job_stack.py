@@ -218,6 +218,10 @@ class JobStack:
         """Open a job in place of those on top whose names are among `closed`."""
         return _EventRun(self, context).start_instead(start, closed)
 
+    def close_above(self, index: int, context: Context) -> JobResult:
+        """Close all jobs above the one at this index, which then queries again."""
+        return _EventRun(self, context).close_above(index)
+
     def _feed_below(self, scan: Scan, context: Context) -> JobResult | None:
         """Close the detours on top if the job below them accepts the scan, or asks something; return None otherwise.
 
@@ -288,6 +292,13 @@ class _EventRun:
             self._close(Close())
         self.queue.clear()
         return self.start(start)
+
+    def close_above(self, index: int) -> JobResult:
+        """Close jobs without an event for those that are closed too."""
+        while len(self.stack.jobs) > index + 1:
+            self.queue.clear()
+            self._close(Close())
+        return self._run_queue()
 
     def feed(self, index: int, event: Event) -> JobResult:
         self.queue.append((index, event, False))

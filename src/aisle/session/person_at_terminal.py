@@ -11,6 +11,7 @@ from aisle import __version__
 from aisle.errors import StorageError
 from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
 from aisle.jobs.view import INFO, Verdict, msg
+from aisle.outbox.local_notes import LANGUAGE
 from aisle.scan.meaning import Ambiguous, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
@@ -23,7 +24,7 @@ from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_people import LanguageRow
+    from aisle.jobs.row_types.stores_and_people import PreferencesRow
 
 NOBODY = SignIn("", "")
 
@@ -56,8 +57,8 @@ class SignInFlow:
     def start(self, user: SignIn | None = None) -> None:
         """Begin a session of the journal and sign in `user`, or whom the terminal belongs to."""
         user = user or self._fixed_person or self._remembered_user()
-        if not self._profile.has_personal_language:
-            self.use_language_of(user.user)
+        if LANGUAGE not in self._profile.personal_values:
+            self.use_preferences_of(user.user)
         profile = self._profile.current
         self._store.journal.sessions.begin_session(
             self._store.session_id,
@@ -91,16 +92,16 @@ class SignInFlow:
         if last.user not in ("", user.user):
             self._profile.reset_personal()
         if user.user != last.user:
-            self.use_language_of(user.user)
+            self.use_preferences_of(user.user)
         self._sign_in(user)
 
-    def use_language_of(self, user: str) -> None:
-        """Use the language that a person chose on this host, if that can be read."""
-        rows: Sequence[LanguageRow] = ()
+    def use_preferences_of(self, user: str) -> None:
+        """Use the language and the theme that a person chose on this host, if they can be read."""
+        rows: Sequence[PreferencesRow] = ()
         with suppress(StorageError):
-            rows = self._store.reader.query("language", {"user": user})[0] if user else ()
+            rows = self._store.reader.query("preferences", {"user": user})[0] if user else ()
         if rows:
-            self._profile.use_language(str(rows[0]["language"]))
+            self._profile.use_preferences(rows[0]["language"], rows[0]["theme"])
 
     def _sign_in(self, user: SignIn) -> None:
         """Show the first page of a person, or of nobody, and reopen the jobs that were left open."""

@@ -167,7 +167,7 @@ class ChangePoller:
             self._resolver.forget()
             self._store.apply_pool_names()
             self._context.forget()
-            self._sign_in.use_language_of(self._context.user.user)
+            self._sign_in.use_preferences_of(self._context.user.user)
 
     def _report_link(self, link_message: str) -> None:
         """Report trouble with the link, or its end, once the screen is free for it."""

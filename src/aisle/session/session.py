@@ -39,6 +39,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.roles import SUPERVISORS
 from aisle.scan.inputs import DecodedInput
+from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
@@ -123,6 +124,7 @@ class Session:
             self._explain_error,
         )
         self.tabs = Tabs(self.page, self.context, self.terminal, self.store, self.verdicts, self.event_runner)
+        self.addresses = Addresses(self.page, self.context, self.verdicts, self.event_runner)
         self.frames = FrameBuilder(
             self.page,
             self.batch,
@@ -133,6 +135,7 @@ class Session:
             self.verdicts,
             self.typed_line,
             self.tabs,
+            self.addresses,
         )
 
     def _wire_inputs(self, person: SignIn | None) -> None:
@@ -164,6 +167,7 @@ class Session:
             meanings,
             help_pages,
             self.tabs,
+            self.addresses,
             self.typed_line,
             self._trace,
         )
@@ -362,9 +366,20 @@ class Session:
 class SingleUserSession(Session):
     """Session of one person who was signed in before it began. It ends when somebody else signs in."""
 
+    first_address = ""
+    """Address of the first page; empty for the usual one."""
+
     def __init__(self, person: SignIn, store_access: StoreAccess, profile: Profile, **options: Any) -> None:
         super().__init__(store_access, profile._replace(user=person.user), person=person, **options)
         self._person = person
+
+    def _open_first_page(self) -> None:
+        """Open the page of the browser's address first, also above work that goes on."""
+        address, self.first_address = self.first_address, ""
+        if address.strip("/"):
+            self.addresses.open(address)
+        else:
+            super()._open_first_page()
 
     def _begins_with_today(self) -> bool:
         """Return True: whoever opens a desk of their own begins with Today."""

@@ -10,7 +10,6 @@ from aisle.errors import AisleError, StorageError
 from aisle.host.store_folder import StoreFolder, TerminalStore, mark_visited, save_terminal_store
 from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
-from aisle.outbox.local_notes import LANGUAGE
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
@@ -101,8 +100,8 @@ class StoreSwitch:
         self._page.question, self._verdicts.current = NO_QUESTION, None
         unit_of_work = self._store.unit_of_work
         unit_of_work.set_sign_in(user)
-        if self._profile.has_personal_language:
-            unit_of_work.add_local_note(LocalNote(LANGUAGE, user.user, self._profile.current.language))
+        for topic, value in self._profile.personal_values.items():
+            unit_of_work.add_local_note(LocalNote(topic, user.user, value))
         self._sign_in.start(user)
         self._event_runner.commit_or_raise()
 

@@ -8,6 +8,7 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Start
 from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
 from aisle.jobs.view import INFO, Tab, Verdict, msg
+from aisle.session.addresses import WITHOUT_WORK
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
@@ -24,9 +25,6 @@ TABS: Final = {
     "log": msg("home.log"),
 }
 """Text of each tab by the job that it opens, in their order."""
-
-_PAGES: Final = frozenset((*TABS, "order", "order_actions", "store_product", "look_up", "locations", "help", "palette"))
-"""Jobs that a tab closes, because closing them loses no work."""
 
 _JOBS_WITHOUT_WORK: Final = 2
 """Number of open jobs if there is only home below the page of a tab."""
@@ -89,7 +87,7 @@ class Tabs:
         if not self.are_shown or name not in TABS:
             return
         self._verdicts.current = None
-        result = self._page.stack.open_instead(Start(name, {}), _PAGES, self._context.current())
+        result = self._page.stack.open_instead(Start(name, {}), WITHOUT_WORK, self._context.current())
         self._event_runner.apply(result)
         if len(self._page.stack.jobs) > _JOBS_WITHOUT_WORK:
             self._verdicts.show(Verdict(INFO, msg("tab.work_stays")))
@@ -109,7 +107,7 @@ class Tabs:
         for stacked in reversed(self._page.stack.jobs):
             if stacked.job.name in TABS:
                 return str(stacked.job.name)
-            if stacked.job.name not in _PAGES:
+            if stacked.job.name not in WITHOUT_WORK:
                 break
         return ""
 

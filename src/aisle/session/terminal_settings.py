@@ -21,6 +21,7 @@ from aisle.settings import (
     LANGUAGES,
     LOSS_REASONS,
     SHORTAGE_REASONS,
+    THEMES,
     LoadedSettings,
     Settings,
     effective_language,
@@ -298,9 +299,9 @@ class ProfileInForce:
         set_process_zone(profile.time_zone)
 
     @property
-    def has_personal_language(self) -> bool:
-        """Return whether the user chose the language."""
-        return "language" in self._overridden
+    def personal_values(self) -> Mapping[str, str]:
+        """Return the settings that the user chose, by name."""
+        return {name: getattr(self.current, name) for name in self._overridden}
 
     def personalise(self, preference: SetPreference) -> None:
         """Change a setting for the user who is signed in."""
@@ -309,10 +310,12 @@ class ProfileInForce:
         self._overridden = {name: getattr(self.current, name), **self._overridden}
         self.current = self.current._replace(**values)
 
-    def use_language(self, language: str) -> None:
-        """Use the language that the user chose earlier, if there still is one of that name."""
+    def use_preferences(self, language: str, theme: str) -> None:
+        """Use the language and the theme that the user chose earlier, if there still are any of these names."""
         if language in LANGUAGES:
             self.personalise(SetPreference("language", language))
+        if theme in THEMES:
+            self.personalise(SetPreference("theme", theme))
 
     def reset_personal(self) -> None:
         """Go back to the settings: another person uses the terminal."""

@@ -19,6 +19,7 @@ from aisle.scan.inputs import DecodedInput
 from aisle.tui.clicks import ClickTranslator, uses_mouse
 from aisle.tui.driver import AisleDriver, TerminalInput
 from aisle.tui.frame_screen import FrameScreen
+from aisle.tui.message_text import MessageWriter
 from aisle.tui.mouse import MouseInput
 from aisle.tui.themes import default_theme, style_folder, themes
 
@@ -241,7 +242,13 @@ class AisleApp(App[int], inherit_bindings=False):
         if time.monotonic() - self._whole_at >= WHOLE_S:
             self.redraw()
         self._frame_screen.show(frame, *self._session_size)
+        self._report_page(frame)
         self.cursor_position = self._frame_screen.caret
+
+    def _report_page(self, frame: Frame) -> None:
+        if isinstance(self._driver, AisleDriver) and self._driver.reports_pages:
+            writer = MessageWriter(language=frame.language)
+            self._driver.report_page(frame.address, writer.write(frame.view.title))
 
     def redraw(self) -> None:
         """Paint everything again, because the content of the terminal is unknown."""

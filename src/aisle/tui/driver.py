@@ -171,6 +171,9 @@ class TerminalWriter(Thread):
 class AisleDriver(Driver):
     """Driver that decodes input, writes output, and ends in order when the terminal is gone."""
 
+    reports_pages = False
+    """True if whoever shows the terminal is told which page is on it."""
+
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
@@ -225,6 +228,9 @@ class AisleDriver(Driver):
         if is_on != self._has_mouse:
             self._has_mouse = is_on
             self._send(MOUSE_ON if is_on else MOUSE_OFF)
+
+    def report_page(self, address: str, title: str) -> None:
+        """Report the address and title of the page on the screen, if `reports_pages`."""
 
     def close(self) -> None:
         """Write the last bytes."""

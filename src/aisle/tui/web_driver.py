@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, TextIO
 
 from textual.app import App
 
+from aisle.scan.inputs import ADDRESS_KEY, Key
 from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
 from aisle.tui.driver import AisleDriver, TerminalWriter
 
@@ -26,18 +28,29 @@ class _PacketWriter(TerminalWriter):
         super().__init__(file, on_dropped)
         self._file = file  # keeps the file open
 
+        self._messages: deque[bytes] = deque()
+
     def run(self) -> None:
         """Write the prelude line, then packets."""
         self._put(PRELUDE)
         super().run()
 
+    def tell(self, message: Mapping[str, object]) -> None:
+        """Queue a message for the web server."""
+        self._messages.append(encode_packet(b"M", json.dumps(message).encode()))
+        self.write("", always=True)
+
     def _send(self, data: bytes) -> None:
+        while self._messages:
+            self._put(self._messages.popleft())
         if data:
             self._put(encode_packet(b"D", data))
 
 
 class WebDriver(AisleDriver):
     """AisleDriver on two pipes."""
+
+    reports_pages = True
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
@@ -46,6 +59,8 @@ class WebDriver(AisleDriver):
         self._browser_size = size or (80, 24)
         super().__init__(app, debug=debug, mouse=False, size=self._browser_size)
         self._packets = PacketDecoder()
+        self._messages: _PacketWriter | None = None
+        self._reported_page: tuple[str, str] | None = None
         self._is_resize_planned = False
 
     def _open_writer(self) -> TerminalWriter:
@@ -54,7 +69,14 @@ class WebDriver(AisleDriver):
         with suppress(OSError):
             os.dup2(2, 1)
         sys.stdout = sys.stderr
-        return _PacketWriter(own, self._repaint_dropped)
+        self._messages = _PacketWriter(own, self._repaint_dropped)
+        return self._messages
+
+    def report_page(self, address: str, title: str) -> None:
+        """Tell the web server which page is on the screen, once."""
+        if self._messages is not None and self._reported_page != (address, title):
+            self._reported_page = address, title
+            self._messages.tell({"type": "page", "address": address, "title": title})
 
     def _on_resize(self) -> None:
         """Ignore the size of this process's terminal; the browser's counts."""
@@ -71,10 +93,10 @@ class WebDriver(AisleDriver):
             if kind == b"D":
                 super()._handle_read(content, now)
             else:
-                self._handle_message(content)
+                self._handle_message(content, now)
 
-    def _handle_message(self, content: bytes) -> None:
-        """Handle a message of the web server: another size, the end, or a user token."""
+    def _handle_message(self, content: bytes, now: float) -> None:
+        """Handle a message of the web server: another page or size, an address to open, the end, or a token."""
         try:
             message = json.loads(content)
         except ValueError:
@@ -85,6 +107,12 @@ class WebDriver(AisleDriver):
             case {"type": "resize"}:
                 if size := parse_size(message):
                     self._plan_resize(size)
+            case {"type": "attach"}:
+                self._call_on_loop(self._set_up_terminal)
+                self._plan_resize(parse_size(message) or self._browser_size)
+            case {"type": "open", "address": str(address)}:
+                self._reported_page = None  # the browser has another address until it is told of the page
+                self._queue_inputs([Key(f"{ADDRESS_KEY}{address}")], now)
             case {"type": "pass", "token": str(token), "until": int(until)}:
                 self._call_on_loop(partial(self._receiver.confirm_pin, token, until))
 

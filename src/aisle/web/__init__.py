@@ -1,6 +1,7 @@
-"""Browser access: the same screens in a browser, with the page of textual-serve.
+"""Browser access: the same screens in a browser, in a terminal of xterm.js.
 
 It must not know the service, sessions or screens; it starts the app as a process and passes packets on. Start reading
-at `app` (requests and websockets), then `app_process` (one process per session). `sign_ins` knows who is signed in,
-and `pages` has the pages around the screen.
+at `app` (requests), then `windows` (one app process a window, found again after a cut), `page_socket` and
+`app_process` (both ends of a window). `sign_ins` knows who is signed in, `pages` has the pages around the screen, and
+`static` their scripts: `screen.js` (terminal), `link.js` (websocket), `history.js` (address), `find.js` (Ctrl+F).
 """

@@ -1,10 +1,9 @@
-"""Web application: sign-in, pages, and one websocket per person's screen."""
+"""Web application: sign-in, pages, and one websocket per page."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import math
 import socket
@@ -26,17 +25,18 @@ from starlette.websockets import WebSocket
 
 from aisle.allocator import return_freed_memory
 from aisle.caller_keys import Network, address_key, is_loopback, sender
+from aisle.page_addresses import PAGES
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
 from aisle.server.limited_websocket import PING_INTERVAL_S, LimitedWebSocket
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
-from aisle.web.app_process import AppProcess, Start
+from aisle.web.app_process import Start
+from aisle.web.page_socket import PageSocket
 from aisle.web.sign_ins import TRIES_S, BrowserSession, CheckTurns, FailedAttempts, Person, SignIns
+from aisle.web.windows import KEEP_S, Opening, PageRequest, Windows, is_address
 
 GRACE_S: Final = 5
-LAST_INPUTS_S: Final = 2.0
-"""Seconds for what a closed screen has sent already, if its app takes it slowly or not at all."""
 LONGEST_HEAD: Final = 32 << 10
 MESSAGE_BYTES: Final = 1 << 20
 """Maximum bytes of a message from the browser, enough for a large paste."""
@@ -101,11 +101,9 @@ MIN_RETRY_S: Final = 1
 REPORTED_TRIES: Final = 5
 """Wrong PINs of an address after which, and after each as many further ones, a line is logged."""
 FORM_BYTES: Final = 4096
+_MAX_KEY: Final = 40
 _SAME_SITE: Any = "Strict"
 """Value as the standard spells it."""
-
-ENDED, ELSEWHERE = 4000, 4001
-"""Close codes of a websocket: the sign-in has ended; the person has opened another screen."""
 
 
 class SignInError(NamedTuple):
@@ -124,67 +122,14 @@ class Hooks(NamedTuple):
     """Check of a name or badge and a PIN."""
     still: Callable[[], Awaitable[Collection[str] | None]]
     """Query of the users that may be signed in; None if the answer is unknown."""
-    start: Callable[[Person], Start]
-    """Start parameters of a person's app process."""
+    start: Callable[[Opening], Start]
+    """Start parameters of the app process of a window."""
     words: pages.Words
     language: str
 
 
-class Screen:
-    """Websocket of one screen, from the first message of the browser to the end of its session."""
-
-    def __init__(self, session: BrowserSession, socket: WebSocket) -> None:
-        self.session = session
-        self.over = asyncio.Event()
-        self._socket = socket
-        self._is_closed = False
-        self._ends_at: float | None = None
-        self._patience: asyncio.Timeout | None = None
-
-    @contextlib.asynccontextmanager
-    async def conversation(self) -> AsyncIterator[None]:
-        """Context that is left at the latest `LAST_INPUTS_S` after the websocket was closed from here."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(self._ends_at) as self._patience:
-                yield
-
-    async def show(self, data: bytes) -> None:
-        """Send screen data. Raise ConnectionError if the browser is gone."""
-        await self._send({"type": "websocket.send", "bytes": data})
-
-    async def say(self, message: Any) -> None:
-        """Send a message as JSON. Raise ConnectionError if the browser is gone."""
-        await self._send({"type": "websocket.send", "text": json.dumps(message)})
-
-    async def close(self, code: int = 1000) -> None:
-        """Close the websocket. The browser may be gone already."""
-        if not self._is_closed:
-            with contextlib.suppress(ConnectionError):
-                await self._send({"type": "websocket.close", "code": code})
-            self._is_closed = True
-            self._ends_at = asyncio.get_running_loop().time() + LAST_INPUTS_S
-            if self._patience is not None:
-                with contextlib.suppress(RuntimeError):  # It has ended.
-                    self._patience.reschedule(self._ends_at)
-
-    async def texts(self) -> AsyncIterator[str]:
-        """Yield the messages of the browser until one side closes."""
-        while (message := await self._socket.receive())["type"] == "websocket.receive":
-            if (text := message.get("text")) is not None:
-                yield text
-
-    async def _send(self, message: Message) -> None:
-        if self._is_closed:
-            raise ConnectionResetError
-        try:
-            await self._socket.send(message)
-        except Exception as problem:  # The type of the error depends on the server.
-            self._is_closed = True
-            raise ConnectionResetError from problem
-
-
 class WebApp:
-    """Web application. Every person has one screen; opening another one ends the first."""
+    """Web application. A person may have several windows."""
 
     def __init__(
         self,
@@ -195,35 +140,34 @@ class WebApp:
         proxies: Collection[Network] = (),
         clock: Callable[[], float] = time.monotonic,
         check_s: float = CHECK_S,
+        keep_s: float = KEEP_S,
+        sign_in_file: Path | None = None,
     ) -> None:
         """Create the application. `secure` means that browsers use https.
 
         `origin` is the expected Origin header, '' for one that matches the Host header. X-Forwarded-For of the
-        `proxies` is trusted.
+        `proxies` is trusted. Sign-ins in the `sign_in_file` outlive this process; apps wait `keep_s` for their page.
         """
         self._hooks = hooks
         self._secure = secure
         self._origin = origin
         self._proxies = proxies
         self._check_s = check_s
-        self._sign_ins = SignIns(clock)
+        self._sign_ins = SignIns(clock, sign_in_file)
         self._attempts = FailedAttempts(clock)
         self._checks = CheckTurns()
-        self._screens: dict[str, Screen] = {}
-        self._turns: dict[str, asyncio.Lock] = {}
-        self._next: dict[str, Screen] = {}
-        """Screen of each person that waits until the one before it has ended. A further one takes its place."""
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._windows = Windows(hooks.start, self._sign_ins, keep_s)
         self.cookie = "__Host-aisle" if secure else "aisle"
         self.app = Starlette(
             routes=[
-                Route("/", self._index, methods=["GET"]),
                 Route("/sign-in", self._sign_in, methods=["POST"]),
                 Route("/sign-out", self._sign_out, methods=["POST"]),
+                Route("/signed-in", self._signed_in, methods=["GET"]),
                 Route("/static/{name}", self._static, methods=["GET"]),
                 Route("/favicon.ico", _nothing, methods=["GET"]),
                 WebSocketRoute("/ws", self._websocket),
                 Route("/ws", _no_websocket, methods=["GET"]),
+                *(Route(path, self._index, methods=["GET"]) for page in PAGES for path in _paths(page)),
             ],
             middleware=[Middleware(_Guard, refusal=self._refusal)],
             lifespan=self._watching,
@@ -271,15 +215,15 @@ class WebApp:
             form = await _form(request)
         except ClientDisconnect:
             return Response(status_code=400)
-        name = _field(form, "who")
+        name = _field(form, "who")[:100]
         answer = await self._check(address, name, _field(form, "pin"))
         if isinstance(answer, SignInError):
             if answer.retry_after is not None:
                 return self._later(max(1, math.ceil(answer.retry_after)))
-            return self._refused(answer.why, 403)
+            return self._refused(answer.why, 403, address=_field(form, "address"))
         if before := self._who(request):
             await self._end(before)
-        response = _to_index()
+        response = _to_page(_field(form, "address"))
         response.set_cookie(
             self.cookie, self._sign_ins.begin(answer), path="/", httponly=True, samesite=_SAME_SITE, secure=self._secure
         )
@@ -315,32 +259,36 @@ class WebApp:
     async def _sign_out(self, request: Request) -> Response:
         if session := self._who(request):
             await self._end(session)
-        response = _to_index()
+        response = _to_page()
         response.delete_cookie(self.cookie, path="/", httponly=True, samesite=_SAME_SITE, secure=self._secure)
         return response
 
     async def _end(self, session: BrowserSession) -> None:
-        """End a sign-in and close its screen."""
+        """End a sign-in and close its windows."""
         self._sign_ins.end(session)
-        screen = self._screens.get(session.person.user)
-        if screen and screen.session is session:
-            await self._close(session.person, ENDED)
+        await self._windows.end_of(session)
 
     def _later(self, wait: int) -> Response:
         return self._refused("web.too_many_attempts", 429, {"Retry-After": str(wait)})
 
-    def _refused(self, why: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-        page = pages.sign_in_page(self._hooks.words, self._hooks.language, why)
+    def _refused(self, why: str, status: int, headers: Mapping[str, str] | None = None, address: str = "") -> Response:
+        page = pages.sign_in_page(self._hooks.words, self._hooks.language, why, address)
         return _html(page, pages.SIGN_IN_POLICY, status, headers)
 
     # Pages
 
     async def _index(self, request: Request) -> Response:
         if self._who(request) is None:
-            return _html(pages.sign_in_page(self._hooks.words, self._hooks.language), pages.SIGN_IN_POLICY)
+            address = _address_of(request)
+            page = pages.sign_in_page(self._hooks.words, self._hooks.language, address=address)
+            return _html(page, pages.SIGN_IN_POLICY)
         socket = "ws" + self._own_origin(request).removeprefix("http")
         page = pages.screen_page(self._hooks.words, self._hooks.language, f"{socket}/ws")
         return _html(page, pages.screen_policy(socket))
+
+    async def _signed_in(self, request: Request) -> Response:
+        """Answer a page that cannot connect whether its sign-in is valid."""
+        return Response(status_code=401 if self._who(request) is None else 204)
 
     async def _static(self, request: Request) -> Response:
         if self._who(request) is None:
@@ -357,76 +305,9 @@ class WebApp:
             await socket.send_denial_response(PlainTextResponse("Unauthorized", 401))
             return
         await socket.accept()
-        screen = Screen(session, socket)
-        user = session.person.user
-        former, self._next[user] = self._next.get(user), screen
-        if former is not None:
-            await former.close(ELSEWHERE)
-        async with self._turns.setdefault(user, asyncio.Lock()):
-            if self._next.get(user) is not screen:
-                return
-            await self._close(session.person, ELSEWHERE)
-            if self._next.get(user) is not screen:
-                return
-            del self._next[user]
-            if not self._sign_ins.holds(session):
-                await screen.close(ENDED)
-                return
-            self._screens[user] = screen
-        await self._show(screen, _size(socket.query_params))
-
-    async def _show(self, screen: Screen, size: tuple[int, int]) -> None:
-        """Run a session of this person until it or the browser ends, then set `over`."""
-
-        def left() -> None:  # A person who quits the app leaves the browser to others.
-            self._sign_ins.end(screen.session)
-
-        starting = asyncio.create_task(
-            AppProcess.start(self._hooks.start(screen.session.person), size, screen.show, screen.close, left)
-        )
-        try:
-            process = await asyncio.shield(starting)
-            async with screen.conversation():
-                await self._converse(screen, process)
-        finally:
-            # The server may cancel this coroutine at its end; the session is still stopped in order.
-            leaving = asyncio.create_task(self._leave(screen, starting))
-            self._leaving.add(leaving)
-            leaving.add_done_callback(self._leaving.discard)
-            await asyncio.shield(leaving)
-
-    async def _leave(self, screen: Screen, starting: asyncio.Task[AppProcess]) -> None:
-        """Stop the session of a closed screen."""
-        try:
-            await screen.close()
-            await (await starting).stop()
-        finally:
-            screen.over.set()
-            user = screen.session.person.user
-            if self._screens.get(user) is screen:
-                del self._screens[user]
-
-    async def _converse(self, screen: Screen, process: AppProcess) -> None:
-        """Pass the messages of the browser to the app in their order."""
-        async for text in screen.texts():
-            match _said(text):
-                case ["stdin", str(typed)]:
-                    self._sign_ins.touch(screen.session)
-                    await process.type(typed.encode("utf-8", "replace"))
-                case ["resize", {"width": int(width), "height": int(height)}]:
-                    await process.resize(width, height)
-                case ["ping", str(data)]:
-                    with contextlib.suppress(ConnectionError):
-                        await screen.say(["pong", data[:64]])
+        await self._windows.serve(PageSocket(session, socket), _request_of(socket.query_params))
 
     # Ends
-
-    async def _close(self, person: Person, code: int) -> None:
-        """Close the screen of this person, if there is one, and wait until its session has ended."""
-        screen = self._screens.get(person.user)
-        if screen is not None:
-            await screen.close(code)
-            await screen.over.wait()
 
     @contextlib.asynccontextmanager
     async def _watching(self, app: Starlette) -> AsyncIterator[None]:
@@ -438,14 +319,15 @@ class WebApp:
         await self.end_screens()
 
     async def _watch(self) -> None:
-        """End sign-ins and screens that are no longer valid. Errors are logged, and the next round follows."""
+        """End sign-ins and windows that are no longer valid. Errors are logged, and the next round follows."""
         while True:
-            await asyncio.sleep(self._check_s)
-            for step in (self._ask, self._end_what_is_over):
+            for step in (self._ask, self._windows.end_invalid):
                 try:
                     await step()
                 except Exception:
                     log.exception("It could not be looked whether those who are signed in still may be.")
+            self._sign_ins.save()
+            await asyncio.sleep(self._check_s)
 
     async def _ask(self) -> None:
         """End the sign-ins of people who are no longer permitted."""
@@ -458,18 +340,10 @@ class WebApp:
             if may is not None and session.person.user not in may:
                 self._sign_ins.end(session)
 
-    async def _end_what_is_over(self) -> None:
-        over = [one.session.person for one in self._screens.values() if not self._sign_ins.holds(one.session)]
-        ends = await asyncio.gather(*(self._close(person, ENDED) for person in over), return_exceptions=True)
-        for end in ends:
-            if isinstance(end, BaseException):
-                raise end
-
     async def end_screens(self) -> None:
-        """End all sessions and wait for them."""
-        screens = list(self._screens.values())
-        await asyncio.gather(*(self._close(screen.session.person, ENDED) for screen in screens))
-        await asyncio.gather(*self._leaving, return_exceptions=True)
+        """End all windows and wait for them. Sign-ins stay valid for a server that follows."""
+        self._sign_ins.save()
+        await self._windows.end_all()
 
 
 class _Guard:
@@ -517,8 +391,22 @@ async def _no_websocket(request: Request) -> Response:
     return PlainTextResponse("Upgrade Required", 426, {"Upgrade": "websocket", "Connection": "Upgrade"})
 
 
-def _to_index() -> Response:
-    return Response(status_code=303, headers={"Location": "/", "Cache-Control": "no-store"})
+def _paths(page: str) -> tuple[str, ...]:
+    """Return the routes of a page of the app and of its records."""
+    return (f"/{page}", f"/{page}/{{record:path}}") if page else ("/",)
+
+
+def _to_page(address: str = "") -> Response:
+    """Return a redirection to a page of ours, the first one if the address is none of them."""
+    location = address if is_address(address) else "/"
+    return Response(status_code=303, headers={"Location": location, "Cache-Control": "no-store"})
+
+
+def _address_of(request: Request) -> str:
+    """Return the address of a request, with its query."""
+    path = request.scope["raw_path"].decode("ascii", "replace").partition("?")[0]
+    query = request.url.query
+    return f"{path}?{query}" if query else path
 
 
 def _html(page: str, policy: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -544,8 +432,19 @@ def _length(headers: Headers) -> int:
 
 
 def _field(form: Mapping[str, str], name: str) -> str:
-    """Return a field of a form, at most 100 characters."""
-    return form.get(name, "").strip()[:100]
+    """Return a field of a form, at most 300 characters."""
+    return form.get(name, "").strip()[:300]
+
+
+def _request_of(query: Mapping[str, str]) -> PageRequest:
+    """Return what a page asks for."""
+    number, address = query.get("number", ""), query.get("address", "")
+    return PageRequest(
+        query.get("window", "")[:_MAX_KEY],
+        int(number) if number.isascii() and number.isdigit() and len(number) < 3 else 0,
+        _size(query),
+        address if is_address(address) else "",
+    )
 
 
 def _size(query: Mapping[str, str]) -> tuple[int, int]:
@@ -556,11 +455,3 @@ def _size(query: Mapping[str, str]) -> tuple[int, int]:
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else usual
         sizes.append(max(1, min(number, most)))
     return sizes[0], sizes[1]
-
-
-def _said(text: str) -> Any:
-    """Return a message of the browser, or None if it is invalid."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None

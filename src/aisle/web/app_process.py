@@ -37,13 +37,14 @@ class AppProcess:
         self,
         process: asyncio.subprocess.Process,
         show: Callable[[bytes], Awaitable[None]],
-        hang_up: Callable[[], Awaitable[None]],
+        hear: Callable[[Mapping[str, object]], Awaitable[None]],
+        hang_up: Callable[[int], None],
         on_left: Callable[[], None],
     ) -> None:
         """Wrap a started process.
 
-        Frames go to `show`, which raises ConnectionError if the browser is gone; then `hang_up` is called. `on_left` is
-        called if the person ends the app, and not if the browser is gone.
+        What it draws goes to `show`, its messages go to `hear`. `hang_up` is called with its status at its end.
+        `on_left` is called before if the person ends the app, and not if it is stopped.
         """
         assert process.stdin is not None
         assert process.stdout is not None
@@ -51,6 +52,7 @@ class AppProcess:
         self._stdin = process.stdin
         self._stdout = process.stdout
         self._show = show
+        self._hear = hear
         self._hang_up = hang_up
         self._on_left = on_left
         self._stopping = False
@@ -62,7 +64,8 @@ class AppProcess:
         start: Start,
         size: tuple[int, int],
         show: Callable[[bytes], Awaitable[None]],
-        hang_up: Callable[[], Awaitable[None]],
+        hear: Callable[[Mapping[str, object]], Awaitable[None]],
+        hang_up: Callable[[int], None],
         on_left: Callable[[], None],
     ) -> AppProcess:
         """Start the app with this screen size. It gets the person's token, so that it asks for no PIN again."""
@@ -77,8 +80,8 @@ class AppProcess:
             start_new_session=True,  # Keys typed in the server's terminal must not reach the app.
             limit=_LONGEST_LINE,
         )
-        started = cls(process, show, hang_up, on_left)
-        if start.token:
+        started = cls(process, show, hear, hang_up, on_left)
+        if start.until:
             await started.tell({"type": "pass", "token": start.token, "until": int(start.until)})
         return started
 
@@ -89,6 +92,10 @@ class AppProcess:
     async def resize(self, columns: int, rows: int) -> None:
         """Send the new size of the browser's window."""
         await self.tell({"type": "resize", "width": columns, "height": rows})
+
+    async def attach(self, columns: int, rows: int) -> None:
+        """Tell the app that another page shows it, which knows nothing of its modes and its screen."""
+        await self.tell({"type": "attach", "width": columns, "height": rows})
 
     async def stop(self) -> None:
         """End the session because the browser is gone. Its state is kept at the current step."""
@@ -128,10 +135,10 @@ class AppProcess:
                 log.warning("A session has ended with status %d.", status)
             elif not self._stopping:
                 self._on_left()
-            await self._hang_up()
+            self._hang_up(status)
 
     async def _hand_on(self) -> None:
-        """Pass packets on until one is invalid or the browser is gone."""
+        """Pass packets on until one is invalid."""
         while True:
             head = await self._stdout.readexactly(HEADER_BYTES)
             size = int.from_bytes(head[1:], "big")
@@ -140,6 +147,8 @@ class AppProcess:
             content = await self._stdout.readexactly(size)
             if head[:1] == b"D":
                 await self._show(content)
+            elif head[:1] == b"M":
+                await self._hear(json.loads(content))
 
 
 def _message(message: Mapping[str, object]) -> bytes:

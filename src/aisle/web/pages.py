@@ -1,55 +1,67 @@
 """Pages of the web application: sign-in, the page around the screen, and their content policies.
 
-Nothing is loaded from other servers: script, style and font come from the package of textual-serve.
+Nothing is loaded from other servers: scripts, styles and the font lie in the folder `static`.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Final
 
-import textual_serve
-
 Words = Callable[[str], str]
 """Function that returns the sentence of a message id."""
 
-STATIC: Final = Path(textual_serve.__file__).parent / "static"
+STATIC: Final = Path(__file__).with_name("static")
 
 FILES: Final = {
-    "textual.js": (STATIC / "js" / "textual.js", "text/javascript"),
-    "aisle.js": (Path(__file__).with_name("aisle.js"), "text/javascript"),
-    "xterm.css": (STATIC / "css" / "xterm.css", "text/css"),
-    "mono.ttf": (STATIC / "fonts" / "RobotoMono-VariableFont_wght.ttf", "font/ttf"),
+    "screen.js": (STATIC / "screen.js", "text/javascript"),
+    "link.js": (STATIC / "link.js", "text/javascript"),
+    "history.js": (STATIC / "history.js", "text/javascript"),
+    "find.js": (STATIC / "find.js", "text/javascript"),
+    "sound.js": (STATIC / "sound.js", "text/javascript"),
+    "screen.css": (STATIC / "screen.css", "text/css"),
+    "xterm.mjs": (STATIC / "xterm" / "xterm.mjs", "text/javascript"),
+    "addon-fit.mjs": (STATIC / "xterm" / "addon-fit.mjs", "text/javascript"),
+    "addon-unicode11.mjs": (STATIC / "xterm" / "addon-unicode11.mjs", "text/javascript"),
+    "xterm.css": (STATIC / "xterm" / "xterm.css", "text/css"),
+    "roboto-mono.ttf": (STATIC / "roboto-mono.ttf", "font/ttf"),
 }
 """Files of the screen's page, by their name below /static/."""
 
-_LOOK: Final = """
-@font-face { font-family: "Roboto Mono"; src: url("/static/mono.ttf"); font-weight: 100 700; }
-html, body { margin: 0; height: 100%; background: #14181d; color: #eee; overflow: hidden; }
-.xterm .xterm-viewport { overflow: hidden !important; background-color: #14181d !important; }
-body, button { font: 16px "Roboto Mono", monospace; }
-.textual-terminal { width: 100vw; height: 100vh; }
-.first { position: absolute; visibility: hidden; }
-.over { display: none; position: absolute; inset: 0; z-index: 10; background: #14181d; text-align: center; }
-.-closed .over { display: block; }
-.over p { margin-top: 30vh; }
-button { padding: .7em 2em; margin: .5em; }
-"""
-_LOADS: Final = """<link rel="preload" href="/static/mono.ttf" as="font" type="font/ttf" crossorigin>
-<link rel="stylesheet" href="/static/xterm.css">
-<script src="/static/aisle.js"></script><script src="/static/textual.js"></script>
+_LOADS: Final = """<link rel="preload" href="/static/roboto-mono.ttf" as="font" type="font/ttf" crossorigin>
+<link rel="stylesheet" href="/static/xterm.css"><link rel="stylesheet" href="/static/screen.css">
+<script type="module" src="/static/screen.js"></script>
 """
 _PLAIN: Final = """
 html { background: #14181d; color: #eee; font: 18px system-ui, sans-serif; }
-form { max-width: 20em; margin: 12vh auto; }
+form { max-width: 20em; margin: 12vh auto; padding: 0 1em; }
 label, input, button, p { display: block; width: 100%; box-sizing: border-box; margin: .6em 0; font: inherit; }
 input, button { padding: .6em; }
 .wrong { color: #ff8080; min-height: 1.5em; }
 """
+
+_SCREEN_WORDS: Final = (
+    "title",
+    "no_link",
+    "server_stopped",
+    "inputs_wait",
+    "not_taken",
+    "ended",
+    "elsewhere",
+    "too_many_windows",
+    "failed",
+    "sign_in",
+    "go_on_here",
+    "open_again",
+    "nothing_found",
+    "find_all",
+)
+"""Sentences that the scripts show: the names of their messages after `web.`."""
 
 
 def _hash(text: str) -> str:
@@ -80,14 +92,13 @@ HEADERS: Final[Mapping[str, str]] = {
 """Headers of every answer."""
 
 
-def sign_in_page(words: Words, language: str, wrong: str = "") -> str:
-    """Return the sign-in form. `wrong` is the message id of the last error."""
+def sign_in_page(words: Words, language: str, wrong: str = "", address: str = "") -> str:
+    """Return the sign-in form. `wrong` is the message id of the last error; `address` is the page to open then."""
     message = escape(words(wrong)) if wrong else ""
     return _page(
         words,
         language,
-        _PLAIN,
-        "",
+        f"<style>{_PLAIN}</style>",
         f"""<form method="post" action="/sign-in" autocomplete="off">
 <h1>aisle</h1>
 <p>{escape(words("web.for_supervisors"))}</p>
@@ -95,6 +106,7 @@ def sign_in_page(words: Words, language: str, wrong: str = "") -> str:
 <input id="who" name="who" maxlength="100" required autofocus autocapitalize="none">
 <label for="pin">{escape(words("web.pin"))}</label>
 <input id="pin" name="pin" type="password" inputmode="numeric" maxlength="12" required>
+<input type="hidden" name="address" value="{escape(address)}">
 <p class="wrong" role="alert">{message}</p>
 <button>{escape(words("web.sign_in"))}</button>
 </form>""",
@@ -102,28 +114,28 @@ def sign_in_page(words: Words, language: str, wrong: str = "") -> str:
 
 
 def screen_page(words: Words, language: str, socket_url: str) -> str:
-    """Return the page with the terminal. An overlay appears when the session has ended.
-
-    The hidden words load the font before the terminal measures it.
-    """
+    """Return the page with the terminal, and what stands over it: the state of the link, a search, and the end."""
+    sentences = json.dumps({name: words(f"web.{name}") for name in _SCREEN_WORDS}, ensure_ascii=False)
+    find = escape(words("web.find"))
     return _page(
         words,
         language,
-        _LOOK,
         _LOADS,
-        f"""<div class="over"><p role="alert">{escape(words("web.session_ended"))}</p>
-<form method="get" action="/"><button>{escape(words("web.go_on"))}</button></form>
-<form method="post" action="/sign-out"><button>{escape(words("web.sign_out"))}</button></form></div>
-<div class="first">aisle <b>aisle</b></div>
-<div id="terminal" class="textual-terminal" data-font-size="16"
- data-session-websocket-url="{escape(socket_url)}"></div>""",
+        f"""<main id="screen" data-websocket-url="{escape(socket_url)}" data-words="{escape(sentences)}"></main>
+<div id="link" role="status" hidden></div>
+<form id="find" role="search" hidden><input type="search" aria-label="{find}" placeholder="{find}" autocomplete="off">
+<output></output></form>
+<section id="over" role="alertdialog" aria-labelledby="why" hidden><p id="why"></p>
+<button id="again"></button>
+<form method="post" action="/sign-out"><button>{escape(words("web.sign_out"))}</button></form></section>""",
     )
 
 
-def _page(words: Words, language: str, style: str, more: str, body: str) -> str:
+def _page(words: Words, language: str, head: str, body: str) -> str:
     return f"""<!DOCTYPE html>
 <html lang="{escape(language)}"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(words("web.title"))}</title>
-{more}<style>{style}</style></head>
+<meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
+<title>{escape(words("web.title"))}</title>
+{head}</head>
 <body>{body}</body></html>
 """

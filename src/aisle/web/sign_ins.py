@@ -1,4 +1,4 @@
-"""Sign-ins of browsers: a random cookie, stored as a hash for a limited time."""
+"""Sign-ins of browsers: a random cookie, stored as a hash for a limited time, and in a file for the next process."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import asyncio
 import hashlib
 import heapq
 import secrets
+import time
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final, NamedTuple
+
+from aisle.web import sign_in_file
+from aisle.web.sign_in_file import StoredSignIn
 
 IDLE_S: Final = 1800.0
 """Seconds without input after which a sign-in ends."""
@@ -29,7 +34,7 @@ class Person(NamedTuple):
     user: str
     name: str
     token: str = ""
-    """Token of the person, from signing in with the PIN."""
+    """Token of the person, from signing in with the PIN; empty after a restart, when only the courier has it."""
     until: float = 0.0
     """End of the token in seconds since 1970."""
 
@@ -50,15 +55,23 @@ class BrowserSession:
 class SignIns:
     """Valid sign-ins. Cookies are looked up by hash, so that response times do not reveal parts of them."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], file: Path | None = None) -> None:
+        """`file` keeps the sign-ins for the next process; without one they end with this process."""
         self._clock = clock
+        self._file = file
         self._by_hash: dict[str, BrowserSession] = {}
+        self._saved: dict[str, StoredSignIn] = {}
+        if file is not None:
+            self._saved = sign_in_file.load(file)
+            self._by_hash = {key: self._restore(row) for key, row in self._saved.items()}
+            self._forget()
 
     def begin(self, person: Person) -> str:
         """Start a sign-in and return the value of its cookie."""
         self._forget()
         value = secrets.token_urlsafe(32)
         self._by_hash[_hashed(value)] = BrowserSession(person, self._clock())
+        self.save()
         return value
 
     def of(self, value: str) -> BrowserSession | None:
@@ -78,11 +91,33 @@ class SignIns:
         """End a sign-in."""
         signed.ended = True
         self._forget()
+        self.save()
 
     def people(self) -> list[BrowserSession]:
         """Return the valid sign-ins."""
         self._forget()
         return list(self._by_hash.values())
+
+    def save(self) -> None:
+        """Write the file if the sign-ins have changed."""
+        if self._file is None:
+            return
+        self._forget()
+        rows = {key: self._stored(signed) for key, signed in self._by_hash.items()}
+        if rows != self._saved:
+            self._saved = rows
+            sign_in_file.save(self._file, rows)
+
+    def _stored(self, signed: BrowserSession) -> StoredSignIn:
+        start, person = time.time() - self._clock(), signed.person
+        since, seen = round(start + signed.since), round(start + signed.seen)
+        return StoredSignIn(person.user, person.name, since, seen, person.until)
+
+    def _restore(self, row: StoredSignIn) -> BrowserSession:
+        start, now = time.time() - self._clock(), self._clock()
+        signed = BrowserSession(Person(row.user, row.name, until=row.until), now)
+        signed.since, signed.seen = min(row.since - start, now), min(row.seen - start, now)
+        return signed
 
     def _forget(self) -> None:
         now = self._clock()

@@ -638,9 +638,12 @@ def _clean_date(cell: str, notation: Notation) -> CleanedCell:
             date_text, changes, warning="was the number of a day in a spreadsheet, and is read as this day"
         )
     change = "a week read as its first day, the Monday" if _WEEK.fullmatch(bare) else "local date read as yyyy-mm-dd"
+    change = "pm left out, because its hour is after noon already" if _HOUR_AND_PM.search(bare) else change
     return CleanedCell(date_text, _join_changes(changes, change) if date_text != bare else changes)
 
 
+_HOUR_AND_PM = re.compile(r"[\sT](?:1[3-9]|2[0-3])(?:[:.]\d\d){0,2}\s*p\.?\s?m\.?\Z", re.ASCII | re.IGNORECASE)
+"""Time of 24 hours with a word for the second half of the day behind it."""
 _WEEK = re.compile(r"\d{4}-?W\d\d", re.ASCII)
 """Week in ISO 8601."""
 

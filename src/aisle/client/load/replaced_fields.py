@@ -45,7 +45,7 @@ class ReplacedFields:
         self._given: dict[int, _Given] = {}
         self._old_prices: dict[int, Any] = {}
         for name in (ATTRIBUTES.file, FREE_FIELDS.file, PRICES.file, DISCOUNT_PRICES.file):
-            if name in self._tables and not self._tables.keys().isdisjoint((PRODUCTS.file, STORE_PRODUCTS.file)):
+            if name in self._tables and any(self._is_shared(name, one) for one in (PRODUCTS.file, STORE_PRODUCTS.file)):
                 self._read(self._tables[name])
         if PRICES.file in self._tables and PRODUCTS.file in self._tables:
             self._read_old_prices(self._tables[PRODUCTS.file])
@@ -70,6 +70,13 @@ class ReplacedFields:
             if given:
                 _warn_of_other(table, row, f"the free field {field['key']}", field.get("value"), given)
         return kept
+
+    def _is_shared(self, file: str, general: str) -> bool:
+        """Return True if the load has the other file, and that has a column of what this file is about."""
+        names = {"free_fields", "is_promotion", *_LAYOUTS[file].columns} - {*_KEY}
+        others = _OTHER_NAMES.get((file, general), {})
+        table = self._tables.get(general)
+        return table is not None and any(table.has_column(others.get(name, name)) for name in names)
 
     def _read(self, table: CsvTable) -> None:
         for row in _good_rows(table):

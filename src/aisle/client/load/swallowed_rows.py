@@ -44,7 +44,7 @@ class TableForm(NamedTuple):
         width = min(len(self.columns), len(before) or len(self.columns))
         width = max(width, min(2, len(self.columns)))
         whole = [row for row in rows[1:] if len(row) >= width and any(map(str.strip, row))]
-        if self.separator == "," and not any(cell[:1] == " " for cell in rows[0]):
+        if self.separator in ",;" and not any(cell[:1] == " " for cell in rows[0]):
             whole = [row for row in whole if not all(cell[:1] == " " for cell in row[1:]) or len(row) == 1]
         if not whole or (len(self.columns) == 1 and not _has_digit(rows[0][0])):
             return None
@@ -52,7 +52,7 @@ class TableForm(NamedTuple):
 
     def _fits(self, row: Sequence[str], first: Sequence[str]) -> bool:
         """Return True if the cells of a row can be those of the columns, and its keys look as in the first row."""
-        if self.separator == "," and any(cell[:1] == " " for cell in row) > any(cell[:1] == " " for cell in first):
+        if self.separator in ",;" and any(cell[:1] == " " for cell in row) > any(cell[:1] == " " for cell in first):
             return False
         cells = [*row, *[""] * len(self.columns)]
         named = zip(cells, self.columns, strict=False)

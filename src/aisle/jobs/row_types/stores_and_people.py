@@ -103,10 +103,11 @@ class UserTokenRow(TypedDict):
     """Number of operations that wait for it."""
 
 
-class LanguageRow(TypedDict):
-    """Language that a person has chosen on this host."""
+class PreferencesRow(TypedDict):
+    """Language and theme that a person has chosen on this host; empty texts for none."""
 
     language: str
+    theme: str
 
 
 class ClearancePermissionRow(TypedDict):

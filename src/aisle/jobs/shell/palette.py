@@ -293,8 +293,6 @@ def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Re
                 return Turn(state, (sign_in.query_open_work(context),))
             return Turn(state, (Close(start=effect),) if isinstance(effect, Start) else (Close(), effect))
     name, _, value = entry.key.partition("=")
-    if name == "language" and context.user:  # stored for the user on this host; themes are stored for the terminal
-        verdict = Verdict(INFO, msg("palette.language_set", what=entry.text))
-        return Turn(state, (Close(), SetPreference(name, value), LocalNote("language", context.user, value)), verdict)
-    verdict = Verdict(INFO, msg("palette.preference_set", what=entry.text))
-    return Turn(state, (Close(), SetPreference(name, value)), verdict)
+    verdict = Verdict(INFO, msg("palette.language_set" if context.user else "palette.preference_set", what=entry.text))
+    notes = (LocalNote(name, context.user, value),) if context.user else ()
+    return Turn(state, (Close(), SetPreference(name, value), *notes), verdict)

@@ -21,6 +21,7 @@ from aisle.jobs.receive.view import (
 from aisle.jobs.row_types.orders_and_deliveries import DeliveryRow, ReceiptsRow
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
 
 TO_RECEIVE, LATE, RECEIVED, ALL, RECEIPTS = "open", "late", "received", "all", "receipts"
@@ -245,10 +246,16 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     def page(self, state: DeliveriesState) -> Page[DeliveriesState]:
         return PAGE if state.delivery_number else LIST
 
+    def address(self, state: DeliveriesState) -> PageAddress:
+        if state.delivery_number or state.subset in (TO_RECEIVE, RECEIPTS):
+            return PageAddress("deliveries", state.delivery_number)
+        return PageAddress("deliveries", filter=(("subset", state.subset),))
+
     def handle_opened(self, state: DeliveriesState, args: Args, context: Context) -> Result:
         if args.get("order_number"):
             return _open_delivery(state, str(args["order_number"]))
-        state = state._replace(subset=str(args.get("subset") or TO_RECEIVE))
+        subset = str(args.get("subset") or TO_RECEIVE)
+        state = state._replace(subset=subset if subset in TITLES else TO_RECEIVE)
         return Turn(state, (*self.queries(state, context), Refresh("deliveries")))
 
     def queries(self, state: DeliveriesState, context: Context) -> tuple[Effect, ...]:

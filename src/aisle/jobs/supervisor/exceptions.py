@@ -46,6 +46,7 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Command, CursorKey, Match
 
 EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
@@ -557,8 +558,12 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             return ONE
         return LISTS[state.kind] if state.kind else SUMMARY
 
+    def address(self, state: ExceptionsState) -> PageAddress:
+        return PageAddress("exceptions", filter=(("kind", state.kind),) if state.kind else ())
+
     def handle_opened(self, state: ExceptionsState, args: Args, context: Context) -> Result:
         kind = str(args.get("kind") or "")
+        kind = kind if kind in LISTS else ""
         turn = self.query_again(state._replace(kind=kind, opened_directly=bool(kind)), context)
         return turn._replace(effects=(*turn.effects, Refresh("logs"), Refresh("orders")))
 

@@ -29,6 +29,7 @@ from aisle.jobs.supervisor.order_action_writes import (
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 
 MAX_HISTORY = 60
@@ -393,6 +394,9 @@ class OrderJob(PageJob[OrderState]):
 
     def page(self, state: OrderState) -> Page[OrderState]:
         return LINES if state.is_choosing_line else PAGE
+
+    def address(self, state: OrderState) -> PageAddress:
+        return PageAddress("orders", state.number)
 
     def handle_opened(self, state: OrderState, args: Args, context: Context) -> Result:
         return self._open_order(str(args["order_number"]), context)

@@ -104,6 +104,12 @@ def parse_filter(saved: Args) -> OrderFilter:
     )
 
 
+def changed_fields(filter_: OrderFilter) -> tuple[tuple[str, str], ...]:
+    """Return the fields with their values that differ from those of the usual filter."""
+    usual = OrderFilter()
+    return tuple((name, filter_.value(name)) for name in FILTER_FIELDS if filter_.value(name) != usual.value(name))
+
+
 def query_arguments(filter_: OrderFilter) -> Args:
     """Return the filter as arguments of the query `order_board`."""
     args: dict[str, Json] = {

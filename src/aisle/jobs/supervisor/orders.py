@@ -30,6 +30,7 @@ from aisle.jobs.supervisor.order_filter import (
     VALUE_NAMES,
     VIEW_NAMES,
     OrderFilter,
+    changed_fields,
     describe_filter,
     filter_values,
     parse_filter,
@@ -38,6 +39,7 @@ from aisle.jobs.supervisor.order_filter import (
     with_value,
 )
 from aisle.jobs.view import BACK, GOOD, INFO, NEXT_PAGE, Line, ListView, Msg, Row, Verdict, msg, raw
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Command, Scan
 
 MAX_SAVED_VIEWS = 9
@@ -215,6 +217,10 @@ class OrdersJob(PageJob[OrdersState]):
 
     def page(self, state: OrdersState) -> Page[OrdersState]:
         return PAGES[state.page]
+
+    def address(self, state: OrdersState) -> PageAddress:
+        """Return the address with the fields of the filter that differ from the usual ones."""
+        return PageAddress("orders", filter=changed_fields(state.filter))
 
     def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
         """Return the next state. The pane follows the order in focus."""

@@ -16,6 +16,7 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
 from aisle.jobs.supervisor.resource_fields import YES_NO, Cells, field_name, field_rows, format_field, free_field_rows
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
+from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import PRODUCT, Match
 
 
@@ -420,6 +421,9 @@ class ProductsJob(PageJob[ProductsState]):
 
     def page(self, state: ProductsState) -> Page[ProductsState]:
         return PAGE if state.product_number else FACETS if state.facet_kind else LIST
+
+    def address(self, state: ProductsState) -> PageAddress:
+        return PageAddress("products", state.product_number)
 
     def handle_opened(self, state: ProductsState, args: Args, context: Context) -> Result:
         number = str(args.get("product_number") or "")

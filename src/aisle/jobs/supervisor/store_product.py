@@ -66,6 +66,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.page_addresses import PageAddress
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.meaning import PRODUCT, Accepts, Choice, Command, CursorKey, Match, Quantity, TypedText
 
@@ -496,6 +497,9 @@ class StoreProductJob(PageJob[StoreProductState]):
 
     def page(self, state: StoreProductState) -> Page[StoreProductState]:
         return PAGES[state.phase]
+
+    def address(self, state: StoreProductState) -> PageAddress:
+        return PageAddress("products", state.number)
 
     def view(self, state: StoreProductState) -> View:
         """Return the open page; the first one until the product is known again after a resume."""

@@ -62,6 +62,15 @@ class HeldGoodsOrigins:
         self._changed_lines: dict[_LineKey, None] = {}
         """Lines with changes to write."""
 
+    async def load_order(self, order: str, lines: Iterable[OrderLine]) -> None:
+        """Read the goods held for all lines of an order, before the first of them is used."""
+        for line in lines:
+            self._held[line.key], self._stored[line.key] = {}, {}
+        for number, *row in await self._ctx.tx.all(sql.ORIGINS_OF_ORDER, self._store, order):
+            held = HeldGoods(*row)
+            for rows in (self._held, self._stored):
+                rows.setdefault((order, number), {})[held.seq] = held
+
     async def held_for_line(self, line: OrderLine) -> list[HeldGoods]:
         """Return all goods held for a line, in the order of picking."""
         if line.key not in self._held:

@@ -100,10 +100,10 @@ class StoreCatalogue:
             self._has_locations = await self.ctx.tx.one(stores.LOCATION_EXISTS, self.store.number) is not None
         return self._has_locations
 
-    async def range_products(self, product_numbers: Iterable[str]) -> None:
+    async def range_products(self, product_numbers: Iterable[str], *, with_stock_only: bool = False) -> None:
         """Create the store's rows where they are missing, for those of these products that were found."""
-        found = [number for number in dict.fromkeys(product_numbers) if number in self._products]
-        missing = [number for number in found if not self._products[number].is_ranged]
+        found = [self._products[number] for number in dict.fromkeys(product_numbers) if number in self._products]
+        missing = [one.number for one in found if not one.is_ranged and (one.is_stock or not with_stock_only)]
         if not missing:
             return
         seq = await self.ctx.next_numbers(self.store.number, "store_product", len(missing))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aisle.service.auth.tokens import authorize_named_stores, require_role
 from aisle.service.db.statements import orders as sql
+from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json
 from aisle.service.domain.ledger import Ledger
@@ -74,8 +75,9 @@ async def _delete_all_orders(ledger: Ledger) -> None:
     await audit.record_changes(
         ctx, store, [audit.AuditChange("order", "*", {"orders": len(numbers)}, {})] if numbers else []
     )
+    with_goods = {number for (number,) in await ctx.tx.all(stock_sql.ORDERS_WITH_GOODS, store)}
     for (number,) in numbers:
-        order = await Order.load(ctx, store, number)
+        order = await Order.load(ctx, store, number) if number in with_goods else None
         if order is not None and order.is_active:
             await release_order(ledger, order)
         ctx.mark_changed(store, "order", number)
@@ -106,10 +108,20 @@ async def _create_new_orders(ledger: Ledger, logs: LogWriter, bodies: list[tuple
     line_seq = await ctx.next_numbers(
         store.number, "line", sum(len(body.get("order_lines", [])) for _, body, _ in fresh)
     )
-    for n, (index, body, print_) in enumerate(fresh):
+    lines_of_orders: list[list[OrderLine]] = []
+    for index, body, _ in fresh:
         lines = await _parse_lines(ledger.catalogue, body, f"orders[{index}]", line_seq)
         line_seq += len(lines)
-        await _insert_order(ctx, store, order_seq + n, body, print_, lines)
+        lines_of_orders.append(lines)
+    orders = enumerate(zip(fresh, lines_of_orders, strict=True), order_seq)
+    await ctx.tx.run_many(
+        sql.ORDER_ADD, [_order_row(ctx, store, seq, body, print_, lines) for seq, ((_, body, print_), lines) in orders]
+    )
+    await ctx.tx.run_many(
+        sql.LINE_ADD, [_order_line_row(store.number, line) for lines in lines_of_orders for line in lines]
+    )
+    for (index, body, _), lines in zip(fresh, lines_of_orders, strict=True):
+        ctx.mark_changed(store.number, "order", body["order_number"])
         await _apply_initial_state(ledger, logs, body, lines, f"orders[{index}]")
 
 
@@ -149,9 +161,10 @@ async def _parse_lines(catalogue: StoreCatalogue, body: NewOrder, field: str, se
     return list(lines.values())
 
 
-async def _insert_order(
+def _order_row(
     ctx: Context, store: Store, seq: int, body: NewOrder, fingerprint: str, lines: list[OrderLine]
-) -> None:
+) -> tuple[object, ...]:
+    """Return a row of `customer_order` in the order of `ORDER_ADD`."""
     is_picked = all(line.is_picked for line in lines) if lines else body.get("is_picked", False)
     state = order_fulfilment(is_active=True, is_rejected=False, is_picked=is_picked, any_picked=False)
     status = parse_whole_number(body.get("status_id", STATUS_IDS[state]), "status_id")
@@ -160,9 +173,7 @@ async def _insert_order(
     item = order_fields(body, store.number, pickup)
     total = sum(line.quantity for line in lines)
     rest = (total, 0, fingerprint, order_search_key(body), to_json(item), to_json(_without_lines(body)))
-    await ctx.tx.run(sql.ORDER_ADD, store.number, body["order_number"], seq, 1, 0, *row, *rest)
-    await ctx.tx.run_many(sql.LINE_ADD, [_order_line_row(store.number, line) for line in lines])
-    ctx.mark_changed(store.number, "order", body["order_number"])
+    return (store.number, body["order_number"], seq, 1, 0, *row, *rest)
 
 
 def _order_line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:

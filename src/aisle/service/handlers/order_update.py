@@ -234,6 +234,9 @@ async def _load_for_lines(ledger: Ledger, order: Order, lines: Sequence[OrderLin
         await ledger.catalogue.load(numbers, locations)
         await ledger.load_free_stock(numbers)
         await ledger.held_for_order(order.number, order.lines)
+        await ledger.origins.load_order(order.number, order.lines)
+        picked = [line.product_number for line in lines if not line.from_warehouse]
+        await ledger.catalogue.range_products(picked, with_stock_only=True)
 
 
 async def _pick_whole_order(ledger: Ledger, logs: LogWriter, order: Order, body: ExtendedOrderUpdate) -> None:

@@ -28,6 +28,7 @@ LEGS_AFTER = """
 HELD_FOR_LINE = """
     SELECT location_code, pool, quantity FROM balance
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND order_number <> ''"""
+ORDERS_WITH_GOODS = "SELECT DISTINCT order_number FROM balance WHERE store_number = $1 AND order_number <> ''"
 HELD_FOR_ORDER = """
     SELECT line_number, product_number, location_code, pool, quantity FROM balance
     WHERE store_number = $1 AND order_number = $2 AND order_number <> ''
@@ -44,6 +45,9 @@ LAST_COUNTS_OF_PRODUCTS = """
 ORIGINS_OF_LINE = """
     SELECT n, location_code, pool, held_location, held_pool, quantity FROM line_origin
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 ORDER BY n"""
+ORIGINS_OF_ORDER = """
+    SELECT line_number, n, location_code, pool, held_location, held_pool, quantity FROM line_origin
+    WHERE store_number = $1 AND order_number = $2 ORDER BY line_number, n"""
 ORIGINS_OF_ORDER_IN_HAND = """
     SELECT line_number, location_code, pool, quantity FROM line_origin
     WHERE store_number = $1 AND order_number = $2 AND held_location = '' ORDER BY line_number, n"""

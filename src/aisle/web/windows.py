@@ -1,0 +1,341 @@
+"""Windows of the people who are signed in: each has an app process, which outlives its page for a while.
+
+A page whose link was cut finds its window again by a key that the page made up. What it sends is numbered, so that
+nothing is taken twice. A page without a key, or of another sign-in, gets a new app process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from aisle.page_addresses import parse_address
+from aisle.web.app_process import AppProcess, Start
+from aisle.web.page_socket import ELSEWHERE, ENDED, FAILED, LEFT, PAGE_IS_GONE, SERVER_STOPS, TOO_MANY, PageSocket
+from aisle.web.sign_ins import BrowserSession, Person, SignIns
+
+KEEP_S: Final = 60.0
+"""Seconds that an app process waits for its page after a cut of the link."""
+RESPONSE_S: Final = 5.0
+"""Seconds in which a waiting app has to draw its screen for a page, before another one is started."""
+MAX_WINDOWS: Final = 8
+"""Maximum number of windows of a person."""
+
+
+class Opening(NamedTuple):
+    """Whose window an app process is started for. Windows of a person are numbered from 1."""
+
+    person: Person
+    number: int = 1
+    address: str = ""
+    """Address of the first page."""
+
+
+class PageRequest(NamedTuple):
+    """What a page asks for."""
+
+    key: str
+    """Name of the window, made up by the page."""
+    number: int
+    """Number that the window had before the server was started."""
+    size: tuple[int, int]
+    address: str
+
+
+def is_address(text: str) -> bool:
+    """Return True if a text is the address of a page of the app."""
+    return parse_address(text) is not None
+
+
+class Window:
+    """App process of a person, and the page that shows it, if there is one now."""
+
+    def __init__(
+        self,
+        session: BrowserSession,
+        number: int,
+        keep_s: float,
+        sign_ins: SignIns,
+        on_ended: Callable[[Window], None],
+    ) -> None:
+        """`on_ended` is called when the app process has ended."""
+        self.session = session
+        self.number = number
+        self.was_closed = False
+        """True if its page was closed in the browser, so that the person's next page may take its place."""
+        self._keep_s = keep_s
+        self._sign_ins = sign_ins
+        self._on_ended = on_ended
+        self._page: PageSocket | None = None
+        self._starting: asyncio.Task[AppProcess] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._taken = 0
+        """Number of the last input that was taken."""
+        self._last_said: dict[str, object] = {}
+        """Last message of the app about its page."""
+        self._has_drawn = asyncio.Event()
+
+    @property
+    def is_ending(self) -> bool:
+        """Return True if its app process ends or has ended."""
+        return self._ending is not None
+
+    @property
+    def has_page(self) -> bool:
+        """Return True if a page shows it."""
+        return self._page is not None
+
+    # Pages
+
+    async def start(self, page: PageSocket, start: Start, size: tuple[int, int]) -> None:
+        """Start the app process for its first page."""
+        self._page = page
+        self._starting = asyncio.create_task(
+            AppProcess.start(start, size, self._show, self._hear, self._hang_up, self._leave)
+        )
+        await self._greet(page, is_new=True)
+
+    async def attach(self, page: PageSocket, size: tuple[int, int]) -> bool:
+        """Show a waiting app on a page. Return False if it does not draw its screen in time."""
+        self._stop_timer()
+        self._page, self.was_closed = page, False
+        self._has_drawn.clear()
+        try:
+            async with asyncio.timeout(RESPONSE_S):
+                await self._greet(page, is_new=False)
+                await (await self._process()).attach(*size)
+                await self._has_drawn.wait()
+        except (TimeoutError, OSError):
+            self._page = None
+        return not self.is_ending and self._page is page
+
+    async def release(self, code: int) -> None:
+        """Close the page, and wait until all that it has sent is passed on."""
+        page, self._page = self._page, None
+        if page is not None:
+            await page.close(code)
+            await page.is_silent.wait()
+
+    async def converse(self, page: PageSocket) -> None:
+        """Pass the messages of a page to the app in their order, until the page is gone."""
+        page.is_silent.clear()
+        try:
+            process = await self._process()
+            async with page.conversation():
+                async for text in page.texts():
+                    await self._take(page, process, _parse_message(text))
+        finally:
+            await page.close()
+            page.is_silent.set()
+            self._note_gone(page)
+
+    async def _take(self, page: PageSocket, process: AppProcess, message: Any) -> None:
+        match message:
+            case ["stdin", str(typed)]:
+                self._sign_ins.touch(page.session)
+                await process.type(typed.encode("utf-8", "replace"))
+            case ["input", int(number), str(typed)]:
+                self._sign_ins.touch(page.session)
+                if number > self._taken:
+                    self._taken = number
+                    await process.type(typed.encode("utf-8", "replace"))
+                await self._say(page, ["taken", self._taken])
+            case ["resize", {"width": int(width), "height": int(height)}]:
+                await process.resize(width, height)
+            case ["open", str(address)] if is_address(address):
+                self._sign_ins.touch(page.session)
+                await process.tell({"type": "open", "address": address})
+            case ["ping", str(data)]:
+                await self._say(page, ["pong", data[:64]])
+
+    async def _greet(self, page: PageSocket, *, is_new: bool) -> None:
+        await self._say(page, ["window", {"number": self.number, "taken": self._taken, "new": is_new}])
+        if self._last_said and not is_new:
+            await self._say(page, ["page", self._last_said])
+
+    async def _say(self, page: PageSocket, message: Any) -> None:
+        with contextlib.suppress(ConnectionError):
+            await page.say(message)
+
+    def _note_gone(self, page: PageSocket) -> None:
+        """End the app when its page is gone, after a while if the page may come back."""
+        if self._page is not page:
+            return
+        self._page = None
+        self.was_closed = page.browser_code == PAGE_IS_GONE
+        if page.browser_code in (0, LEFT) or not self._keep_s:
+            self.end_soon()
+        elif not self.is_ending:
+            self._timer = asyncio.get_running_loop().call_later(self._keep_s, self.end_soon)
+
+    # End
+
+    def end_soon(self, code: int = LEFT) -> asyncio.Task[None]:
+        """End the app process and close its page with this code. Return the task that does it."""
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end(code))
+        return self._ending
+
+    async def _end(self, code: int) -> None:
+        self._stop_timer()
+        try:
+            await self.release(code)
+            await (await self._process()).stop()
+        finally:
+            self._on_ended(self)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # App process
+
+    async def _process(self) -> AppProcess:
+        assert self._starting is not None
+        return await asyncio.shield(self._starting)
+
+    async def _show(self, data: bytes) -> None:
+        """Show what the app draws; without a page it is lost, because each page has everything drawn again."""
+        self._has_drawn.set()
+        if self._page is not None:
+            with contextlib.suppress(ConnectionError):
+                await self._page.show(data)
+
+    async def _hear(self, message: Mapping[str, object]) -> None:
+        """Tell the page which address and title the app's page has."""
+        match message:
+            case {"type": "page", "address": str(address), "title": str(title)} if is_address(address):
+                self._last_said = {"address": address, "title": title[:200]}
+                if self._page is not None:
+                    await self._say(self._page, ["page", self._last_said])
+
+    def _hang_up(self, status: int) -> None:
+        self.end_soon(FAILED if status else LEFT)
+
+    def _leave(self) -> None:
+        """End the sign-in: a person who quits the app leaves the browser to others."""
+        self._sign_ins.end(self.session)
+
+
+class Windows:
+    """All windows. Those of one person are at most `MAX_WINDOWS`."""
+
+    def __init__(self, start: Callable[[Opening], Start], sign_ins: SignIns, keep_s: float = KEEP_S) -> None:
+        """`keep_s` is the time in seconds that an app waits for its page."""
+        self._start = start
+        self._sign_ins = sign_ins
+        self._keep_s = keep_s
+        self._windows: dict[tuple[str, str], Window] = {}
+        self._turns: dict[tuple[str, str], asyncio.Lock] = {}
+        self._next: dict[tuple[str, str], PageSocket] = {}
+        """Page that waits for each window. A further one takes its place."""
+
+    async def serve(self, page: PageSocket, request: PageRequest) -> None:
+        """Show the window that a page asks for, until the page is gone."""
+        window = await self._turn(page, request)
+        if window is not None:
+            await window.converse(page)
+
+    async def _turn(self, page: PageSocket, request: PageRequest) -> Window | None:
+        """Return the window of a page when its turn has come; None if the page was closed meanwhile."""
+        slot = page.session.person.user, request.key
+        former, self._next[slot] = self._next.get(slot), page
+        if former is not None:
+            await former.close(ELSEWHERE)
+        try:
+            async with self._turns.setdefault(slot, asyncio.Lock()):
+                return await self._window(slot, page, request) if self._next.get(slot) is page else None
+        finally:
+            if self._next.get(slot) is page:
+                del self._next[slot]
+            if slot not in self._next:
+                self._turns.pop(slot, None)
+
+    async def _window(self, slot: tuple[str, str], page: PageSocket, request: PageRequest) -> Window | None:
+        """Return the window of a page: the one that waits for it, or a new one; None if the page was closed."""
+        window = self._windows.get(slot) or self._adopt(slot, page)
+        if window is not None:
+            await window.release(ELSEWHERE)
+            is_same_person = window.session is page.session and not window.is_ending
+            if not (is_same_person and await window.attach(page, request.size)):
+                await window.end_soon()
+                window = None
+        if self._next.get(slot) is not page:
+            return None
+        if not self._sign_ins.holds(page.session):
+            await page.close(ENDED)
+            return None
+        return window or await self._new_window(slot, page, request)
+
+    async def _new_window(self, slot: tuple[str, str], page: PageSocket, request: PageRequest) -> Window | None:
+        own = self._windows_of(slot[0])
+        if len(own) >= MAX_WINDOWS:
+            waiting = [window for window in own if not window.has_page]
+            if not waiting:
+                await page.close(TOO_MANY)
+                return None
+            await waiting[0].end_soon()
+        person = page.session.person
+        number = _free_number({window.number for window in self._windows_of(slot[0])}, request.number)
+        start = self._start(Opening(person, number, request.address))
+        window = Window(page.session, number, self._keep_s, self._sign_ins, self._forget)
+        self._windows[slot] = window
+        await window.start(page, start, request.size)
+        return window
+
+    def _adopt(self, slot: tuple[str, str], page: PageSocket) -> Window | None:
+        """Return the window of this sign-in whose page was closed last, under the key of the new page."""
+        for other, window in reversed(self._windows.items()):
+            if window.session is page.session and window.was_closed and not window.is_ending:
+                del self._windows[other]
+                self._windows[slot] = window
+                return window
+        return None
+
+    def _windows_of(self, user: str) -> list[Window]:
+        return [window for (owner, _), window in self._windows.items() if owner == user]
+
+    def _forget(self, window: Window) -> None:
+        self._windows = {slot: other for slot, other in self._windows.items() if other is not window}
+
+    # Ends
+
+    async def end_of(self, session: BrowserSession) -> None:
+        """End the windows of a sign-in that has ended."""
+        await self._end([window for window in self._windows.values() if window.session is session], ENDED)
+
+    async def end_invalid(self) -> None:
+        """End the windows whose sign-in is no longer valid."""
+        invalid = [window for window in self._windows.values() if not self._sign_ins.holds(window.session)]
+        await self._end(invalid, ENDED)
+
+    async def end_all(self) -> None:
+        """End all windows because the server ends. Their pages connect again by themselves."""
+        await self._end(self._windows.values(), SERVER_STOPS)
+
+    async def _end(self, windows: Iterable[Window], code: int) -> None:
+        """End windows and wait for them. Raise the error of the first that failed."""
+        ends = await asyncio.gather(*(window.end_soon(code) for window in windows), return_exceptions=True)
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
+
+
+def _free_number(taken: set[int], wished: int) -> int:
+    """Return the wished number of a window if it is free, else the smallest free one."""
+    if 1 <= wished <= MAX_WINDOWS and wished not in taken:
+        return wished
+    return next(number for number in range(1, len(taken) + 2) if number not in taken)
+
+
+def _parse_message(text: str) -> Any:
+    """Return a message of the browser, or None if it is invalid."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
