@@ -39,7 +39,7 @@ def body(folder: Path, content: Any) -> str:
 
 @pytest.mark.usefixtures("aisle_home")
 def test_assignments_of_a_clearance_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run(capsys, "assignments") == (0, "Nothing is assigned to be moved.\n", "")
+    assert run(capsys, "assignments") == (0, "Nothing to move.\n", "")
     assert run(capsys, "assignments", "--json") == (0, "", "")
     places = api(capsys, "list-locations", "--query", "page_size=1000")["list"]
     tagged = next(place for place in places if place.get("tags"))

@@ -105,7 +105,7 @@ def test_operation_is_shown_with_both_sides(ids: tuple[str, ...], capsys: pytest
     rows = [line.split() for line in out.splitlines()]
     assert ["P1", "A-1", "12", "-2", "10"] in rows
     assert ["P1", "B-1", "4", "+2", "6"] in rows
-    assert "By the stock it looks as if it arrived." in out
+    assert "The stock looks as if it arrived." in out
     assert "arrived, again, by-hand" in out
 
 

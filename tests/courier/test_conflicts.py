@@ -338,7 +338,7 @@ def _moved(quantity: int, to: str, *before: str | None) -> tuple[tuple[Any, ...]
 GOODS = ("overage", "close_by_hand", "count")
 ANYWAY = {"overage": _moved_anyway}
 
-SHOWN = {"in_doubt": "unclear", "queued": "noted"}
+SHOWN = {"in_doubt": "in doubt", "queued": "saved"}
 """States that a screen calls by another word."""
 
 CASES = (

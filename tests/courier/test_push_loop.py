@@ -435,9 +435,9 @@ async def test_empty_200_of_keyed_service_is_resent_with_same_key(rig: Rig, said
 @pytest.mark.parametrize(
     ("status", "body", "why"),
     [
-        (200, {"success": False}, "The service says no, and not why (200)"),
+        (200, {"success": False}, "The service refused it without a reason (200)"),
         (400, {"success": False, "message": "x" * 900}, "x" * 300),
-        (502, None, "Something else than the service answered (502)"),
+        (502, None, "Another server answered, not the service (502)"),
     ],
 )
 async def test_recorded_reason_is_short_and_no_html_page(rig: Rig, status: int, body: object, why: str) -> None:

@@ -89,7 +89,7 @@ async def test_deleted_outbox_is_restored_before_courier_continues(host: Host, p
     for part in parts:
         host.home.outbox.with_name(f"outbox.db{part}").unlink()
     await term.begun(2)
-    assert "It is back" in host.home.courier_log.read_text()
+    assert "It is restored" in host.home.courier_log.read_text()
     with closing(Desk(host.home.folder, host.time.clock)) as desk:
         assert [op.op_id for op in desk.all()] == list(ids)
         host.fake.down = None

@@ -102,7 +102,7 @@ async def test_nobody_is_written_over_unseen(shop: Shop) -> None:
         (op_id,) = shop.desk.write(setting({"min": Decimal(6), "max": Decimal(12)}, min="4", max="10"))
         courier.wake()
         op = await shop.until(op_id, "rejected")
-        assert reason_text(op.last_error) == "Minimum of P1 is 5 now, not 4: somebody else has changed it"
+        assert reason_text(op.last_error) == "Somebody else changed Minimum of P1 to 5; it was 4"
         await shop.time.until(lambda: seen(shop)["min"] == 5, 60)
         (card,) = shop.reads.query("unconfirmed", {"op_id": op_id})[0]
         assert [tuple(side.values()) for side in card["sides"]] == [
@@ -122,7 +122,7 @@ async def test_empty_previous_value_is_checked_before_writing(shop: Shop) -> Non
         free, taken = shop.desk.write(setting({"max": Decimal(20)}, order_level="5"), setting({"min": Decimal(5)}))
         courier.wake()
         op = await shop.until(taken, "rejected")
-        assert reason_text(op.last_error) == "Minimum of P1 is 12 now, not -: somebody else has changed it"
+        assert reason_text(op.last_error) == "Somebody else changed Minimum of P1 to 12; it was -"
         await shop.until(free, "done")
         assert (shop.fake.stock["P1"]["min"], shop.fake.stock["P1"]["max"]) == (12, 20)
     assert shop.applied(UPDATE) == 1
@@ -263,4 +263,4 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
         (late,) = own.desk.write(update_write(product, STORE, {"max": Decimal(9)}, {"max": "12"}))
         courier.wake()
         await own.time.until(lambda: own.desk.state(late) == "rejected", 120)
-        assert "is 11 now, not 12" in reason_text(own.desk.outbox.get(late).last_error)
+        assert "to 11; it was 12" in reason_text(own.desk.outbox.get(late).last_error)

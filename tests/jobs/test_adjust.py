@@ -319,7 +319,7 @@ def test_pool_of_a_loss_is_named_until_its_undo() -> None:
     hand.feed(Quantity(Decimal(4)))
     assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     assert hand.verdict
-    assert writer.write(hand.verdict.text).startswith("A-1 (Web): the books say 2")
+    assert writer.write(hand.verdict.text).startswith("A-1 (Web): 2 of ")
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert "A-1 (Web)" in writer.write(view.choices[-1])

@@ -126,10 +126,9 @@ def test_orders_are_scanned_one_after_the_other_and_get_their_totes() -> None:
         "order": "4102",
         "lines": 2,
         "pickup": "2026-11-20",
-        "saved": 1,
     }
     assert hand.gathered == ["4101", "4102"]
-    assert hand.state.stop_counts == (3, 4)
+    assert hand.state.stop_count == 3
     hand.feed(Command("g"))
     assert hand.start == Start("pick", {"orders": ["4101", "4102"], "totes": {}, "sure": []})
 
@@ -144,7 +143,7 @@ def test_two_products_of_one_location_are_two_stops() -> None:
     hand.scan("4102")
     round_ = Round(orders={number: orders[number]["lines"] for number in ("4101", "4102")})
     assert round_.verdict is not None
-    assert hand.state.stop_counts[0] == dict(round_.verdict.text.args)["stops"] == 2
+    assert hand.state.stop_count == dict(round_.verdict.text.args)["stops"] == 2
 
 
 @pytest.mark.parametrize("said", [UnknownCode("5"), Scan((Match(PRODUCT, "5", "Five", code="5"),))])
@@ -436,8 +435,6 @@ def test_no_sequence_raises_doubles_an_order_or_leaves_no_way_on(sequence: list[
         assert len(set(hand.gathered)) == len(hand.gathered) <= MAX_ORDERS
         assert "4104" not in hand.gathered
         assert hand.view.name == hand.job.step_name(hand.state)
-        stops, single = hand.state.stop_counts
-        assert stops <= single
         assert json_codec.from_text(BatchState, json_codec.to_text(hand.state)) == hand.state
         assert hand.verdict is None or hand.verdict.kind in (GOOD, WRONG, ASK, "info")
     for _ in range(3):

@@ -163,7 +163,7 @@ def test_each_picker_puts_down_own_goods() -> None:
     assert hand.view.prompt.id == "pick.prompt_done_put_down"
     for _ in range(2):
         assert hand.scan("PU-01", kind=LOCATION) == "pick.goods_of_others"
-        assert "2 in somebody else's hand" in hand.told
+        assert "another picker has 2" in hand.told
     assert hand.moves()[1:] == []
     assert hand.choices() == ["pick.choice_put_down_others"]
     assert hand.feed(Choice(1)) == "pick.put_down"

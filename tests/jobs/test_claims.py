@@ -172,7 +172,7 @@ def test_somebody_else_s_order_is_asked_about_with_all_that_is_known() -> None:
     hand = Hand()
     claimed = {**BEN, "claimed_on": BEFORE, "picked_quantity": Decimal(2), "total_quantity": Decimal(5)}
     assert hand.feed(order(line(1, "P1", 5), **claimed)) == "pick.claimed_at"
-    assert "Ben Okafor picks 1042 since" in hand.told
+    assert "Ben Okafor has been picking 1042 since" in hand.told
     assert "on t2: 2 of 5 picked" in hand.told
     assert hand.claims == []
     hand.feed(Choice(1))

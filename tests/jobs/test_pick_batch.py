@@ -219,7 +219,7 @@ def finished() -> Hand:
 def test_one_place_for_all_totes_and_undo_takes_all_up_again() -> None:
     hand = finished()
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down_totes"
-    assert hand.told == "Tote A B C lies at PU-1"
+    assert hand.told == "Tote A B C is put down at PU-1"
     moves = [effect for effect in hand.effects if isinstance(effect, Write) and effect.operation == "create-movement"]
     assert [move.lanes[0] for move in moves] == ["order/O1", "order/O2", "order/O3"]
     assert sum(quantity for _, quantity, _, _ in hand.moves()) == 12
@@ -235,12 +235,12 @@ def test_a_tote_named_first_is_put_down_alone() -> None:
     assert hand.feed(Choice(2)) == "pick.tote"
     assert hand.view.prompt.id == "pick.prompt_tote"
     hand.scan("PU-1", kind=LOCATION)
-    assert hand.told == "Tote B lies at PU-1"
+    assert hand.told == "Tote B is put down at PU-1"
     assert hand.scan("O3", kind=ORDER) == "pick.tote"
     assert hand.feed(Back()) == "pick.dropped"
     assert hand.scan("O3", kind=ORDER) == "pick.tote"
     hand.scan("PU-2", kind=LOCATION)
-    assert hand.told == "Tote C lies at PU-2"
+    assert hand.told == "Tote C is put down at PU-2"
     assert not hand.choices()
     hand.scan("PU-1", kind=LOCATION)
     assert {(came, to) for _, _, came, to in hand.moves()} == {("", "PU-1"), ("", "PU-2")}
@@ -277,7 +277,7 @@ def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
     assert hand.state.only_order == "O2"
     assert hand.feed(UnknownCode("C")) == "pick.tote", "another one is meant after all"
     hand.scan("PU-1", kind=LOCATION)
-    assert hand.told == "Tote C lies at PU-1"
+    assert hand.told == "Tote C is put down at PU-1"
     assert hand.feed(UnknownCode("C")) == "pick.nothing_in_hand"
     assert hand.feed(UnknownCode("D")) == "pick.unknown"
     alone = Hand(line(1, "P1", 1))
@@ -305,7 +305,7 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
     assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.removed_with_goods"
-    assert hand.told == "Tote B, O2, was rejected; the others go on: 3 in hand"
+    assert hand.told == "Tote B, O2, was rejected; the others continue: 3 in hand"
     assert hand.view.name == "pick.return"
     assert [(back.location, back.quantity) for back in hand.state.to_return] == [("A-1", Decimal(3))]
     assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [

@@ -124,7 +124,7 @@ def test_what_a_product_is_says_why_it_is_not_wanted(row: dict[str, Any], id_: s
 def test_the_referral_product_is_looked_up() -> None:
     hand = one()
     told(hand, is_active=False, referral="P10", referral_label="New")
-    assert hand.told == "Product P9 is no longer sold; New is sold instead"
+    assert hand.told == "Product P9 is no longer sold; it is replaced by New"
     hand.feed(Choice(1))
     assert hand.effects[-1] == Start("look_up", {"product_number": "P10"})
 
@@ -180,7 +180,7 @@ def test_verified_mode_needs_location_scan_for_another_order_too() -> None:
     }
     hand = Hand(orders=orders, verified=True)
     assert hand.scan("P2") == "pick.location_first_scan"
-    assert hand.told == "Scan the place A-2 first, then Product P2"
+    assert hand.told == "Scan location A-2 first, then Product P2"
     assert hand.scan("A-2", kind=LOCATION) == "pick.at_location"
     assert hand.scan("P2") == "pick.tote_full"
 
@@ -226,7 +226,7 @@ def test_a_shelf_is_asked_about_once() -> None:
     hand.books["location_use X-1"] = {"tags": ["cold"], "goods": Decimal(2), "is_used": False}
     assert hand.scan("X-1", kind=LOCATION) == "pick.put_down_at_stock"
     assert not hand.moves()
-    assert hand.told == "X-1 is a shelf with 2 products. Put it down here?"
+    assert hand.told == "X-1 has stock of 2 products. Put it down here?"
     assert hand.feed(Choice(1)) == "pick.put_down"
     hand.feed(Command("u"))
     assert hand.scan("X-1", kind=LOCATION) == "pick.put_down_at_stock"

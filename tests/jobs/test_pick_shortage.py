@@ -42,7 +42,7 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     hand.scan("P1", "4")
     answer = {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}
     assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
-    assert hand.told == "A-5 comes later in the walk: the rest of Product P1"
+    assert hand.told == "A-5 comes later on your way: the rest of Product P1"
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P2"
     open_ = [(take.location, take.product) for take in hand.state.lines if take.is_open]
@@ -68,7 +68,7 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
     hand.scan("P1", "4")
     answer = {"kind": "short", "code": "2", "text": "Not found", "empty": True}
     assert hand.feed(Closed("shortage", answer)) == "pick.short"
-    assert hand.told == "Closed with 4 of 8 · Product P1"
+    assert hand.told == "Short, 4 of 8 picked · Product P1"
     bodies = hand.updates[-2:]
     lines = [each for body in bodies for each in body["order_lines"]]
     assert [(each["picked_quantity"], each["is_picked"]) for each in lines] == [(1, True), (0, True)]
@@ -130,7 +130,7 @@ def test_scan_for_line_closed_short_reopens_and_picks_in_one_step() -> None:
     assert picked(hand) == {1: 2, 2: 0}
     assert len(hand.updates) == many + 1
     assert hand.feed(Command("u")) == "pick.closed_again"
-    assert hand.told == "Closed again with 0 of 3: Product P1"
+    assert hand.told == "Short again, 0 of 3 picked: Product P1"
     assert (hand.state.lines, hand.updates[-1]["order_lines"][0]["is_picked"]) == (before, True)
     assert hand.feed(Command("u")) == "pick.reopened"
 
@@ -201,7 +201,7 @@ def test_nothing_picked_leaves_no_goods_and_no_picked_order() -> None:
         said = f"Nothing was picked: {count} lines are short"
         assert MessageWriter().write(hand.view.lines[0].text) == said
         assert hand.feed(UnknownCode("7")) == "pick.no_quantity_order"
-        assert hand.told == "7 is no order here. Scan the next order."
+        assert hand.told == "7 is not an order. Scan the next order."
         hand.feed(Back())
         (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
         assert close.verdict

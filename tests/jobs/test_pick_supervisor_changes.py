@@ -147,7 +147,7 @@ def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
     (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
     assert close.verdict
     assert close.verdict.text.id == "pick.left_not_put_down"
-    assert MessageWriter().write(close.verdict.text).endswith("but 1 of it lies at no pick-up place yet")
+    assert MessageWriter().write(close.verdict.text).endswith("Put its 1 item down at a pick-up location.")
     assert MessageWriter(language="de").write(close.verdict.text).endswith("aber 1 davon liegt an keinem Abholplatz")
     nowhere = Hand(line(1, "P1", 1))
     nowhere.scan("P1")
@@ -164,7 +164,7 @@ def test_a_place_that_is_none_names_the_pickup_places() -> None:
     assert hand.feed(Rows("pickup_locations", (few,), 1)) == "pick.no_pickup"
     hand.feed(Text("XX-1"))
     assert hand.feed(Rows("pickup_locations", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
-    assert hand.told == "There is no place XX-1. These are 2 of 6 pick-up places:"
+    assert hand.told == "There is no location XX-1. These are 2 of 6 pick-up locations:"
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[-1][-1] == "PU-01"
     hand = done()
@@ -293,7 +293,7 @@ def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
     assert hand.feed(laid(0)) == ""
     assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
     assert hand.feed(laid(5, picked=5)) == "pick.put_down_by_other_at"
-    assert "Somebody else booked 2 of order 1042 at PU-01" in hand.told
+    assert "Somebody else booked 2 of order 1042, which you have in hand, at PU-01" in hand.told
     assert hand.choices() == ["pick.choice_is_put_down"]
     assert [each.text.id for each in hand.view.lines][-1] == "pick.note_return_put_down_by_other_at"
     assert hand.feed(laid(5, picked=5)) == ""

@@ -275,7 +275,7 @@ def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: O
         ({"picked_username": ""}, "Line 1 is at 3 of 3; 2 too many in your hand: put back"),
         (
             {"left": Decimal("-0.5"), "moved_quantity": Decimal(3)},
-            "Line 1 is at 3 of 3 (ben), 3 at a place; 0.5 of it were not put back",
+            "Line 1 is at 3 of 3 (ben), 3 put down; 0.5 were not put back",
         ),
     ],
 )

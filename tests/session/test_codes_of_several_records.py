@@ -75,7 +75,7 @@ def test_all_that_a_number_fits_is_offered(
     open_job(session, scan, "count" if job == "adjust" else job)
     frame = scan(*(("1",) if job == "adjust" else ()), *scans, "0004500")
     assert told(frame)[0] == ASK, said(frame)
-    assert choices(frame) == ["The quantity 4500", "Place 004500", *offered]
+    assert choices(frame) == ["The quantity 4500", "Location 004500", *offered]
     letters = getattr(frame.view, "choice_letters", "")
     assert len(letters) == len(offered) + 2
 
@@ -107,7 +107,7 @@ def test_records_of_several_kinds_with_one_number_are_asked_about_at_home(sessio
     scan = Scanner(session)
     frame = scan("42")
     assert told(frame)[0] == ASK, said(frame)
-    assert choices(frame) == ["order 42", "place 42"]
+    assert choices(frame) == ["order 42", "location 42"]
     assert scan("2").view.name.startswith("locations")
 
 
@@ -116,7 +116,7 @@ def test_a_short_number_with_other_zeros_is_asked_about(session: Session, code: 
     scan = Scanner(session)
     frame = scan(code)
     assert told(frame)[0] == ASK, said(frame)
-    assert choices(frame) == ["order 42", "Tea", "place 42"]
+    assert choices(frame) == ["order 42", "Tea", "location 42"]
 
 
 @pytest.mark.parametrize("job", ["move", "count", "receive", "look_up", "locations"])
@@ -126,7 +126,7 @@ def test_a_job_asks_about_what_it_can_use(session: Session, job: str, code: str)
     open_job(session, scan, job)
     frame = scan(code)
     assert told(frame)[0] == ASK, said(frame)
-    assert sorted(choices(frame)) == ["Tea", "place 42"]
+    assert sorted(choices(frame)) == ["Tea", "location 42"]
 
 
 @pytest.mark.parametrize("code", ["0042", "04500", "004500", "4500"])
@@ -140,7 +140,7 @@ def test_goods_in_another_pool_are_not_said_to_be_missing(session: Session) -> N
     scan = Scanner(session)
     open_job(session, scan, "move")
     frame = scan("X-02", "k", "2", "1", "96385074")
-    assert said(frame) == "The books have no Gouda piece at X-02 in pool Shop window."
+    assert said(frame) == "No Gouda piece expected at X-02 in pool Shop window."
 
 
 def test_a_list_without_entries_names_its_filter(session: Session) -> None:
@@ -148,7 +148,7 @@ def test_a_list_without_entries_names_its_filter(session: Session) -> None:
     open_job(session, scan, "log")
     frame = scan("4500", "X-02")
     assert isinstance(frame.view, ListView)
-    assert MessageWriter().write(frame.view.empty) == "No entry fits “X-02” and the filter: Product: 4500"
+    assert MessageWriter().write(frame.view.empty) == "No entry matches “X-02” and the filter: Product: 4500"
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_a_page_takes_the_guess_that_it_can_use(session: Session, job: str) -> N
         scan("A-1")
     frame = scan(SHORT)
     assert told(frame)[0] != WRONG, said(frame)
-    assert said(frame).startswith(f"No such code here: {SHORT}, read as Cola."), said(frame)
+    assert said(frame).startswith(f"{SHORT} is unknown, read as Cola."), said(frame)
 
 
 def test_two_guesses_are_asked_at_home(session: Session) -> None:
@@ -98,7 +98,7 @@ def test_two_guesses_are_asked_at_home(session: Session) -> None:
 
 def test_two_guesses_of_one_number_are_asked(session: Session) -> None:
     scan = Scanner(session)
-    assert choices(scan("770011")) == ["order 00770011", "place 0770011"]
+    assert choices(scan("770011")) == ["order 00770011", "location 0770011"]
     scan("b")
     open_job(session, scan, "count")
     assert told(scan("770011"))[0] != ASK, "a count has no use for the order"
@@ -118,7 +118,7 @@ def test_no_guess_leaves_what_is_not_put_down(session: Session, code: str) -> No
     scan("4101")
     before = scan(UPC_E)
     frame = scan(code)
-    assert told(frame)[0] in (ASK, WRONG) or said(frame) == "Order 4101 lies at 036000", said(frame)
+    assert told(frame)[0] in (ASK, WRONG) or said(frame) == "Order 4101 is put down at 036000", said(frame)
     assert frame.view.name == before.view.name
 
 
@@ -127,7 +127,7 @@ def test_a_guess_signs_nobody_else_in_without_a_question(session: Session, code:
     scan = Scanner(session)
     frame = scan(code)
     assert told(frame) == (ASK, "session.confirm_guess")
-    assert said(frame) == f"No such code here: {code}. Is it the badge of Hugo?"
+    assert said(frame) == f"{code} is unknown. Is it the badge of Hugo?"
     assert frame.user == "U1"
     assert scan("1").user == "Hugo"
 

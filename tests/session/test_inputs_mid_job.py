@@ -71,10 +71,10 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
         ("receive", ("7001",), "BADGE-U2", "receive.not_this", "the badge of Anna Berg"),
         ("receive", ("7001",), "4102", "receive.not_this", "order 4102"),
         ("count", (), "4102", "count.not_this", "order 4102"),
-        ("count", ("2",), "A-1", "my_entries.not_this", "place A-1"),
+        ("count", ("2",), "A-1", "my_entries.not_this", "location A-1"),
         ("move", ("A-1",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
         ("move", ("A-1",), "7001", "move.not_this", "delivery 7001"),
-        ("stores", (), "A-1", "stores.not_this", "place A-1"),
+        ("stores", (), "A-1", "stores.not_this", "location A-1"),
         ("batch", (), "7001", "batch.not_this", "delivery 7001"),
     ],
 )

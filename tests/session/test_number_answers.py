@@ -70,7 +70,7 @@ def test_a_multiplier_that_nothing_uses_is_told_at_home(shop: StoreFolder, text:
     with at(shop, user="U1") as session:
         frame = Scanner(session).send(f"{text}\r", pace)
         assert told(frame)[0] in (INFO, ASK)
-        assert f"{text.partition('*')[0].strip()}* is dropped" in shown(frame)
+        assert f"{text.partition('*')[0].strip()}* is cancelled" in shown(frame)
 
 
 @pytest.mark.parametrize("sign", ["\x1d", "\x1e", "\x1d\x1d"])

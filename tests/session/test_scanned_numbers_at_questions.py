@@ -99,7 +99,7 @@ def test_a_number_at_scanner_pace_answers_no_question_and_leaves_it(
         assert set("yx") & set(asked[0])
         frame = scan.send(f"{number}\r", PACE_S)
         assert told(frame) == (WRONG, "input.answer_first")
-        assert f"{number} came" in shown(frame, 80, 24)
+        assert f"{number} was typed as fast as a scanner" in shown(frame, 80, 24)
         assert (listed(frame), quantities(session), session.stack.top.state) == (asked, before, state)
         frame = scan.send("q\r", 0.1)
         assert "1 not taken" not in shown(frame, 80, 24), "it was said"
@@ -126,8 +126,8 @@ def test_goods_in_hand_are_kept_by_a_letter_meant_for_the_number(home: StoreFold
     with at(home, user="U1") as session:
         scan = begun(session, "receive", "7001", BUTTER, "17", "b")
         frame = scan.send("23\r", PACE_S)
-        assert "Forget it" in shown(frame, 80, 24)
-        assert "answer first" in shown(frame, 80, 24)
+        assert "Discard it" in shown(frame, 80, 24)
+        assert "nswer first" in shown(frame, 80, 24)
         assert quantities(session) == {"210005": Decimal(17)}
 
 

@@ -244,7 +244,7 @@ def test_scans_that_were_refused_for_the_same_are_told_once(home: StoreFolder) -
         assert told(frame) == (WRONG, "session.input_not_applied")
         shown = " ".join(" ".join(plain_lines(layout_screen(frame, 80, 24))).split())
         assert "5 not taken: " in shown
-        assert shown.count("Nothing here is called") == 1
+        assert shown.count("12345678 is unknown") == 1
     assert sent(home) == {1: Decimal(1)}
 
 

@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
+from aisle.cache.row_values import WindowRows
 from aisle.cache.writer import LinkRow
 from aisle.client import Response
 from aisle.client.errors import status_error
@@ -22,7 +23,7 @@ from aisle.host.database import fetch_one
 from aisle.host.hung_courier import write_heartbeat
 from aisle.host.notify_sockets import CourierSocket
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Start
+from aisle.jobs.job import Args, Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Step, msg
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -67,6 +68,30 @@ def test_nobody_is_signed_in_as_somebody_who_works_there_already(home: StoreFold
         assert say(later, "BADGE-U1").view.name == "pick.product"
     with at(home) as again:
         assert again.frames.build().user == "Anna Kovac"
+
+
+def test_home_below_resumed_work_asks_for_its_rows_when_it_is_shown(
+    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    query = CacheReader.query_window
+
+    def query_window(reader: CacheReader, name: str, args: Args) -> WindowRows[Any]:
+        asked.append(name)
+        return query(reader, name, args)
+
+    monkeypatch.setattr(CacheReader, "query_window", query_window)
+    with at(home) as first:
+        say(first, "BADGE-U1")
+        assert "orders" in asked
+        say(first, "4101", BARCODES[0])
+    asked.clear()
+    with at(home) as resumed:
+        assert resumed.frames.build().view.name == "pick.product"
+        assert asked.count("order_to_pick") == 1
+        assert not {"orders", "partly_received"} & {*asked}
+        assert say(resumed, "b").view.name == "home"
+        assert "orders" in asked
 
 
 def test_a_session_that_was_killed_holds_no_terminal(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:

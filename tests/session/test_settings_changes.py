@@ -187,7 +187,7 @@ def test_what_needs_a_new_start_is_said_and_left_alone(home: StoreFolder) -> Non
         write(home, 'store = "0002"\nrich = true\nblind = true\n')
         assert told(session.poll()) == (
             INFO,
-            "Settings changed: blind counts are on; from the next start on: store, rich",
+            "Settings changed: blind counts are on; after a restart: store, rich",
         )
         assert session.frames.build().store == "0001"
         assert say(session, "4101").view.name == "pick.product"
@@ -224,7 +224,7 @@ def test_a_file_with_an_error_changes_nothing_and_is_told_once(home: StoreFolder
         assert told(session.poll()) == told(frame)
         write(home, "verified = true\n")
         kind, text = told(rested(session))
-        assert (kind, text.split(" · ")[0]) == (INFO, "The settings file is right again")
+        assert (kind, text.split(" · ")[0]) == (INFO, "The settings file is correct again")
 
 
 def test_what_is_wrong_or_asked_stays_until_somebody_does_something(home: StoreFolder) -> None:
@@ -241,7 +241,7 @@ def test_what_is_wrong_or_asked_stays_until_somebody_does_something(home: StoreF
         asked = told(say(session, "rubbish"))
         assert told(rested(session)) == asked
         say(session, EAN)
-        assert told(rested(session))[1].startswith("The settings file is right again")
+        assert told(rested(session))[1].startswith("The settings file is correct again")
 
 
 def test_a_file_that_goes_leaves_the_defaults(home: StoreFolder) -> None:
@@ -335,7 +335,7 @@ def test_session_starting_with_wrong_settings_file_reports_and_works(home: Store
         say(session, "4101")
         assert session.frames.build().view.name == "pick.location", "verified, as before"
         write(home, "verified = true\n")
-        assert told(rested(session))[1].startswith("The settings file is right again")
+        assert told(rested(session))[1].startswith("The settings file is correct again")
     write(home, "verified = false\nx = 1\n")
     assert load_settings({}).settings.verified
 

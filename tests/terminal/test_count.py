@@ -124,12 +124,12 @@ def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pi
     app.take("2", "my_entries", "")
     app.shows("confirmed")
     app.take("2", "my_entries.entry", "")
-    app.shows("Take this back")
+    app.shows("Undo this")
     app.take("1", "my_entries.undo", "my_entries.ask_undo")
     app.take("1", "my_entries.entry", "my_entries.undone")
     assert awaited(app, shop, 4)[-1]["reference"].startswith("undo-")
     assert shop.balances() == {**before, number: before[number] - 3}
-    app.shows("taken back")
+    app.shows("undone")
 
 
 def test_counts_in_hand_survive_a_death_and_are_sent_once(shop: Shop, picker: Pick) -> None:
@@ -150,7 +150,7 @@ def test_counts_in_hand_survive_a_death_and_are_sent_once(shop: Shop, picker: Pi
     app.terminal.kill(signal.SIGKILL)
     assert app.terminal.wait_exit() == -signal.SIGKILL
     app = picker("--terminal", "dock")
-    app.shows("Is it there?")
+    app.shows("How many?")
     app.take("n", "count.missing", "count.missing")
     app.enter("k")
     if app.seen()[-1]["step"] == "count.recount":

@@ -56,4 +56,4 @@ def test_the_log_is_filtered_drawn_and_written(shop: Shop, picker: Callable[...,
     app.shows("Damaged", f"{lost(shop)} in all")
     app.take("b", "log", "")
     app.take("1", "log.entry", "")
-    app.shows("Entry of the log", "Damaged")
+    app.shows("Log entry", "Damaged")

@@ -75,13 +75,13 @@ def steps(lines: list[Line]) -> Steps:
     return [
         ("", "Scan your badge"),
         ("anna", f"{ORDER} ! Jan 2020"),
-        (ORDER, f"Scan the place {first.place}"),
+        (ORDER, f"Scan location {first.place}"),
         (first.place, "Scan the product"),
         (first.code, "Scan 2 more"),
         (f"5*{first.code}", "r Take the 2 still needed"),
-        ("r", f"Scan the place {second.place}"),
+        ("r", f"Scan location {second.place}"),
         (second.place, "0 taken"),
-        (second.code, "Scan pick-up place"),
+        (second.code, "Put down: scan where"),
         (UP, "Scan the next order"),
         ("b", "Open orders"),
     ]

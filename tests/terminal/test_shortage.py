@@ -101,7 +101,7 @@ def test_two_entries_close_the_line_and_the_service_says_why(shop: Shop, lines: 
     app = picker(columns=80, rows=24)
     start_pick(app, first)
     app.take("s", "shortage.choices", "shortage.opened")
-    app.shows("Stores around", "Fernhill", "Damaged", "Reject", "Choose a number")
+    app.shows("Stores nearby", "Fernhill", "Damaged", "Reject", "Choose a number")
     app.take(number_of(app, "Damaged"), "pick.product", "pick.short")
     assert app.scans == 2
     app.terminal.wait_for(lambda _: said(shop, 1)["is_picked"], START_S)
@@ -124,7 +124,7 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     start_pick(app, first)
     app.take("s", "shortage.choices", "shortage.opened")
     app.take(number_of(app, "Place is empty"), "pick.product", "pick.short")
-    app.shows(f"Count the empty place {first.place}")
+    app.shows(f"Count the empty location {first.place}")
     app.enter("c")
     app.shows(f"Count {first.place}")
     app.enter(first.code)
@@ -138,7 +138,7 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     assert app.seen()[-1]["step"].startswith("pick.")
     assert said(shop, 1)["rejection_reason_code"] == "20"
     app.take("u", "pick.product", "count.sent_undone")
-    app.shows(f"Taken back: the count of {first.place}")
+    app.shows(f"Undone: the count of {first.place}")
     app.terminal.wait_for(lambda _: lying(shop, first.product, first.place) == there - 1, START_S)
     app.take("u", "pick.product", "pick.reopened")
     app.terminal.wait_for(lambda _: not said(shop, 1)["is_picked"], START_S)

@@ -45,7 +45,7 @@ WAYS = {
     "release": "Release",
     "reopen": "Take",
 }
-PROMPT = re.compile("Type the number of what is to be done|Read, and b goes back")
+PROMPT = re.compile("Type the number of an action|Read, and b goes back")
 
 CONCERNS = ("claim", "reject", "split", "priority", "no_priority")
 """What is told to whoever has the order in hand; a release where the claim was his own."""

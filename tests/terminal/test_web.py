@@ -60,7 +60,7 @@ def test_an_order_rejected_in_a_browser_is_seen_rejected_at_a_terminal(
     browser.shows("Open orders", "Fred", "live")
     browser.types(f"{browser.number('Other')}\r")
     browser.types(f"{browser.number('Board')}\r")
-    browser.shows("Orders: all that are active", "SUP-1")
+    browser.shows("Orders: active", "SUP-1")
     browser.types("SUP-1\r")
     browser.types(f"{browser.number('Reject')}\r")
     browser.shows("Why")

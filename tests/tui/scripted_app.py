@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -45,7 +45,7 @@ class Desk:
         self._inner.setblocking(False)
         self._news = ""
 
-    def start(self) -> Frame:
+    def start(self, size: tuple[int, int] | None = None) -> Frame:
         note("start")
         return self._frame
 
@@ -100,6 +100,9 @@ class Desk:
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Nobody is asked for a PIN here."""
+
+    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+        """Nothing is exported here."""
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         note("painted", list(serials), at > 0)

@@ -86,7 +86,7 @@ def test_figures_stay_on_the_line_on_which_they_are_whole() -> None:
 
 def test_empty_list_message_is_shown_whole() -> None:
     empty = ListView(
-        "unconfirmed", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("unconfirmed.empty"), key_hints=(BACK,)
+        "unconfirmed", raw("To resolve"), raw("Scan"), (), (), 0, 0, empty=Msg("unconfirmed.empty"), key_hints=(BACK,)
     )
     assert " ".join(drawn(empty)).startswith("All sent: the service has everything.")
 
@@ -102,7 +102,7 @@ def test_a_letter_of_a_name_at_the_end_of_a_row_is_left_out() -> None:
 def coming(*names: str) -> Step:
     """A delivery with these products still to come."""
     stops = tuple(UpcomingStop("…0043", name, Decimal(12)) for name in names)
-    at_hand = Line("location", raw("To no place yet"))
+    at_hand = Line("location", raw("No location yet"))
     return Step(
         "receive.goods",
         raw("7001"),
@@ -190,7 +190,7 @@ def test_notes_are_shown_while_lines_are_blank() -> None:
 
 def test_rows_that_the_first_page_has_no_room_for_are_on_the_next() -> None:
     """What both sides say of a count could not be read before one of five ways out of it was chosen."""
-    ways = tuple(map(raw, ("It is there", "Send again", "Send difference", "By hand", "Count A-03-12")))
+    ways = tuple(map(raw, ("It arrived", "Send again", "Send difference", "By hand", "Count A-03-12")))
     view = page((raw("was 10"),), (raw("is 14"),), lines=(Line("note", raw("Count A-03-12")),))._replace(choices=ways)
     pages = ["\n".join(drawn(view._replace(page=at), FEW)) for at in range(3)]
     assert "Count A-03-12" in pages[0]

@@ -24,7 +24,7 @@ class Desk:
         self.calls: list[str] = []
         self.frame = TAKEN.build("")
 
-    def start(self) -> Frame:
+    def start(self, size: tuple[int, int] | None = None) -> Frame:
         self.calls.append("start")
         return self.frame
 
@@ -44,6 +44,9 @@ class Desk:
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Nobody is asked for a PIN here."""
+
+    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+        """Nothing is exported here."""
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         self.calls.append(f"painted {len(serials)}")

@@ -92,7 +92,7 @@ def test_row_name_gets_longer_text_when_other_columns_are_short() -> None:
     shown = [
         "".join(text for text, _ in line) for line in list_lines(view, LayoutBox(40, 12, MessageWriter())).lines if line
     ][1:]
-    names = ("Doubts and refusals", "Negative stock", "Stuck orders")
+    names = ("Refused or in doubt", "Negative stock", "Stuck orders")
     assert [re.split("  +", line.strip()) for line in shown] == [[name, "14", "412"] for name in names]
 
 

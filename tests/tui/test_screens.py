@@ -157,7 +157,7 @@ def test_prompt_verdict_and_link_are_always_there(sample: Sample) -> None:
             if frame.link.waiting:
                 assert str(frame.link.waiting) in link, size
             if frame.link.needs_person:
-                assert f"{frame.link.needs_person}?" in link or f"{frame.link.needs_person} to settle" in link, size
+                assert f"{frame.link.needs_person}?" in link or f"{frame.link.needs_person} to resolve" in link, size
 
 
 @samples
@@ -326,10 +326,10 @@ def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
         (LinkState("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
         (LinkState("live", 20.0, 3), {"en": "3 wait", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
         (LinkState("live", 20.0, 1), {"en": "1 waits", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
-        (LinkState("live", 20.0, 0, 2), {"en": "2? 0w", "nl": "2? 0w", "de": "2? 0w", "fr": "2? 0a"}),
+        (LinkState("live", 20.0, 0, 2), {"en": "2? 0 wait", "nl": "2? 0w", "de": "2? 0w", "fr": "2? 0a"}),
         (
             LinkState("none"),
-            {"en": "no data 0w", "nl": "start geen data 0w", "de": "leer gesendet", "fr": "vide envoyé"},
+            {"en": "no data 0 wait", "nl": "start geen data 0w", "de": "leer gesendet", "fr": "vide envoyé"},
         ),
         (LinkState("offline", 720.0), {"en": "all sent", "nl": "12m 0w", "de": "gesendet", "fr": "envoyé"}),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.app import App
 
 from aisle.terminal_packets import (
     MAX_COLUMNS,
@@ -23,6 +25,7 @@ from aisle.terminal_packets import (
     encode_packet,
     parse_size,
 )
+from aisle.tui.web_driver import WebDriver, _PacketWriter
 from tests.terminal.harness import python
 
 PACKETS = st.lists(st.tuples(st.sampled_from([b"D", b"M"]), st.binary(max_size=20)), max_size=8)
@@ -49,6 +52,22 @@ def test_a_size_is_a_size() -> None:
     assert parse_size({"width": 10**9, "height": 10**9}) == (MAX_COLUMNS, MAX_ROWS)
     sizes: list[object] = [{"width": 0, "height": 1}, {"width": "80", "height": 24}, {"width": 80.5, "height": 24}]
     assert [parse_size(none) for none in ({}, [], *sizes)] == [None] * 5
+
+
+@pytest.mark.parametrize("size", [0, 5, 48 << 10, 200_000])
+async def test_a_file_is_sent_in_pieces_that_fit_together(size: int, tmp_path: Path) -> None:
+    driver, content = WebDriver(App[None]()), os.urandom(size)
+    with (tmp_path / "packets").open("w") as file:
+        driver._messages = _PacketWriter(file, lambda: None)
+        driver._messages.start()
+        driver.offer_file("orders.csv", content)
+        driver._messages.finish()
+    stream = (tmp_path / "packets").read_bytes()
+    pieces = [json.loads(text) for kind, text in PacketDecoder().feed(stream.removeprefix(PRELUDE)) if kind == b"M"]
+    assert b"".join(base64.b64decode(piece["content"]) for piece in pieces) == content
+    assert [piece["is_last"] for piece in pieces] == [False] * (len(pieces) - 1) + [True]
+    assert {piece["name"] for piece in pieces} == {"orders.csv"}
+    assert max(len(piece["content"]) for piece in pieces) <= 1 << 16
 
 
 class Rig:

@@ -40,6 +40,15 @@ WORK = ("asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.cou
 """What a courier that waits for its turn has not imported."""
 
 
+UNUSED_AT_A_START = (
+    "aisle.cache.order_writer",
+    "aisle.cache.delivery_writer",
+    "aisle.jobs.count.count_state",
+    "aisle.jobs.row_types.products",
+)
+"""What a start that resumes a pick has not imported."""
+
+
 @pytest.mark.parametrize(
     ("modules", "absent"),
     [
@@ -49,12 +58,13 @@ WORK = ("asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.cou
         ),
         (("aisle.cli.web_session",), {*NETWORK}),
         (("aisle.tui.app", "aisle.cli.app"), {*NETWORK, "biip"} - {"ssl"}),  # asyncio brings it
+        (("aisle.tui.app", "aisle.cli.app", "aisle.jobs.pick.job"), {*UNUSED_AT_A_START}),
         (("aisle.service.in_process_service",), {"textual", "rich"}),
         (("aisle.courier.leader", "aisle.client.transport", "aisle.cli.sync"), {*SERVICE, "textual"}),
         (("aisle.cli.commands", "aisle.cli.courier"), {*WORK}),
         (("aisle.cli.sync", "aisle.courier.leader"), {"httpx", "httpcore", "anyio"}),
     ],
-    ids=["session", "browser", "screen", "service", "courier", "waiting courier", "sync"],
+    ids=["session", "browser", "screen", "start", "service", "courier", "waiting courier", "sync"],
 )
 def test_what_is_imported_brings_nothing_of_other_rooms(modules: tuple[str, ...], absent: set[str]) -> None:
     assert not loaded(*modules) & absent

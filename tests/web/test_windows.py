@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import stat
 import sys
 from pathlib import Path
@@ -128,6 +129,16 @@ async def test_a_page_is_told_the_address_and_opens_others(house: House) -> None
         await first.close(code=CUT)
         second, _ = await window(client, "a")
         assert await said(second, "page") == page
+
+
+async def test_a_page_gets_the_files_of_its_app(house: House) -> None:
+    piece = {"type": "file", "name": "orders.csv", "content": "YQ==", "is_last": True}
+    program = TELLS.replace('{"type": "page", "address": "/orders/4104", "title": "Order 4104"}', json.dumps(piece))
+    house.start = lambda opening: Start([sys.executable, "-c", program], {})  # type: ignore[method-assign]
+    async with house.open() as client:
+        await sign_in(client)
+        page, _ = await window(client, "a")
+        assert await said(page, "file") == piece
 
 
 @pytest.mark.parametrize(

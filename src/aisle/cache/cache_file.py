@@ -1,4 +1,4 @@
-"""The file cache.db: create, empty and open it, and recompute its times after a change of the time zone."""
+"""The file cache.db for its writer: create, empty and open it, recompute its times after a change of the time zone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import apsw
 
+from aisle.cache.cache_for_reading import open_for_reading
 from aisle.cache.delivery_writer import recompute_due_times
 from aisle.cache.log_writer import recompute_log_times
 from aisle.cache.order_writer import recompute_pickup_times
@@ -32,7 +33,7 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
     """
     path = folder / "cache.db"
     if not writer:
-        return _open_readable(path)
+        return open_for_reading(folder)
     if not path.exists():
         for log in ("-wal", "-shm"):  # left by a deleted database; SQLite must not read them into the new one
             path.with_name(path.name + log).unlink(missing_ok=True)
@@ -57,24 +58,6 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
     connection.wal_autocheckpoint(WAL_PAGES)
 
     recompute_times(connection)
-    return connection
-
-
-def _open_readable(path: Path) -> apsw.Connection:
-    if not path.exists():
-        raise StorageError(f"{path} is not there yet. The courier makes it.")
-    connection = connect(path, read_only=True)
-    check_not_newer(connection, SCHEMA_VERSION)
-    if schema_version(connection) != SCHEMA_VERSION:
-        raise StorageError(f"{path} is of another version. The courier makes it anew.")
-    return connection
-
-
-def empty_cache() -> apsw.Connection:
-    """Return an empty cache in memory, for a session to read while there is no file."""
-    connection = apsw.Connection(":memory:")
-    connection.execute(CACHE_TABLES).fetchall()
-    connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
     return connection
 
 

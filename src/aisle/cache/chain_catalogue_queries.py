@@ -53,7 +53,13 @@ _FACET_NAMES = {
 """Name of a category or supplier, taken from one of its products. Only the stock list names categories."""
 
 
-@declare_query("catalogue", "search show category supplier among first size", whole_topics("product"))
+SORTS = ("product_number", "product_name")
+"""Fields by which the list is read from an index."""
+
+
+@declare_query(
+    "catalogue", "search show category supplier among order_by descending first size", whole_topics("product"), SORTS
+)
 def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow]:
     """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_HITS`.
 
@@ -65,8 +71,11 @@ def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow
     if not normalise_text(str(args.get("search") or "")).split():
         ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *values)  # noqa: S608
 
+        by_name, is_reversed = args.get("order_by") == "product_name", bool(args.get("descending"))
+
         def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-            by = f"ORDER BY p.product_number {'DESC' if from_end else 'ASC'} LIMIT ? OFFSET ?"
+            way = "DESC" if from_end != is_reversed else "ASC"
+            by = f"ORDER BY {f'p.name {way}, ' if by_name else ''}p.product_number {way} LIMIT ? OFFSET ?"
             return fetch(cache, f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{where} {by}", *values, count, skip)
 
         rows = read_window(read, int(total), first, size)

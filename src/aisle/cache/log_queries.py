@@ -353,7 +353,7 @@ _CONDITIONS = {
 _JOIN_PRODUCT = "LEFT JOIN product p ON p.product_number = l.product_number"
 _SELECT_ENTRIES = f"""
 SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l {{product}} WHERE {{limits}}
-ORDER BY l.at DESC, l.key DESC
+ORDER BY l.at {{way}}, l.key {{way}}
 LIMIT :size OFFSET :first
 """  # noqa: S608 - conditions of our own
 _COUNT_ENTRIES = "SELECT count(*) FROM log l {product} WHERE {limits}"
@@ -392,8 +392,9 @@ BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
 @declare_query(
     "log",
     "key since until from_id to_id product_number app_user_name reason_code review_status reference source"
-    " location_code search past first size",
+    " location_code search past order_by descending first size",
     whole_topics("log"),
+    sorts=("at",),
 )
 def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | WindowRows[LogRow]:
     """Return a window on the log, youngest first, or the one entry with this `key`.
@@ -415,8 +416,9 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
     values = _condition_values(cache, args, past)
     limits = " AND ".join(_CONDITIONS[name] for name in values) or "1"
     window_values = {"first": first, "size": size, "past_at": past["at"] if past else ""}
+    way = "ASC" if args.get("order_by") and not args.get("descending") else "DESC"
     rows = cache.execute(
-        _SELECT_ENTRIES.format(product=_JOIN_PRODUCT, limits=limits), {**values, **window_values}
+        _SELECT_ENTRIES.format(product=_JOIN_PRODUCT, limits=limits, way=way), {**values, **window_values}
     ).fetchall()
     found = _add_values(cache, [_full_entry(*row) for row in rows])
     if past:

@@ -57,11 +57,8 @@ ORDER_FIELD, PRODUCT_FIELD, LOCATION_FIELD, REFERENCE_FIELD = (
 )
 """Ends of the field names that identify something in bodies."""
 
-_FIELD_PATTERNS = {
-    field: re.compile(rf'{field}"\s*:\s*(?:"((?:[^"\\]|\\.)*)")?')
-    for field in (ORDER_FIELD, PRODUCT_FIELD, LOCATION_FIELD, REFERENCE_FIELD)
-}
-"""Patterns for a field with this ending and its text. Each begins with plain letters, which makes the search fast."""
+_FIELD_TEXT = r'"\s*:\s*(?:"((?:[^"\\]|\\.)*)")?'
+"""Pattern of the text of a field, after the end of its name. Those plain letters make the search fast."""
 
 KeysOf = Callable[[Operation], Iterable[str]]
 
@@ -151,7 +148,7 @@ def _field_values(text: str, field: str) -> Iterable[str] | None:
     """Return the values of the fields with this ending; None if one is no text, so that the body has to be parsed."""
     if field not in text:
         return ()
-    names = _FIELD_PATTERNS[field].findall(text)
+    names = re.findall(field + _FIELD_TEXT, text)
     return None if "" in names else {json.loads(f'"{name}"') if "\\" in name else name for name in names}
 
 

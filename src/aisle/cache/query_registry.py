@@ -118,6 +118,8 @@ class DeclaredQuery(NamedTuple):
     """Names of its arguments."""
     topics_of: TopicsOf
     read: Callable[[QueryContext, Args], Any]
+    sorts: tuple[str, ...] = ()
+    """Fields of its rows by which it reads them from an index."""
 
 
 DECLARED: dict[str, DeclaredQuery] = {}
@@ -127,11 +129,13 @@ DECLARED: dict[str, DeclaredQuery] = {}
 _ANY_TOPIC = whole_topics(ANYTHING)
 
 
-def declare_query(name: str, arguments: str, topics_of: TopicsOf = _ANY_TOPIC) -> Callable[[F], F]:
+def declare_query(
+    name: str, arguments: str, topics_of: TopicsOf = _ANY_TOPIC, sorts: tuple[str, ...] = ()
+) -> Callable[[F], F]:
     """Declare the decorated function as the query of this name. By default any change may concern its answer."""
 
     def declare(read: F) -> F:
-        DECLARED[name] = DeclaredQuery(arguments, topics_of, read)
+        DECLARED[name] = DeclaredQuery(arguments, topics_of, read, sorts)
         return read
 
     return declare

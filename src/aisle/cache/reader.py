@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 
 from aisle.cache import price
-from aisle.cache.cache_file import empty_cache, open_cache
+from aisle.cache.cache_for_reading import empty_cache, open_for_reading
 from aisle.cache.code_queries import find_candidates
 from aisle.cache.query_registry import QueryContext, find_query
 from aisle.cache.row_values import QueryResult, WindowRows
@@ -55,7 +55,7 @@ class CacheReader:
     def _open(self) -> apsw.Connection:
         """Open the cache, or an empty one if there is none that this program can read."""
         try:
-            found = open_cache(self._store_folder.folder, writer=False)
+            found = open_for_reading(self._store_folder.folder)
         except StorageError as error:
             found = self._cache if not self._has_file else empty_cache()
             self._has_file, self.is_outdated = False, error.kind == "newer"
@@ -110,8 +110,16 @@ class CacheReader:
     def query_window(self, name: str, args: Args) -> WindowRows[Json]:
         """Return rows and total of a named query, and True if there may be more."""
         query = find_query(name)
-        result: QueryResult[Json] = self._read_safely(lambda: query.read(self.context, args))
-        return WindowRows(*result)
+
+        def read(args: Args) -> WindowRows[Json]:
+            result: QueryResult[Json] = self._read_safely(lambda: query.read(self.context, args))
+            return WindowRows(*result)
+
+        if not args.get("order_by") or args["order_by"] in query.sorts:
+            return read(args)
+        from aisle.cache.sorted_window import read_sorted  # rarely needed
+
+        return read_sorted(read, args)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

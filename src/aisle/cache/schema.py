@@ -142,7 +142,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 32
+SCHEMA_VERSION = 33
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -223,6 +223,7 @@ CREATE TABLE product (
   codes TEXT NOT NULL,
   raw TEXT NOT NULL
 );
+CREATE INDEX product_name ON product (name, product_number);
 CREATE INDEX product_category ON product (category, product_number) WHERE category <> '';
 CREATE INDEX product_supplier ON product (supplier, product_number) WHERE supplier <> '';
 CREATE INDEX product_family ON product (family, product_number) WHERE family <> '';

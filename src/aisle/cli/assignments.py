@@ -45,7 +45,7 @@ def assignments(as_json: bool, setting_values: SettingValues) -> int:
     elif found:
         _print_table(found)
     else:
-        print("Nothing is assigned to be moved.")
+        print("Nothing to move.")
     return 0
 
 

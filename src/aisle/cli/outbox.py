@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import apsw
 import click
 
-from aisle.cache.cache_file import empty_cache, open_cache
+from aisle.cache.cache_for_reading import empty_cache, open_for_reading
 from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.people_queries import person_name
 from aisle.cache.writer import CacheWriter
@@ -48,8 +48,8 @@ MAX_OPERATIONS = 1000
 """Maximum number of operations shown."""
 
 _STOCK_EVIDENCE = {
-    "there": "By the stock it looks as if it arrived.",
-    "not_there": "By the stock it looks as if it did not arrive.",
+    "there": "The stock looks as if it arrived.",
+    "not_there": "The stock looks as if it did not arrive.",
     "mixed": "The stock has changed in another way.",
 }
 
@@ -229,7 +229,7 @@ def _find_operation(store: OperationQueue, start: str) -> Operation:
 def _open_cache(store_folder: StoreFolder) -> apsw.Connection:
     """Return the cache for names; if there is none, an empty one, so that products appear by number."""
     try:
-        return open_cache(store_folder.folder, writer=False)
+        return open_for_reading(store_folder.folder)
     except StorageError:
         return empty_cache()
 

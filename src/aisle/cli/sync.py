@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import apsw
 import click
 
-from aisle.cache.cache_file import open_cache
+from aisle.cache.cache_for_reading import open_for_reading
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
@@ -251,7 +251,7 @@ def _wait_for_cache(store_folder: StoreFolder) -> apsw.Connection:
     until = time.monotonic() + START_WAIT_S
     while True:
         try:
-            return open_cache(store_folder.folder, writer=False)
+            return open_for_reading(store_folder.folder)
         except StorageError:
             if time.monotonic() > until:
                 raise
@@ -324,7 +324,7 @@ def _print_summary(store_folder: StoreFolder) -> int:
     Return 1 if operations are unsent or a list could not be read, else 0.
     """
     with (
-        closing(open_cache(store_folder.folder, writer=False)) as cache,
+        closing(open_for_reading(store_folder.folder)) as cache,
         closing(open_outbox(store_folder.folder)) as outbox,
     ):
         counts = {

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import socket
 import stat
 import tempfile
@@ -102,7 +101,7 @@ def _temporary_folder(store_folder: StoreFolder) -> Path:
 
 
 def _record_folder_name(record: Path) -> str:
-    name = f"aisle-{os.getuid()}-{secrets.token_hex(8)}"
+    name = f"aisle-{os.getuid()}-{os.urandom(8).hex()}"
     fresh = record.with_name(f"{record.name}.new")
     fresh.write_text(name, encoding="ascii")
     fresh.replace(record)

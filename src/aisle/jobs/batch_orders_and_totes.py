@@ -91,9 +91,9 @@ class BatchState(NamedTuple):
     """Orders of other batches that were assigned to this person and have been reported."""
 
     @property
-    def stop_counts(self) -> tuple[int, int]:
-        """Stops of the batch, and the sum of the stops if each order were picked on its own."""
-        return len({stop for each in self.orders for stop in each.stops}), sum(len(each.stops) for each in self.orders)
+    def stop_count(self) -> int:
+        """Return the number of stops of the batch."""
+        return len({stop for each in self.orders for stop in each.stops})
 
     @property
     def choice_count(self) -> int:
@@ -115,7 +115,7 @@ COMMAND_LETTERS = "gtunp"
 
 
 def batch_view(state: BatchState) -> DetailView:
-    """Return the page with the totes, their totals, and the stops that the batch saves."""
+    """Return the page with the totes and their totals."""
     return DetailView(
         name="batch",
         title=msg("batch.title"),
@@ -150,18 +150,12 @@ def _prompt(state: BatchState) -> Msg:
 def _lines(state: BatchState) -> tuple[Line, ...]:
     if not state.orders:
         return (Line("note", msg("batch.note")),)
-    stops, single = state.stop_counts
     lines = sum(each.open_lines for each in state.orders)
     pieces = sum((each.pieces for each in state.orders), Decimal(0))
     total = msg("batch.total", count=len(state.orders), lines=lines, pieces=pieces)
-    if not stops:
+    if not state.stop_count:
         return (Line("quantity", total),)
-    if len(state.orders) < 2 or single == stops:
-        return (Line("quantity", total), Line("note", msg("batch.stops", stops=stops)))
-    return (
-        Line("quantity", total),
-        Line("note", msg("batch.stops_saved", stops=stops, single=single, saved=single - stops)),
-    )
+    return (Line("quantity", total), Line("note", msg("batch.stops", stops=state.stop_count)))
 
 
 def _tote_block(state: BatchState) -> Block:
@@ -310,9 +304,8 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
     state = state._replace(orders=(*state.orders[:at], now, *state.orders[at + 1 :]))
     if not now.has_lines or was.has_lines:
         return Turn(state)
-    stops, single = state.stop_counts
     args = {"tote": TOTE_LETTERS[at], "order": order}
-    return reply(state, GOOD, "batch.added", lines=now.open_lines, pickup=now.pickup, saved=single - stops, **args)
+    return reply(state, GOOD, "batch.added", lines=now.open_lines, pickup=now.pickup, **args)
 
 
 def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Result:

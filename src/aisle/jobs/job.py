@@ -24,6 +24,10 @@ Args = Mapping[str, Json]
 """Arguments of a query or a job, or the answer of a job."""
 
 
+MAX_SORTED = 10_000
+"""Most rows of a list that is sorted by a column without an index."""
+
+
 class Query(NamedTuple):
     """Request for rows of the store's data. The answer is `Rows` with the same id."""
 
@@ -31,6 +35,7 @@ class Query(NamedTuple):
     name: str
     """Name of a query in aisle.cache.query_registry: `orders`, `order`, `people`, …"""
     args: Args
+    """Every list also takes `order_by` (a field of its rows) and `descending`."""
     is_live: bool = False
     """True if the answer is a window on data that anyone may change. It is queried again on resume and never
     journalled, so later journal entries must make sense without it."""

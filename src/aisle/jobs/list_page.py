@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs import list_window
-from aisle.jobs.job import Args, Close, Context, Event, ExportList, Query, Rows, Turn
+from aisle.jobs.job import MAX_SORTED, Args, Close, Context, Event, ExportList, Query, Rows, Turn
 from aisle.jobs.list_window import ListOptions, ListState
-from aisle.jobs.page_job import COUNT_ID, Action, Page
+from aisle.jobs.page_job import COUNT_ID, Action, Page, refuse
 from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
-from aisle.scan.inputs import CHIP_KEY
+from aisle.scan.inputs import CHIP_KEY, SORT_KEY
 from aisle.scan.meaning import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
 
 
@@ -37,7 +37,7 @@ class Column(NamedTuple, Generic[R]):
     is_optional: bool = False
     """True if it is left out while no row of the window has a value for it."""
     sort: str = ""
-    """Name of the sort order that its heading chooses; empty for none."""
+    """Sort order that its heading chooses: a field of the query's rows. Empty for none."""
 
 
 class ListFilter(NamedTuple):
@@ -68,6 +68,8 @@ class ListPage(Page[W], Generic[W, R]):
     no_rows_text: Msg
     """Text in place of rows, if it is always the same."""
     follows_typing = False
+    indexed_sorts: tuple[str, ...] = ()
+    """Sort orders for which the cache has an index, however long the list is."""
     has_progress_bars = False
     has_two_line_rows = False
     """True if each row takes two lines on a narrow screen."""
@@ -119,7 +121,22 @@ class ListPage(Page[W], Generic[W, R]):
     def window_arguments(self, state: W, context: Context) -> Args:
         """Return all arguments of the query for the window."""
         search = {"search": state.typed or state.search} if self.follows_typing else {}
-        return {**self.arguments(state, context), **search, "first": state.first, "size": self.page_size(context)}
+        return {
+            **self.arguments(state, context),
+            **search,
+            **self.sort_arguments(state),
+            "first": state.first,
+            "size": self.page_size(context),
+        }
+
+    def sort_arguments(self, state: W) -> Args:
+        """Return the arguments by which the query sorts."""
+        sort = self._chosen_sort(state)
+        return {"order_by": sort, "descending": state.options.is_descending} if sort else {}
+
+    def _chosen_sort(self, state: W) -> str:
+        """Return the sort order that was chosen, empty if it is not one of this list."""
+        return next((column.sort for column in self.all_columns(state) if column.sort == state.options.sort), "")
 
     def page_size(self, context: Context) -> int:
         """Return the number of rows to query."""
@@ -153,7 +170,28 @@ class ListPage(Page[W], Generic[W, R]):
 
     def sorting(self, state: W) -> Sorting | None:
         """Return by which column the list is sorted, None if its headings do not sort."""
-        return None
+        has_sorts = any(column.sort for column in self.all_columns(state))
+        return Sorting(self._chosen_sort(state), state.options.is_descending) if has_sorts else None
+
+    def sort_by(self, state: W, sort: str, context: Context) -> Turn[W]:
+        """Sort by a column, in the other direction if it is the one already. The search stays."""
+        if state.total > MAX_SORTED and sort not in self.indexed_sorts:
+            return refuse(state, msg("list.too_many_to_sort", count=MAX_SORTED))
+        shown = self.sorting(state)
+        is_descending = shown is not None and shown.sort == sort and not shown.is_descending
+        state = self.with_options(state, sort=sort, is_descending=is_descending)
+        return self.restart(state._replace(search=state.typed or state.search), context)
+
+    def _sort_by_next(self, state: W, context: Context) -> Turn[W]:
+        """Sort by the next column that the list shows, from left to right."""
+        sorts = [column.sort for column in self.visible_columns(state) if column.sort]
+        shown = self.sorting(state)
+        return self.sort_by(state, next_of(sorts, shown.sort), context) if sorts and shown else Turn(state)
+
+    def _reverse(self, state: W, context: Context) -> Turn[W]:
+        """Sort in the other direction."""
+        shown = self.sorting(state)
+        return self.sort_by(state, shown.sort, context) if shown and shown.sort else self._sort_by_next(state, context)
 
     def sums(self, state: W) -> Msg | None:
         """Return the sums over all rows of the filter, None if there are none."""
@@ -204,7 +242,14 @@ class ListPage(Page[W], Generic[W, R]):
         own = self.actions(state)
         if not state.options.is_desk:
             return own
-        return (*own, Action(msg("list.export"), self._export, "x"))
+        is_sorted = self.sorting(state) is not None
+        sorts = (
+            Action(msg("orders.sort"), self._sort_by_next, "s"),
+            Action(msg("list.reverse"), self._reverse, "S"),
+        )
+        shared = (*(sorts if is_sorted else ()), Action(msg("list.export"), self._export, "x"))
+        letters = {action.letter for action in own}
+        return (*own, *(action for action in shared if action.letter not in letters))
 
     def _export(self, state: W, context: Context) -> Turn[W]:
         """Export all rows that the filter and the search leave."""
@@ -248,6 +293,8 @@ class ListPage(Page[W], Generic[W, R]):
         if isinstance(event, CursorKey) and event.key.startswith(CHIP_KEY):
             at = int(event.key.removeprefix(CHIP_KEY))
             return next((self.choose_filter(state, each, context) for each in self.filters(state)[at:]), Turn(state))
+        if isinstance(event, CursorKey) and event.key.startswith(SORT_KEY):
+            return self.sort_by(state, event.key.removeprefix(SORT_KEY), context)
         if self.follows_typing and isinstance(event, Text | UnknownCode | TypedText) and event[0].startswith("/"):
             event = TypedText(event[0][1:]) if isinstance(event, TypedText) else Text(event[0][1:])
         return super().handle_input(state, event, context)

@@ -58,6 +58,9 @@ class ListOptions(NamedTuple):
     """Number of rows of each filter, None where it is unknown."""
     is_desk: bool = False
     """True if the screen is that of a desk, where letters and a blank act at once."""
+    sort: str = ""
+    """Sort order of the column that was chosen; empty for the list's own order."""
+    is_descending: bool = False
 
 
 class ListState(Protocol):

@@ -166,6 +166,12 @@ class Row(NamedTuple):
     """Progress from 0 to 1, drawn as a bar if there is space; below 0: none."""
     is_marked: bool = False
     """True if it is marked for an action on several rows."""
+    is_changed: bool = False
+    """True if it changed a moment ago."""
+
+
+CHANGED_S = 3.0
+"""Seconds for which a changed row is marked."""
 
 
 class Block(NamedTuple):

@@ -158,7 +158,7 @@ _FORMATS: Final = """
 
 _FIXED_LENGTH_PREFIXES: Final = frozenset(f"{number:02}" for number in (*range(5), *range(11, 21), *range(31, 37), 41))
 """First two digits of the identifiers whose values need no separator."""
-_FORMAT_PART: Final = re.compile(r"([NXYZDM])(\d+)?(?:(\.\.|\?)(\d+))?")
+_FORMAT_PART: Final = r"([NXYZDM])(\d+)?(?:(\.\.|\?)(\d+))?"
 
 
 @cache
@@ -174,7 +174,7 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
 def _compile_format(value: str) -> tuple[re.Pattern[str], int]:
     """Return the pattern of a value and its greatest length."""
     pattern, most = "", 0
-    for kind, all_, range_mark, most_ in _FORMAT_PART.findall(value):
+    for kind, all_, range_mark, most_ in re.findall(_FORMAT_PART, value):
         last = int(most_ or all_)
         pattern += f"{_CHARACTER_CLASSES[kind]}{{{all_ or int(range_mark != '?')},{last}}}"
         most += last
@@ -267,19 +267,19 @@ _MEASURE_PREFIXES: Final = ("31", "32", "33", "34", "35", "36", "39")
 """First digits of the identifiers of measures of any kind and of prices."""
 _UNIT_PRICE_IDENTIFIERS: Final = ("8005",)
 """Identifier of the price of one unit of measure."""
-_PRINTED_ELEMENT: Final = re.compile(r"\((\d{2,4})\)\s*([^(]+)")
-_ENVELOPE: Final = re.compile(r"\[\)>\x1e05\x1d(.*?)[\x1e\x04]*", re.DOTALL)
-_DIGITAL_LINK: Final = re.compile(r"/(?:01|gtin|00|sscc)/\d")
+_PRINTED_ELEMENT: Final = r"\((\d{2,4})\)\s*([^(]+)"
+_ENVELOPE: Final = r"(?s)\[\)>\x1e05\x1d(.*?)[\x1e\x04]*"
+_DIGITAL_LINK: Final = r"/(?:01|gtin|00|sscc)/\d"
 _LINK_WORDS: Final = {"gtin": "01", "sscc": "00", "cpv": "22", "lot": "10", "ser": "21", "exp": "17"}
 """Words that older digital links have instead of identifiers."""
-_LINK_WORD: Final = re.compile(r"(?<=[/?&])(gtin|sscc|cpv|lot|ser|exp)(?=[/=])")
-_SHORT_GTIN: Final = re.compile(r"(?<=/01/)(\d{8}|\d{12,13})(?=[/?]|$)", re.ASCII)
+_LINK_WORD: Final = r"(?<=[/?&])(gtin|sscc|cpv|lot|ser|exp)(?=[/=])"
+_SHORT_GTIN: Final = r"(?a)(?<=/01/)(\d{8}|\d{12,13})(?=[/?]|$)"
 """A GTIN of a digital link without its leading zeros."""
 _KEY_ELEMENT: Final = re.compile(r"0[12]\d{14}|00\d{18}")
 _COUNT_IDENTIFIERS: Final = ("30", "37")
 """Identifiers of the number of pieces."""
 _DATE_IDENTIFIERS: Final = ("11", "12", "13", "15", "16", "17")
-_RUN_ON_ELEMENT: Final = re.compile(r"(1[1-35-7])([2-4]\d{5})|(3[1-6]\d)[0-5](\d{6})|(3[07])(\d{1,8})", re.ASCII)
+_RUN_ON_ELEMENT: Final = r"(?a)(1[1-35-7])([2-4]\d{5})|(3[1-6]\d)[0-5](\d{6})|(3[07])(\d{1,8})"
 """A date, measure or count that may be the end of a lot, or follow it without a separator."""
 
 
@@ -440,7 +440,7 @@ def _read_runs(value: str) -> set[frozenset[str]]:
 
 def _one_of_run(text: str) -> str:
     """Return the identifier of a whole date, measure or count that is not zero; empty if the text is none."""
-    element = _RUN_ON_ELEMENT.fullmatch(text)
+    element = re.fullmatch(_RUN_ON_ELEMENT, text)
     if (
         element is None
         or (element[1] and not parse_gs1_date(element[2]))
@@ -453,10 +453,10 @@ def _one_of_run(text: str) -> str:
 def _parse_message(text: str) -> Gs1Message:
     """Parse the text as a digital link, a printed label, or an element string with separators or substitutes."""
     if text[:4].lower() == "http":
-        return _parse_digital_link(text) if _DIGITAL_LINK.search(text) else Gs1Message({}, DAMAGED_GS1)
+        return _parse_digital_link(text) if re.search(_DIGITAL_LINK, text) else Gs1Message({}, DAMAGED_GS1)
     if text[:1] == "(" and text[1:2].isdigit():
         return _parse_printed(text)
-    if envelope := _ENVELOPE.fullmatch(text):
+    if envelope := re.fullmatch(_ENVELOPE, text):
         return _parse_elements(envelope.group(1))
     bare = strip_leading_separator(text)
     substitutes = tuple(find_substitutes(bare))
@@ -479,7 +479,7 @@ def _parse_message(text: str) -> Gs1Message:
 
 def _parse_printed(text: str) -> Gs1Message:
     """Parse a printed label with its identifiers in brackets."""
-    found = [(ai, value.replace(" ", "")) for ai, value in _PRINTED_ELEMENT.findall(text)]
+    found = [(ai, value.replace(" ", "")) for ai, value in re.findall(_PRINTED_ELEMENT, text)]
     is_all = "".join(f"({ai}){value}" for ai, value in found) == text.replace(" ", "")
     fits = all(
         (identifier := find_identifier(ai)) and identifier.ai == ai and identifier.accepts(value) for ai, value in found
@@ -543,8 +543,8 @@ def _parse_digital_link(uri: str) -> Gs1Message:
     from biip.gs1_digital_link_uris import GS1DigitalLinkURI
 
     try:
-        uri = _LINK_WORD.sub(lambda word: _LINK_WORDS[word[0]], uri)
-        uri = _SHORT_GTIN.sub(lambda gtin: gtin[0].rjust(14, "0"), uri)
+        uri = re.sub(_LINK_WORD, lambda word: _LINK_WORDS[word[0]], uri)
+        uri = re.sub(_SHORT_GTIN, lambda gtin: gtin[0].rjust(14, "0"), uri)
         link = GS1DigitalLinkURI.parse(uri, config=ParseConfig(gs1_element_strings_verify_date=False))
     except (ParseError, ValueError):
         return Gs1Message({}, DAMAGED_GS1)

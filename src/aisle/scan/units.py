@@ -99,8 +99,8 @@ ft3 ft³ cuft ftq cubicfoot cubicfeet
 yd3 yd³ cuyd ydq cubicyard cubicyards
 """
 _UNITS: Final = {name: line.split()[0] for line in _UNIT_NAMES.strip().splitlines() for name in line.split()}
-_COUNT_AND_UNIT: Final = re.compile(r"(\d+(?:[.,]\d+)?)?\s*(\D.*)", re.ASCII)
-_TYPED_AMOUNT: Final = re.compile(r"(\d+(?:[.,]\d*)?|[.,]\d+) *([^\W\d][^\d]*[²³23]?)")
+_COUNT_AND_UNIT: Final = r"(?a)(\d+(?:[.,]\d+)?)?\s*(\D.*)"
+_TYPED_AMOUNT: Final = r"(\d+(?:[.,]\d*)?|[.,]\d+) *([^\W\d][^\d]*[²³23]?)"
 _DISPLAY_NAMES: Final = {"floz": "fl oz", "ozt": "oz t"}
 _METRIC: Final = frozenset({"kg", "m", "m2", "l", "m3"})
 _METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
@@ -108,7 +108,7 @@ _METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
 
 def parse_unit(name: str) -> tuple[str, Decimal] | None:
     """Return the unit in a product's base unit name and its number per base unit, or None: `100 g` is (`g`, 100)."""
-    found = _COUNT_AND_UNIT.fullmatch(name.strip().casefold())
+    found = re.fullmatch(_COUNT_AND_UNIT, name.strip().casefold())
     if found is None:
         return None
     unit = _UNITS.get(re.sub(r"[\s._\-]", "", found[2]))
@@ -123,7 +123,7 @@ def is_unit_of_measure(name: str) -> bool:
 
 def parse_amount(text: str) -> tuple[Decimal, str] | None:
     """Return the number and the word after it, as people type a quantity with its unit; None for another text."""
-    found = _TYPED_AMOUNT.fullmatch(text.strip())
+    found = re.fullmatch(_TYPED_AMOUNT, text.strip())
     return (Decimal(found[1].replace(",", ".").rstrip(".")), found[2].strip()) if found else None
 
 

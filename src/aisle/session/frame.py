@@ -9,6 +9,7 @@ from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Frame, LinkState
 from aisle.session.addresses import Addresses
+from aisle.session.changed_rows import ChangedRows
 from aisle.session.current_page import Page
 from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
@@ -46,6 +47,7 @@ class FrameBuilder:
         self._typed_line = typed_line
         self._tabs = tabs
         self._addresses = addresses
+        self._changed_rows = ChangedRows()
         self.last: Frame | None = None
         """Frame that was built last."""
         self._shown: tuple[object, ...] = ()
@@ -61,8 +63,9 @@ class FrameBuilder:
         profile, user = self._profile.current, self._context.user
         self._shown = self._now_shown()
         self._repeats = self._count_repeats()
+        view = self._page.view(profile.names_by_letter)
         self.last = Frame(
-            view=self._page.view(profile.names_by_letter),
+            view=self._changed_rows.mark(view, self._context.at) if self._tabs.are_shown else view,
             link=self._link_with_counts(),
             verdict=self._verdicts.current,
             typed=self._page.shown_text(self._typed_line.text),

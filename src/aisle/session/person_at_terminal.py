@@ -108,12 +108,17 @@ class SignInFlow:
         self._context.sign_in(user)
         self._pin_check.reset()
         self._page.stack.jobs.clear()
-        self._page.stack.push("home" if user.user else "sign_in")
-        self._event_runner.feed(Opened({}))
-        if user.user:
-            self._resume_work(user.user)
-        if len(self._page.stack.jobs) > 1:
-            self._event_runner.feed(Resumed())
+        if not user.user:
+            self._page.stack.push("sign_in")
+            self._event_runner.feed(Opened({}))
+            return
+        self._page.stack.push("home")
+        self._event_runner.feed(Opened({"queries_later": True}))  # below resumed work, home needs no rows
+        self._resume_work(user.user)
+        shown = self._verdicts.current
+        self._event_runner.feed(Resumed())
+        if len(self._page.stack.jobs) == 1:
+            self._verdicts.current = shown or self._verdicts.current
 
     def _resume_work(self, user: str) -> None:
         """Reopen jobs, and ask again what an interrupted session has asked."""

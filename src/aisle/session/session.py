@@ -202,10 +202,14 @@ class Session:
 
     # What the screen calls
 
-    def start(self) -> Frame:
-        """Sign in the person of this terminal, at the step where the work was left."""
+    def start(self, size: tuple[int, int] | None = None) -> Frame:
+        """Sign in the person of this terminal, at the step where the work was left. `size`: columns and rows."""
+        if size:
+            self.terminal.size = ScreenSize(*size)
         self.start_batch()
         self.sign_in.start()
+        if size:
+            self._open_first_page()
         self.event_runner.commit()
         return self.frames.build()
 
@@ -245,6 +249,8 @@ class Session:
     def resize(self, columns: int, rows: int) -> Frame:
         """Fit lists to another size of the screen. The first page of a supervisor's desk is Today."""
         self.start_batch()
+        if self.terminal.size == (columns, rows):
+            return self.frames.build()
         is_first = not any(self.terminal.size)
         self.terminal.size = ScreenSize(columns, rows)
         self.stack.resize_lists(self.context.current())
@@ -261,6 +267,10 @@ class Session:
         """Note that the verdicts on these lines are on the screen since this monotonic moment."""
         if self._trace:
             self._trace.write_painted(at)
+
+    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+        """Offer files as downloads from now on."""
+        self.terminal.offer_file = offer
 
     def fileno(self) -> int | None:
         """Return the descriptor that becomes readable when the courier notifies."""

@@ -13,11 +13,11 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.geometry import Size
 
-from aisle.jobs.view import Frame
+from aisle.jobs.view import CHANGED_S, Frame, ListView
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
 from aisle.tui.clicks import ClickTranslator, uses_mouse
-from aisle.tui.driver import AisleDriver, TerminalInput
+from aisle.tui.driver import AisleDriver, TerminalInput, terminal_size
 from aisle.tui.frame_screen import FrameScreen
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.mouse import MouseInput
@@ -38,8 +38,8 @@ class SessionProtocol(Protocol):
     bells: int
     """Number of times that the terminal's bell rings for the last frame; the app resets it to 0."""
 
-    def start(self) -> Frame:
-        """Open this host's files, resume the open job, and return the first frame."""
+    def start(self, size: tuple[int, int] | None = None) -> Frame:
+        """Open this host's files, resume the open job, and return the first frame, for this size if it is known."""
         ...
 
     def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
@@ -63,6 +63,10 @@ class SessionProtocol(Protocol):
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         """Record that the verdicts of these scans were written to the terminal at `at` (monotonic seconds)."""
+        ...
+
+    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+        """Offer files as downloads, by name and content, where a browser shows the app."""
         ...
 
     def fileno(self) -> int | None:
@@ -128,7 +132,7 @@ class AisleApp(App[int], inherit_bindings=False):
         self._session_size: tuple[int, int] | None = None
         self._whole_at = time.monotonic()
         """Time at which the whole screen was written."""
-        self._retries_soon = False
+        self._retries_soon = self._unmarks_soon = False
         """True if the next poll comes sooner than usual."""
         self._notify_fd: int | None = None
         """Notification socket that is watched."""
@@ -242,13 +246,30 @@ class AisleApp(App[int], inherit_bindings=False):
         if time.monotonic() - self._whole_at >= WHOLE_S:
             self.redraw()
         self._frame_screen.show(frame, *self._session_size)
+        self._unmark_soon(frame)
         self._report_page(frame)
         self.cursor_position = self._frame_screen.caret
+
+    def _unmark_soon(self, frame: Frame) -> None:
+        """Poll when the marks of changed rows are over."""
+        has_marks = isinstance(frame.view, ListView) and any(row.is_changed for row in frame.view.rows)
+        if has_marks and not self._unmarks_soon:
+            self._unmarks_soon = True
+            self.set_timer(CHANGED_S, self._unmark)
+
+    def _unmark(self) -> None:
+        self._unmarks_soon = False
+        self._poll_session()
 
     def _report_page(self, frame: Frame) -> None:
         if isinstance(self._driver, AisleDriver) and self._driver.reports_pages:
             writer = MessageWriter(language=frame.language)
             self._driver.report_page(frame.address, writer.write(frame.view.title))
+
+    def offer_file(self, name: str, content: bytes) -> None:
+        """Offer a file of this name and content as a download."""
+        if isinstance(self._driver, AisleDriver):
+            self._driver.offer_file(name, content)
 
     def redraw(self) -> None:
         """Paint everything again, because the content of the terminal is unknown."""
@@ -338,7 +359,7 @@ def run_app(
         kind = WebDriver
     plain = not (browser_size or supports_utf8())
     try:
-        frame = session.start()
+        frame = session.start(None if browser_size else terminal_size())
         app = AisleApp(
             session,
             frame,
@@ -348,6 +369,8 @@ def run_app(
             on_first_paint=on_first_paint,
             driver_class=kind,
         )
+        if browser_size:
+            session.accept_downloads(app.offer_file)
         app.run(mouse=False, size=browser_size)
         if app.failure is not None:
             raise app.failure

@@ -178,7 +178,7 @@ class AisleDriver(Driver):
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
         """Store the arguments of Textual. The app switches the mouse on if the screen uses it."""
-        super().__init__(app, debug=debug, mouse=False, size=size or _terminal_size())
+        super().__init__(app, debug=debug, mouse=False, size=size or terminal_size())
         self._has_mouse = False
         self._receiver: InputReceiver = app  # type: ignore[assignment]  # by its methods, not by its class
         self._event_loop = asyncio.get_running_loop()
@@ -232,6 +232,9 @@ class AisleDriver(Driver):
     def report_page(self, address: str, title: str) -> None:
         """Report the address and title of the page on the screen, if `reports_pages`."""
 
+    def offer_file(self, name: str, content: bytes) -> None:
+        """Offer a file as a download to whoever shows the terminal; only a browser takes it."""
+
     def close(self) -> None:
         """Write the last bytes."""
         if self._writer is not None:
@@ -281,7 +284,7 @@ class AisleDriver(Driver):
 
     def _screen_size(self) -> tuple[int, int]:
         """Return columns and rows of the terminal."""
-        return _terminal_size()
+        return terminal_size()
 
     def _resume(self) -> None:
         """Set up and repaint the terminal after another program, mostly a shell, has used it."""
@@ -348,7 +351,7 @@ class AisleDriver(Driver):
             self._event_loop.add_signal_handler(number, handler)
 
     def _on_resize(self) -> None:
-        self._receiver.change_size(*_terminal_size())
+        self._receiver.change_size(*terminal_size())
 
     def _leave(self) -> None:
         """Ask the app to end, once."""
@@ -560,7 +563,7 @@ def _terminal_file() -> TextIO:
     return next((file for file in files if file.isatty()), files[0])
 
 
-def _terminal_size() -> tuple[int, int]:
+def terminal_size() -> tuple[int, int]:
     """Return columns and rows of the terminal, within limits; 80 x 24 if unknown.
 
     Whoever connects chooses the size of the window, and a frame of 65535 x 65535 takes gigabytes.

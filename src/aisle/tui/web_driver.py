@@ -5,6 +5,7 @@ Besides data it handles messages about size, end and user token; all others are 
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import sys
@@ -12,13 +13,16 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from textual.app import App
 
 from aisle.scan.inputs import ADDRESS_KEY, Key
 from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
 from aisle.tui.driver import AisleDriver, TerminalWriter
+
+_PIECE_BYTES: Final = 48 << 10
+"""Bytes of a file in one message; a multiple of three, so that the pieces' Base64 has no padding but at the end."""
 
 
 class _PacketWriter(TerminalWriter):
@@ -77,6 +81,15 @@ class WebDriver(AisleDriver):
         if self._messages is not None and self._reported_page != (address, title):
             self._reported_page = address, title
             self._messages.tell({"type": "page", "address": address, "title": title})
+
+    def offer_file(self, name: str, content: bytes) -> None:
+        """Send a file to the browser in pieces."""
+        if self._messages is None:
+            return
+        for start in range(0, max(1, len(content)), _PIECE_BYTES):
+            piece, is_last = content[start : start + _PIECE_BYTES], start + _PIECE_BYTES >= len(content)
+            text = base64.b64encode(piece).decode()
+            self._messages.tell({"type": "file", "name": name, "content": text, "is_last": is_last})
 
     def _on_resize(self) -> None:
         """Ignore the size of this process's terminal; the browser's counts."""

@@ -207,12 +207,14 @@ class Window:
                 await self._page.show(data)
 
     async def _hear(self, message: Mapping[str, object]) -> None:
-        """Tell the page which address and title the app's page has."""
+        """Tell the page which address and title the app's page has, or pass on a piece of a file."""
         match message:
             case {"type": "page", "address": str(address), "title": str(title)} if is_address(address):
                 self._last_said = {"address": address, "title": title[:200]}
                 if self._page is not None:
                     await self._say(self._page, ["page", self._last_said])
+            case {"type": "file", "name": str(), "content": str(), "is_last": bool()} if self._page is not None:
+                await self._say(self._page, ["file", dict(message)])
 
     def _hang_up(self, status: int) -> None:
         self.end_soon(FAILED if status else LEFT)

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 import apsw
 
-from aisle.cache.cache_file import open_cache
+from aisle.cache.cache_for_reading import open_for_reading
 from aisle.cache.schema import SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.courier_and_link import log_advice
@@ -50,7 +50,7 @@ def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
     if not store_folder.cache.exists():
         yield note("cache", "there is none yet", "The courier makes it; aisle sync does so at once.")
         return
-    with closing(open_cache(store_folder.folder, writer=False)) as found:
+    with closing(open_for_reading(store_folder.folder)) as found:
         rows = {name: int(fetch(found, f"SELECT count(*) FROM {table}")[0][0]) for name, table in _TABLES}  # noqa: S608 - names of our own tables
         progress = load_progress(CacheWriter(found, store_folder.store))
         last_ok = fetch(found, "SELECT last_ok FROM link")[0][0]

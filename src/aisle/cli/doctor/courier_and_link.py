@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from aisle.cache.cache_file import open_cache
+from aisle.cache.cache_for_reading import open_for_reading
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.report import Finding, format_age, note, ok, wrong
 from aisle.cli.reason_texts import reason_text
@@ -102,7 +102,7 @@ def _last_heartbeat(store_folder: StoreFolder) -> float:
     """Return the time of the last heartbeat in the cache; 0 if unknown."""
     if not store_folder.cache.exists():
         return 0.0
-    with closing(open_cache(store_folder.folder, writer=False)) as cache:
+    with closing(open_for_reading(store_folder.folder)) as cache:
         return float(CacheWriter(cache, store_folder.store).cursor("beat") or 0)
 
 
@@ -116,7 +116,7 @@ def check_link(loaded: LoadedSettings) -> Iterable[Finding]:
     if not store_folder.cache.exists():
         yield note("link", "nobody has asked the service yet")
         return
-    with closing(open_cache(store_folder.folder, writer=False)) as cache:
+    with closing(open_for_reading(store_folder.folder)) as cache:
         state, last_ok, why = fetch(cache, "SELECT state, last_ok, server FROM link")[0]
     contact_text = (
         f"heard of the service {format_age(time.time() - last_ok)}" if last_ok else "never heard of the service"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aisle.jobs.count.sent_count import SentCount
 from aisle.jobs.job import Policy, Query
 from aisle.jobs.pools import Pools, pool_name
 from aisle.jobs.quantities import to_decimal
@@ -116,35 +117,6 @@ class SentSummary(NamedTuple):
     """Location or product."""
     line_count: int
     differing_count: int
-
-
-class StockChange(NamedTuple):
-    """Stock change of one entry in a count that was sent."""
-
-    product: str
-    location: str
-    pool: int
-    quantity: Decimal
-    counted_at: str
-    label: str = ""
-
-
-class CountedQuantity(NamedTuple):
-    """Quantity of a product in a count that was sent."""
-
-    product: str
-    quantity: Decimal
-
-
-class SentCount(NamedTuple):
-    """Count that was sent last, kept for undo."""
-
-    label: str
-    """Location or product."""
-    changes: tuple[StockChange, ...] = ()
-    unknown_count: int = 0
-    """Number of products counted without known stock; those cannot be undone."""
-    counted: tuple[CountedQuantity, ...] = ()
 
 
 class CountState(NamedTuple):

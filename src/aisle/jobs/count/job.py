@@ -396,11 +396,12 @@ def _skip(state: CountState) -> Result:
     next_index = count_state.next_stop(state)
     if next_index == state.current_index:
         return reply(state, INFO, "count.last_stop")
-    message = "next" if state.lines[state.current_index].counted is not None else "later"
+    is_counted = state.lines[state.current_index].counted is not None
+    moved = finish_count.go_to_stop(state, next_index)
     if not state.lines[next_index].location:
-        return reply(finish_count.go_to_stop(state, next_index), INFO, f"count.{message}_without_location")
+        return reply(moved, INFO, "count.next_without_location" if is_counted else "count.later_without_location")
     place = count_state.name_with_pool(state, next_index)
-    return reply(finish_count.go_to_stop(state, next_index), INFO, f"count.{message}", place=place)
+    return reply(moved, INFO, "count.next" if is_counted else "count.later", place=place)
 
 
 def _undo_in_question(state: CountState) -> Result:

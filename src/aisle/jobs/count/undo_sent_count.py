@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages, refused_operations
-from aisle.jobs.count.count_state import CountState, SentCount
+from aisle.jobs.count.sent_count import SentCount
 from aisle.jobs.job import Close, Context, Turn, Write, reply
 from aisle.jobs.product_log_writes import log_writes, stock_change_entry
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
+    from aisle.jobs.count.count_state import CountState
     from aisle.jobs.row_types.operations import RefusedOperationsRow
 
-Result = Turn[CountState]
+    Result = Turn[CountState]
 
 
 def undo_sent(state: CountState) -> Result:

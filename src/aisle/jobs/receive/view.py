@@ -210,10 +210,12 @@ def code_text(code: str) -> Msg:
 
 
 DELIVERY_COLUMNS = (
-    Column[ListedDelivery](msg("head.supplier"), lambda delivery: raw(delivery.supplier or delivery.number)),
-    Column[ListedDelivery](msg("head.delivery"), lambda delivery: code_text(delivery.number)),
-    Column(msg("head.received"), _progress_text),
-    Column[ListedDelivery](msg("head.expected_on"), lambda delivery: delivery.expected),
+    Column[ListedDelivery](
+        msg("head.supplier"), lambda delivery: raw(delivery.supplier or delivery.number), sort="supplier_name"
+    ),
+    Column[ListedDelivery](msg("head.delivery"), lambda delivery: code_text(delivery.number), sort="order_number"),
+    Column(msg("head.received"), _progress_text, sort="received_quantity"),
+    Column[ListedDelivery](msg("head.expected_on"), lambda delivery: delivery.expected, sort="datetime_expected"),
 )
 """Columns of a list of deliveries."""
 

@@ -272,6 +272,8 @@ class HomeJob(Job[HomeState]):
                 return self._refresh_all(state._replace(rejected_order=order), context)
             case Changed("refusal"):
                 return Turn(state, (refused_operations.query_refused_moves(state.signed_in_at or context.now),))
+            case Opened({"queries_later": True}):
+                return Turn(state._replace(signed_in_at=context.now))
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
                 state = state._replace(signed_in_at=state.signed_in_at or context.now)
                 return self._refresh_all(

@@ -97,7 +97,7 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
 
     def all_columns(self, state: DeliveriesState) -> tuple[Column[ListedDelivery], ...]:
         *columns, when = DELIVERY_COLUMNS
-        return (*columns, when._replace(title=msg("head.received_on")) if state.subset == RECEIPTS else when)
+        return (*columns, when._replace(title=msg("head.received_on"), sort="at") if state.subset == RECEIPTS else when)
 
     def row(self, state: DeliveriesState, row: ListedDelivery, cells: tuple[Msg, ...]) -> Row:
         return Row(row.number, cells, delivery_progress(row))

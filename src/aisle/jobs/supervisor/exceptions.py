@@ -25,7 +25,7 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.quantity_or_record import not_an_order
@@ -339,6 +339,16 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
     def key(self, row: Any) -> str:
         return str(row["key"])
 
+    def filters(self, state: ExceptionsState) -> tuple[ListFilter, ...]:
+        return tuple(ListFilter(msg(_KIND_NAMES[kind]), {"kind": kind}) for kind in EXCEPTION_KINDS)
+
+    def choose_filter(self, state: ExceptionsState, chosen: ListFilter, context: Context) -> Result:
+        return _open_kind(state._replace(marked=(), is_marking=False), chosen.fields["kind"], context)
+
+    def count_queries(self, state: ExceptionsState, context: Context) -> tuple[Query, ...]:
+        """Return no query: the summary has the figures."""
+        return ()
+
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
         if state.opened_directly:
             return Turn(state, (Close(),))
@@ -347,13 +357,25 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
         return Turn(state, _summary_queries(context))
 
 
+_STUCK_SORTS = {
+    "number": "order_number",
+    "pickup": "pickup_date",
+    "customer": "customer_name",
+    "state": "status",
+    "claim": "claimed_name",
+    "age": "seen_at",
+    "idle": "idle_since",
+}
+"""Field of the rows for each sort order of the board."""
+
+
 class StuckOrderList(ExceptionList):
     """List of stuck orders, as on the order board."""
 
     name = "exceptions.stuck"
     query_name = "stuck"
     prompt_text = msg("exceptions.prompt_stuck")
-    columns = STUCK_COLUMNS
+    columns = tuple(column._replace(sort=_STUCK_SORTS.get(column.sort, "")) for column in STUCK_COLUMNS)
     has_progress_bars = True
 
     def key(self, row: BoardOrder) -> str:
@@ -395,8 +417,8 @@ class NegativeStockList(ExceptionList):
     query_name = "negative_stock"
     prompt_text = msg("exceptions.prompt_negative_stock")
     columns = (
-        Column(msg("exceptions.head_product"), lambda row: raw(row["label"])),
-        Column(msg("exceptions.head_what"), _negative_stock_text),
+        Column(msg("exceptions.head_product"), lambda row: raw(row["label"]), sort="label"),
+        Column(msg("exceptions.head_what"), _negative_stock_text, sort="quantity"),
         Column(
             msg("exceptions.head_where"),
             lambda row: (
@@ -416,10 +438,10 @@ class RecountList(ExceptionList):
     query_name = "recounts"
     prompt_text = msg("exceptions.prompt_recounts")
     columns = (
-        Column(msg("exceptions.head_product"), lambda row: raw(row["label"])),
-        Column(msg("locations.head_location"), _location_text),
-        Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"])),
-        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"])),
+        Column(msg("exceptions.head_product"), lambda row: raw(row["label"]), sort="label"),
+        Column(msg("locations.head_location"), _location_text, sort="location_code"),
+        Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"]), sort="user_name"),
+        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
 
     def actions(self, state: ExceptionsState) -> Actions:
@@ -441,13 +463,13 @@ class DifferenceList(ExceptionList):
     name = "exceptions.differences"
     query_name = "differences"
     columns = (
-        Column(msg("exceptions.head_product"), lambda row: raw(row["label"])),
-        Column(msg("exceptions.head_difference"), lambda row: signed_message(row["difference"])),
-        Column(msg("exceptions.head_value"), _value_message),
-        Column(msg("locations.head_location"), lambda row: raw(row["location_code"])),
-        Column(msg("exceptions.head_counted"), lambda row: msg("number", value=row["counted"])),
-        Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"])),
-        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"])),
+        Column(msg("exceptions.head_product"), lambda row: raw(row["label"]), sort="label"),
+        Column(msg("exceptions.head_difference"), lambda row: signed_message(row["difference"]), sort="difference"),
+        Column(msg("exceptions.head_value"), _value_message, sort="value"),
+        Column(msg("locations.head_location"), lambda row: raw(row["location_code"]), sort="location_code"),
+        Column(msg("exceptions.head_counted"), lambda row: msg("number", value=row["counted"]), sort="counted"),
+        Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"]), sort="user_name"),
+        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
 
     def title(self, state: ExceptionsState) -> Msg:
@@ -578,7 +600,9 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         match answer:
             case Rows("summary", (row, *_)):
                 counts = tuple((kind, row[kind]) for kind in EXCEPTION_KINDS)
-                return Turn(state._replace(counts=counts, difference_value=row["value"], is_loaded=True))
+                state = state._replace(counts=counts, difference_value=row["value"], is_loaded=True)
+                shown = tuple(count for _, count in counts) if context.is_desk else ()
+                return Turn(DIFFERENCES.with_options(state, counts=shown))
             case Rows("features", rows):
                 return Turn(state._replace(features=tuple(rows[0]["features"]) if rows else ()))
             case Rows("marked", rows):

@@ -317,6 +317,7 @@ class LogList(ListPage[LogState, LogRow]):
     name = "log"
     prompt_text = msg("log.prompt")
     query_name = "log"
+    indexed_sorts = ("at",)
     follows_typing = True
 
     def title(self, state: LogState) -> Msg:
@@ -333,16 +334,21 @@ class LogList(ListPage[LogState, LogRow]):
     def all_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:
         today = state.today
         return (
-            Column(msg("head.product"), lambda row: raw(entry_label(row))),
-            Column(msg("head.change"), change_message),
-            Column(msg("head.why"), lambda row: why_message(row, state.reasons)),
+            Column(msg("head.product"), lambda row: raw(entry_label(row)), sort="description"),
+            Column(msg("head.change"), change_message, sort="difference"),
+            Column(msg("head.why"), lambda row: why_message(row, state.reasons), sort="work"),
             Column(
                 msg("head.time"),
                 lambda row: msg("log.at_time" if store_day(row["at"]) == today else "moment", at=row["at"]),
+                sort="at",
             ),
-            Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"] or row["app_user_name"])),
-            Column(msg("head.location"), lambda row: raw(row["location_code"])),
-            Column(msg("head.value"), _value_message, is_optional=True),
+            Column(
+                msg("unconfirmed.head_user"),
+                lambda row: raw(row["user_name"] or row["app_user_name"]),
+                sort="user_name",
+            ),
+            Column(msg("head.location"), lambda row: raw(row["location_code"]), sort="location_code"),
+            Column(msg("head.value"), _value_message, is_optional=True, sort="value"),
             Column(msg("head.reference"), lambda row: raw(_reference_text(row))),
             Column(
                 msg("head.review"),

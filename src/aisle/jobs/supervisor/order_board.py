@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from aisle.jobs import claims, list_marks, list_window
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values, next_of
+from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.pick_list import query_pick_list
@@ -29,7 +29,6 @@ from aisle.jobs.supervisor.order_filter import (
 )
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
-from aisle.scan.inputs import SORT_KEY
 from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, TypedText, UnknownCode
 
 ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
@@ -194,8 +193,6 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
-            case CursorKey(key) if key.startswith(SORT_KEY):
-                return self._sort_by(state, key.removeprefix(SORT_KEY), context)
             case CursorKey(key) if key in list_marks.MARK_KEYS:
                 marked = list_marks.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
                 return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
@@ -211,13 +208,16 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
                 return Turn(state) if typed is None else Turn(typed, (self.query(typed._replace(rows=()), context),))
         return super().handle_other_input(state, event, context)
 
-    def _sort_by(self, state: OrdersState, sort: str, context: Context) -> Result:
+    def sort_by(self, state: OrdersState, sort: str, context: Context) -> Result:
         """Sort by a column, or in the other direction. The search stays."""
         if sort not in SORTS:
             return Turn(state)
         return self.restart(
             state._replace(filter=with_sort(state.filter, sort), search=state.typed or state.search), context
         )
+
+    def sort_arguments(self, state: OrdersState) -> Args:
+        return {}  # the filter has them
 
     def sorting(self, state: OrdersState) -> Sorting:
         return Sorting(state.filter.sort, DIRECTIONS[state.filter.direction])
@@ -361,18 +361,8 @@ def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
     )
 
 
-def _sort_by_next_column(state: OrdersState, context: Context) -> Result:
-    """Sort by the next column that the list shows, from left to right."""
-    shown = [column.sort for column in BOARD.visible_columns(state) if column.sort]
-    return BOARD.restart(
-        state._replace(filter=state.filter._replace(sort=next_of(shown, state.filter.sort), direction="ascending")),
-        context,
-    )
-
-
 _DESK_ACTIONS: Actions = (
     *(Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind), letter) for letter, kind in ACTION_LETTERS.items()),
-    Action(msg("orders.sort"), _sort_by_next_column, "s"),
     Action(msg("orders.print"), _print, "P"),
 )
 

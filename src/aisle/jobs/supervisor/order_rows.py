@@ -141,5 +141,15 @@ DETAIL_COLUMNS = (
 BOARD_COLUMNS = (_NUMBER, _PICKUP, _STATE, _PROGRESS, _CUSTOMER, _CLAIM, _SHORT, _IDLE, *DETAIL_COLUMNS)
 """Columns of the board. The customer's name has more space if there is no claim."""
 
-STUCK_COLUMNS = (_NUMBER, _IDLE, _CLAIM, _CUSTOMER, _PROGRESS, _STATE, _PICKUP, _SHORT, *DETAIL_COLUMNS)
+STUCK_COLUMNS = (
+    _NUMBER,
+    _IDLE._replace(sort="idle"),
+    _CLAIM,
+    _CUSTOMER,
+    _PROGRESS,
+    _STATE,
+    _PICKUP,
+    _SHORT,
+    *DETAIL_COLUMNS,
+)
 """Columns of stuck orders: first the idle time and the claimant."""

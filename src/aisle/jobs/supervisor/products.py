@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
-from aisle.jobs.list_page import Column, SearchPage, next_of
+from aisle.jobs.list_page import Column, ListFilter, SearchPage, next_of
 from aisle.jobs.list_window import ListOptions, not_found_message, product_prompt
 from aisle.jobs.look_up import code_rows
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
@@ -67,7 +67,7 @@ class ProductsState(NamedTuple):
     def reset_list(self, **fields: Any) -> ProductsState:
         """Return the list with these changes, at its beginning and without an open page."""
         kept = (self.subset, self.category, self.category_name, self.supplier, self.supplier_name, self.search)
-        return ProductsState(*kept)._replace(**fields)
+        return ProductsState(*kept)._replace(options=self.options, **fields)
 
 
 Result = Turn[ProductsState]
@@ -110,10 +110,11 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
 
     name = "products"
     query_name = "catalogue"
+    indexed_sorts = ("product_number", "product_name")
     columns = (
-        Column(msg("head.product"), lambda row: raw(row["product_name"] or row["product_number"])),
-        Column(msg("head.number"), lambda row: raw(row["product_number"])),
-        Column(msg("head.brand"), lambda row: raw(row["brand_description"])),
+        Column(msg("head.product"), lambda row: raw(row["product_name"] or row["product_number"]), sort="product_name"),
+        Column(msg("head.number"), lambda row: raw(row["product_number"]), sort="product_number"),
+        Column(msg("head.brand"), lambda row: raw(row["brand_description"]), sort="brand_description"),
         Column(msg("stores.head_what"), _product_kind),
     )
 
@@ -139,6 +140,10 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
 
     def window_arguments(self, state: ProductsState, context: Context) -> Args:
         return super().window_arguments(state._replace(search="") if state.only_products else state, context)
+
+    def filters(self, state: ProductsState) -> tuple[ListFilter, ...]:
+        named = SUBSETS.items() if not state.only_products else ()
+        return tuple(ListFilter(title, {"subset": subset}) for subset, title in named)
 
     def actions(self, state: ProductsState) -> tuple[Action[ProductsState], ...]:
         if state.only_products:

@@ -18,6 +18,19 @@ from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, P
 from aisle.jobs.product_data import ExpectedDelivery, parse_expected_deliveries
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import PendingChangeRow
+from aisle.jobs.supervisor.product_in_store import (
+    READ_ONLY_FIELDS,
+    StoreProduct,
+    change_message,
+    change_text,
+    format_changes,
+    is_write_only,
+    objection,
+    parse_store_product,
+    price_warnings,
+    refusal_text,
+    why_not,
+)
 from aisle.jobs.supervisor.store_product_fields import (
     CODES,
     DAY,
@@ -28,26 +41,15 @@ from aisle.jobs.supervisor.store_product_fields import (
     MONEY,
     NUMBER,
     NUMERIC,
-    READ_ONLY_FIELDS,
     Field,
-    StoreProduct,
-    change_message,
-    change_text,
     field_label,
-    format_changes,
     format_day_as_datetime,
     format_value,
-    is_write_only,
-    objection,
     parse_codes,
     parse_day,
     parse_level_range,
-    parse_store_product,
     parse_update_values,
-    price_warnings,
-    refusal_text,
     update_write,
-    why_not,
 )
 from aisle.jobs.view import (
     ASK,

@@ -455,11 +455,15 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
 
     def all_columns(self, state: TodayState) -> tuple[Column[TodayTerminalsRow], ...]:
         return (
-            Column(msg("today.head_terminal"), lambda row: raw(row["terminal"])),
-            Column(msg("today.head_user"), lambda row: raw(row["name"]) if row["name"] else msg("today.nobody")),
-            Column(msg("today.head_job"), _job_name),
-            Column(msg("today.head_last"), lambda row: _age_text(row["last"], state.now)),
-            Column(msg("today.head_since"), lambda row: msg("moment", at=_iso_time(row["since"]))),
+            Column(msg("today.head_terminal"), lambda row: raw(row["terminal"]), sort="terminal"),
+            Column(
+                msg("today.head_user"),
+                lambda row: raw(row["name"]) if row["name"] else msg("today.nobody"),
+                sort="name",
+            ),
+            Column(msg("today.head_job"), _job_name, sort="job"),
+            Column(msg("today.head_last"), lambda row: _age_text(row["last"], state.now), sort="last"),
+            Column(msg("today.head_since"), lambda row: msg("moment", at=_iso_time(row["since"])), sort="since"),
         )
 
     def key(self, row: TodayTerminalsRow) -> str:
@@ -469,7 +473,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
         return 0
 
     def query(self, state: TodayState, context: Context) -> Query:
-        return Query("terminals", "today_terminals", {}, is_live=True)
+        return Query("terminals", "today_terminals", self.sort_arguments(state), is_live=True)
 
     def handle_rows(self, state: TodayState, answer: Rows, context: Context) -> Result:
         """Show the rows of the window. The answer has all terminals."""

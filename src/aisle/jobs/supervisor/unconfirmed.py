@@ -121,10 +121,10 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
     title_text = msg("unconfirmed.title")
     query_name = "unconfirmed"
     columns = (
-        Column(msg("unconfirmed.head_state"), _state_name),
-        Column(msg("unconfirmed.head_what"), describe_operation),
-        Column(msg("unconfirmed.head_user"), _user_text),
-        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"])),
+        Column(msg("unconfirmed.head_state"), _state_name, sort="outcome"),
+        Column(msg("unconfirmed.head_what"), describe_operation, sort="operation"),
+        Column(msg("unconfirmed.head_user"), _user_text, sort="user"),
+        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
 
     def prompt(self, state: UnconfirmedState) -> Msg:

@@ -20,7 +20,7 @@ from aisle.tui.layout.choices_and_hints import (
     progress_bar,
 )
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, line_width, pad_line, side_by_side, tone_of
+from aisle.tui.layout.styled_lines import WARNING, StyledLine, line_width, pad_line, side_by_side, tone_of
 from aisle.tui.layout.table import (
     NUMBER_PATTERN,
     column_widths,
@@ -75,6 +75,9 @@ MIN_HOUR_CELLS = 50
 
 MIN_LEGIBLE_CELLS = 14
 """Cells of every other column, or its whole text, that must remain for times to keep their hour."""
+
+CHANGED_SIGN = "~"
+"""Sign after the number of a row that changed a moment ago."""
 
 MAX_USUAL_LENGTHS = 3
 """Usual maximum number of lengths of a cell."""
@@ -300,7 +303,7 @@ def _draw_table(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox,
     lines = [*table.heads, *table.rows]
     at = view.cursor - first
     if 0 <= at < len(rows):
-        lines[len(table.heads) + at] = _cursor_line(table.rows_without_bars[at], table.gutter, box)
+        lines[len(table.heads) + at] = _cursor_line(table.rows[at], table.gutter, box)
     return lines
 
 
@@ -309,7 +312,6 @@ class DrawnTable(NamedTuple):
 
     heads: list[StyledLine]
     rows: list[StyledLine]
-    rows_without_bars: list[StyledLine]
     gutter: int
     """Cells before the names."""
 
@@ -330,16 +332,14 @@ def _table_without_cursor(
     used = gutter + sum(columns) + gap * (len(columns) - 1)
     share = min(24, box.cells - used - gap) if box.cells >= 60 else 0
     head_line = table_line(heads, columns, right, gap, gutter, ("head", "head"), box.writer, sized.head_roles)
-    bare: list[StyledLine] = []
-    barred: list[StyledLine] = []
+    lines: list[StyledLine] = []
     for index, (row, texts, row_tones) in enumerate(zip(rows, cells, tones, strict=True), first):
         line = table_line(texts, columns, right, gap, gutter, ("cell", "cell-dim"), box.writer, row_tones)
         line = [*_row_lead(view, row, index, gutter), *line[1:]]
         has_bar = row.progress >= 0 and share >= MIN_BAR_CELLS
         bar = progress_bar(row.progress, share, box.writer) if has_bar else []
-        bare.append(line)
-        barred.append([*pad_line(line, used + gap), *bar] if has_bar else line)
-    return DrawnTable([head_line] if heads else [], barred, bare, gutter)
+        lines.append([*pad_line(line, used + gap), *bar] if has_bar else line)
+    return DrawnTable([head_line] if heads else [], lines, gutter)
 
 
 class SizedTable(NamedTuple):
@@ -414,11 +414,12 @@ def _size_table(
 def _heads(view: ListView, writer: MessageWriter, level: int, table_cells: int) -> list[str]:
     """Return the headings; on a wide screen a sign says by which column the list is sorted, in which direction."""
     texts = [writer.write(head, level) for head in view.column_heads]
-    if view.sorting is None or view.sorting.sort not in view.sorts or table_cells < MEDIUM_CELLS:
+    sorting = view.sorting
+    if sorting is None or not sorting.sort or sorting.sort not in view.sorts or table_cells < MEDIUM_CELLS:
         return texts
-    at = view.sorts.index(view.sorting.sort)
+    at = view.sorts.index(sorting.sort)
     signs = ASCII_SORT_SIGNS if writer.is_ascii else SORT_SIGNS
-    texts[at] = f"{texts[at]} {signs[view.sorting.is_descending]}"
+    texts[at] = f"{texts[at]} {signs[sorting.is_descending]}"
     return texts
 
 
@@ -496,11 +497,12 @@ def _gutter_width(view: ListView, rows: Sequence[Row], first: int, box: LayoutBo
 def _row_lead(view: ListView, row: Row, index: int, gutter: int) -> StyledLine:
     """Return the number and mark before the name of a row."""
     number = str(index - view.first + 1) if index - view.first < view.numbered_rows else ""
+    sign = (CHANGED_SIGN, WARNING) if row.is_changed else (" ", "")
     if not any(each.is_marked for each in view.rows):
-        return [(number.rjust(gutter - 1), "row-key"), (" ", "")] if number else [(" " * gutter, "")]
+        return [(number.rjust(gutter - 1), "row-key"), sign] if number or row.is_changed else [(" " * gutter, "")]
     return [
         (number.rjust(gutter - 1 - len(MARK_SIGN)), "row-key"),
-        (" ", ""),
+        sign,
         (MARK_SIGN if row.is_marked else "  ", "cell"),
     ]
 

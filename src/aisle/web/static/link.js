@@ -34,7 +34,8 @@ export const windowKey = async () => {
 };
 
 export class Link {
-  // `hooks`: size() and address() of the page; data(bytes), page(message), up(lost), down(isStopped), over(code).
+  // `hooks`: size() and address() of the page; data(bytes), page(message),
+  // file(piece), up(lost), down(isStopped), over(code).
   constructor(url, key, hooks) {
     this.url = url;
     this.key = key;
@@ -73,6 +74,7 @@ export class Link {
     if (kind === "window") this.begin(content);
     if (kind === "taken") this.inputs = this.inputs.filter(({ number }) => number > content);
     if (kind === "page") this.hooks.page(content);
+    if (kind === "file") this.hooks.file(content);
   }
 
   begin({ number, taken, new: isNew }) {

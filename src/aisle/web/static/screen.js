@@ -10,6 +10,7 @@ import { Terminal } from "/static/xterm.mjs";
 
 const BELL = 7;
 const HANDHELD_COLUMNS = 40;
+const DOWNLOAD_MS = 60000;
 const CELL_WIDTH = 0.6; // of the font's size
 const [SMALLEST_FONT, FONT] = [11, 16];
 const COLOURS = {
@@ -56,6 +57,13 @@ const fit = () => {
 };
 fit();
 
+// What the cells leave free has the ground of the last one, whichever the theme.
+terminal.onRender(() => {
+  const cell = terminal.buffer.active.getLine(terminal.rows - 1)?.getCell(terminal.cols - 1);
+  const ground = cell?.isBgRGB() ? `#${cell.getBgColor().toString(16).padStart(6, "0")}` : COLOURS.background;
+  document.body.style.backgroundColor = ground;
+});
+
 const focus = () => {
   if (!element("over").hidden) element("again").focus();
   else if (!find.isOpen) terminal.focus();
@@ -64,6 +72,17 @@ const focus = () => {
 const report = (text) => {
   element("link").textContent = text;
   element("link").hidden = !text;
+};
+
+let pieces = [];
+const takePiece = ({ name, content, is_last: isLast }) => {
+  pieces.push(Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0)));
+  if (!isLast) return;
+  const url = URL.createObjectURL(new Blob(pieces));
+  const anchor = Object.assign(document.createElement("a"), { href: url, download: name });
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
+  pieces = [];
 };
 
 const pages = new History((address) => link.open(address));
@@ -79,7 +98,11 @@ const link = new Link(main.dataset.websocketUrl, await windowKey(), {
     document.title = page.title ? `${page.title} – aisle` : words.title;
     pages.follow(page);
   },
-  up: (lost) => report(notTaken(lost)),
+  file: takePiece,
+  up: (lost) => {
+    pieces = [];
+    report(notTaken(lost));
+  },
   down: (isStopped) => {
     const waiting = link.waiting ? ` ${words.inputs_wait} ${link.waiting}` : "";
     report((isStopped ? words.server_stopped : words.no_link) + waiting);
@@ -99,6 +122,7 @@ const end = (code, lost) => {
   report("");
   element("why").textContent = `${words[why]} ${notTaken(lost)}`;
   element("again").textContent = words[again];
+  element("over").querySelector("form").hidden = why === "ended";
   element("over").hidden = false;
   focus();
 };

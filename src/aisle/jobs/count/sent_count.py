@@ -1,0 +1,35 @@
+"""Count that was sent, and the stock changes in it that an undo reverses."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+
+class StockChange(NamedTuple):
+    """Stock change of one entry in a count that was sent."""
+
+    product: str
+    location: str
+    pool: int
+    quantity: Decimal
+    counted_at: str
+    label: str = ""
+
+
+class CountedQuantity(NamedTuple):
+    """Quantity of a product in a count that was sent."""
+
+    product: str
+    quantity: Decimal
+
+
+class SentCount(NamedTuple):
+    """Count that was sent last, kept for undo."""
+
+    label: str
+    """Location or product."""
+    changes: tuple[StockChange, ...] = ()
+    unknown_count: int = 0
+    """Number of products counted without known stock; those cannot be undone."""
+    counted: tuple[CountedQuantity, ...] = ()
