@@ -57,6 +57,13 @@ const fit = () => {
 };
 fit();
 
+// What the cells leave free has the ground of the last one, whichever the theme.
+terminal.onRender(() => {
+  const cell = terminal.buffer.active.getLine(terminal.rows - 1)?.getCell(terminal.cols - 1);
+  const ground = cell?.isBgRGB() ? `#${cell.getBgColor().toString(16).padStart(6, "0")}` : COLOURS.background;
+  document.body.style.backgroundColor = ground;
+});
+
 const focus = () => {
   if (!element("over").hidden) element("again").focus();
   else if (!find.isOpen) terminal.focus();
@@ -115,6 +122,7 @@ const end = (code, lost) => {
   report("");
   element("why").textContent = `${words[why]} ${notTaken(lost)}`;
   element("again").textContent = words[again];
+  element("over").querySelector("form").hidden = why === "ended";
   element("over").hidden = false;
   focus();
 };
