@@ -43,7 +43,7 @@ ALIKE = {
         Organisation Server Min Max Top In Set Sets Details Web Layout Name
     """,
     "fr": """
-        Stock Note Notes Pool Pools pool Scan cyan suffixes Organis Organisation Contact Type Description Min Max p c
+        Stock Note Notes Exceptions Actions Classification Terminal type aisle Scan cyan suffixes Organis Organisation Contact Type Description Min Max p c
         Promotion Volume max Web
         Web Promotion Volume
     """,
@@ -271,8 +271,8 @@ ONE = [
     ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
     ("en", "move.choice_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1 (1 there)"),
     ("nl", "pick.leave_batch", {"count": 1}, "Ronde verlaten? 1 order is dan opnieuw te verzamelen."),
-    ("fr", "count.note_left", {"count": 1}, "1 laissé."),
-    ("fr", "stores.unsent", {"count": 1}, "1 non envoyé"),
+    ("fr", "count.note_left", {"count": 1}, "1 inchangé."),
+    ("fr", "orders.marking_ended", {"count": 1}, "1 cochée"),
 ]
 
 
@@ -304,7 +304,7 @@ OTHERWISE = {
         "scannez",
         "produit",
         "le service",
-        "ce terminal",
+        "ce poste",
         "{left} non remis",
     ),
     "nl": ("rondom", "de boeken", "beeld?", "dit beeld", "ophaal", "product ", "service", "uw ", "verstuur", "rolcont"),
