@@ -31,7 +31,7 @@ from aisle.jobs.product_log_writes import log_write
 from aisle.jobs.row_types import service_resources
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import session_requests
-from aisle.outbox.local_notes import SAVED_VIEW, save_note
+from aisle.outbox.local_notes import LIST, SAVED_VIEW, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache import test_unusable_rows as good
 from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
@@ -143,6 +143,7 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
         save_note(outbox_db, LocalNote("assigned", "O1", "U2"), "U1", 1000.0)
         save_note(outbox_db, LocalNote("language", "U1", "nl"), "U1", 1000.0)
         save_note(outbox_db, LocalNote(PARTLY_RECEIVED, "D1", "1"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote(LIST, "U1/orders", '{"sort": ""}'), "U1", 1000.0)
         save_note(outbox_db, LocalNote(SAVED_VIEW, f"{view_key('U1')}mine", '{"state": "open"}'), "U1", 1000.0)
         request = Request("clearance", {}, 60.0)
         session_requests.insert_request(outbox_db, "R", request, ANNA, 1000.0)
@@ -159,6 +160,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "orders": {"not_put_down": True, "product_number": ""},
     "assigned_orders": {"user": "U2"},
     "pick_list": {"orders": ["O1"]},
+    "list_choices": {"key": "U1/orders"},
     "search": {"search": "oat"},
     "records": {"search": "O1"},
     "facets": {"kind": "category"},

@@ -409,6 +409,24 @@ def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Stor
         session.close()
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_after_a_restart_of_the_web_server_only_the_couriers_token_counts(home: StoreFolder, *, is_there: bool) -> None:
+    until = time.time() + 900
+    with closing(CourierSocket(home)) as courier, closing(open_outbox(home.folder)) as outbox:
+        if is_there:
+            users_with_tokens.record_token(outbox, "U6", until)
+        session = open_session(home, Settings(terminal="web"), person=SignIn("U6", "Fred Harper"))
+        session.start()
+        session.resize(80, 24)
+        session.confirm_pin("", until)
+        assert not any(word.startswith(SECRET_PREFIX) for word in courier.drain())
+        choices = [choice.id for choice in session.take([Line("7", "cr", 1.0, 1.0, 0.1)], 1.0).view.choices]
+        for text in (str(choices.index("home.orders") + 1), "4101", "3", "damp all over", "1"):
+            frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1)], 1.0)
+        assert frame.view.name == ("order" if is_there else "pin")
+        session.close()
+
+
 def test_a_scan_is_no_try(desk: Desk) -> None:
     desk.rejects("4101")
     frame = desk.session.take([Line("4006381333931", "cr", 0.0, 0.01, 0.5, median_pause=0.001)], 1.0)

@@ -382,9 +382,9 @@ def test_every_order_is_met_at_home_in_every_language(store: StoreFolder, langua
 def test_no_row_that_a_long_answer_covers_is_passed_over(store: StoreFolder) -> None:
     session = open_session(store, Settings(terminal="dock", user="U1", language="fr"))
     try:
-        walker = Walker(session, (20, 25))
+        walker = Walker(session, (20, 26))
         walker.key_in("3")
-        stand = walker.key_in("99")
+        stand = walker.key_in("99" * 9)
         view = stand.frame.view
         assert isinstance(view, ListView)
         seen = visible_row_count(stand.frame, *walker.size, len(view.rows), is_ascii=True)

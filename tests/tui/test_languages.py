@@ -37,13 +37,14 @@ ALIKE = {
         live start d order orders Order Orders Log Scanner scan Scan Pool Pools pool Begin Barcodes Rest Hand in hand
         open Open was is Later Container Containers extra Filter Organis Printers Contact Manager Server Min Max Top
         stop stops In Terminal Terminals Week Set Sets set Per Factor Details Web Volume Variant Label Labels
+        Letters Export mail Claim pick picks Picks Orders aisle
     """,
     "de": """
         Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis
         Organisation Server Min Max Top In Set Sets Details Web Layout Name
     """,
     "fr": """
-        Stock Note Notes Exceptions Actions Classification Terminal type aisle Scan cyan suffixes Organis Organisation Contact Type Description Min Max p c
+        Stock Note Notes Exceptions Actions Classification Position Terminal type aisle Scan cyan suffixes Organis Organisation Contact Type Description Min Max p c
         Promotion Volume max Web
         Web Promotion Volume
     """,
@@ -270,7 +271,7 @@ ONE = [
     ("en", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: 1 of 1 already picked. Put it back."),
     ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
     ("en", "move.choice_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1 (1 there)"),
-    ("nl", "pick.leave_batch", {"count": 1}, "Ronde verlaten? 1 order is dan opnieuw te verzamelen."),
+    ("nl", "pick.leave_batch", {"count": 1}, "Ronde verlaten? 1 order moet dan opnieuw worden toegevoegd."),
     ("fr", "count.note_left", {"count": 1}, "1 inchangé."),
     ("fr", "orders.marking_ended", {"count": 1}, "1 cochée"),
 ]
@@ -307,7 +308,27 @@ OTHERWISE = {
         "ce poste",
         "{left} non remis",
     ),
-    "nl": ("rondom", "de boeken", "beeld?", "dit beeld", "ophaal", "product ", "service", "uw ", "verstuur", "rolcont"),
+    "nl": (
+        "rondom",
+        "de boeken",
+        "beeld?",
+        "dit beeld",
+        "ophaal",
+        "product ",
+        "service",
+        "uw ",
+        "verstuur",
+        "rolcont",
+        "plek",
+        "volgens systeem",
+        "niemand weet",
+        "heet hier",
+        "genoteerd",
+        "voorop",
+        "haast",
+        "de dienst",
+        "pool {",
+    ),
 }
 """What another word is said for everywhere else, or a word of another language."""
 

@@ -329,6 +329,8 @@ async def test_a_screen_has_its_size_what_is_typed_and_an_end(house: House) -> N
         assert await read(socket) == b"D4711\r\x1d?\xc3\xa9"
         await socket.send_json(["resize", {"width": 60, "height": 20}])
         assert await read(socket) == b'M{"type": "resize", "width": 60, "height": 20}'
+        for nonsense in ('["input", 1]', '["input", "a", "b"]', '["open", 7]', '["open", "//x"]', '["attach", {}]'):
+            await socket.send_str(nonsense)
         for nonsense in ("", "[", "{}", '["stdin"]', '["stdin", 1]', '["resize", {"width": "x"}]', "[" * 100_000, "1"):
             await socket.send_str(nonsense)
         await socket.send_json(["ping", "7"])

@@ -14,7 +14,7 @@ from aisle.cache.row_values import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
-from aisle.outbox.local_notes import LANGUAGE, THEME, notes_of_keys
+from aisle.outbox.local_notes import LANGUAGE, LIST, THEME, notes_of_keys
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.users_with_tokens import count_waiting_for, has_token
 from aisle.roles import SUPERVISORS, may_supervise
@@ -22,7 +22,13 @@ from aisle.scan.meaning import PERSON
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_people import PeopleRow, PersonRow, PreferencesRow, UserTokenRow
+    from aisle.jobs.row_types.stores_and_people import (
+        ListChoicesRow,
+        PeopleRow,
+        PersonRow,
+        PreferencesRow,
+        UserTokenRow,
+    )
 
 
 class PersonRights(NamedTuple):
@@ -122,6 +128,13 @@ def query_preferences(context: QueryContext, args: Args) -> QueryResult[Preferen
     notes = notes_of_keys(context.outbox, [user], LANGUAGE, THEME)
     chosen = {topic: note.text for (topic, _), note in notes.items()}
     return [{"language": chosen.get(LANGUAGE, ""), "theme": chosen.get(THEME, "")}], 1
+
+
+@declare_query("list_choices", "key", whole_topics())
+def query_list_choices(context: QueryContext, args: Args) -> QueryResult[ListChoicesRow]:
+    """Return what a person chose for a list, as `aisle.jobs.column_choice` keeps it."""
+    notes = notes_of_keys(context.outbox, [str(args["key"])], LIST)
+    return [{"text": note.text} for note in notes.values()], len(notes)
 
 
 @declare_query("user_token", "user now", whole_topics(OUTBOX))

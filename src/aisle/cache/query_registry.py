@@ -162,7 +162,7 @@ _QUERIES_BY_MODULE = {
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
-    "people_queries": ("people", "person", "preferences", "user_token"),
+    "people_queries": ("list_choices", "people", "person", "preferences", "user_token"),
     "pick_queries": (
         "features",
         "other_locations",

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from aisle.jobs import list_window
+from aisle.jobs import column_choice, list_window
+from aisle.jobs.column_choice import ColumnPage
 from aisle.jobs.job import MAX_SORTED, Args, Close, Context, Event, ExportList, Query, Rows, Turn
 from aisle.jobs.list_window import ListOptions, ListState
 from aisle.jobs.page_job import COUNT_ID, Action, Page, refuse
@@ -96,7 +97,38 @@ class ListPage(Page[W], Generic[W, R]):
 
     def visible_columns(self, state: W) -> tuple[Column[R], ...]:
         """Return the columns to show. Those that are optional and empty are left out."""
-        return columns_with_values(self.all_columns(state), state.rows)
+        return columns_with_values(self.chosen_columns(state), state.rows)
+
+    def chosen_columns(self, state: W) -> tuple[Column[R], ...]:
+        """Return the columns that the person chose at a desk, the most important first; all if none is known here."""
+        columns, options = self.all_columns(state), state.options
+        by_name = {column.title.id: column for column in columns}
+        chosen = tuple(by_name[name] for name in options.columns if name in by_name) if options.is_desk else ()
+        return chosen or self.usual_columns(state)
+
+    def usual_columns(self, state: W) -> tuple[Column[R], ...]:
+        """Return the columns to show until a person chooses others."""
+        return self.all_columns(state)
+
+    def cover(self, state: W) -> Page[W] | None:
+        """Return the choice of the columns while it is open."""
+        if not state.options.is_choosing_columns:
+            return None
+        usual = tuple(column.title.id for column in self.usual_columns(state))
+        return ColumnPage(self.name, tuple(column.title for column in self.all_columns(state)), usual)
+
+    def choice_queries(self, context: Context) -> tuple[Query, ...]:
+        """Return the query for the columns and the sort order that the person chose last."""
+        return (column_choice.query_choices(self.name, context),)
+
+    def handle_choices(self, state: W, answer: Rows, context: Context) -> Turn[W]:
+        """Show the list as the person chose it last."""
+        chosen = self.with_options(state, **column_choice.read_choices(answer))
+        is_sorted = self.sort_arguments(chosen) != self.sort_arguments(state)
+        return Turn(chosen, (self.query(chosen, context),) if is_sorted else ())
+
+    def _choose_columns(self, state: W, context: Context) -> Turn[W]:
+        return Turn(self.with_options(state, is_choosing_columns=True))
 
     def cells(self, state: W, columns: tuple[Column[R], ...]) -> tuple[tuple[Msg, ...], ...]:
         """Return the cells of the rows of the window."""
@@ -180,7 +212,9 @@ class ListPage(Page[W], Generic[W, R]):
         shown = self.sorting(state)
         is_descending = shown is not None and shown.sort == sort and not shown.is_descending
         state = self.with_options(state, sort=sort, is_descending=is_descending)
-        return self.restart(state._replace(search=state.typed or state.search), context)
+        turn = self.restart(state._replace(search=state.typed or state.search), context)
+        note = column_choice.choices_note(state.options, self.name, context)
+        return turn._replace(effects=(*turn.effects, note)) if context.is_desk else turn
 
     def _sort_by_next(self, state: W, context: Context) -> Turn[W]:
         """Sort by the next column that the list shows, from left to right."""
@@ -247,7 +281,11 @@ class ListPage(Page[W], Generic[W, R]):
             Action(msg("orders.sort"), self._sort_by_next, "s"),
             Action(msg("list.reverse"), self._reverse, "S"),
         )
-        shared = (*(sorts if is_sorted else ()), Action(msg("list.export"), self._export, "x"))
+        shared = (
+            *(sorts if is_sorted else ()),
+            Action(msg("columns.title"), self._choose_columns, "C"),
+            Action(msg("list.export"), self._export, "x"),
+        )
         letters = {action.letter for action in own}
         return (*own, *(action for action in shared if action.letter not in letters))
 

@@ -61,6 +61,9 @@ class ListOptions(NamedTuple):
     sort: str = ""
     """Sort order of the column that was chosen; empty for the list's own order."""
     is_descending: bool = False
+    columns: tuple[str, ...] = ()
+    """Names of the chosen columns, the most important first; empty for the usual ones."""
+    is_choosing_columns: bool = False
 
 
 class ListState(Protocol):

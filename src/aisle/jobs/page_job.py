@@ -28,6 +28,9 @@ from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Match,
 
 S = TypeVar("S")
 
+CHOICES_ID = "list_choices"
+"""Id of the query for what a person chose for a list."""
+
 COUNT_ID = "count:"
 """Beginning of the id of a query for the number of rows of a filter; its index follows."""
 
@@ -137,6 +140,18 @@ class Page(ABC, Generic[S]):
     def with_count(self, state: S, answer: Rows) -> S:
         """Return the state with the answer to one of them."""
         return state
+
+    def choice_queries(self, context: Context) -> tuple[Query, ...]:
+        """Return the query for what the person chose for the page of a desk."""
+        return ()
+
+    def handle_choices(self, state: S, answer: Rows, context: Context) -> Turn[S]:
+        """Handle its answer."""
+        return Turn(state)
+
+    def cover(self, state: S) -> Page[S] | None:
+        """Return the page over this one, None if there is none."""
+        return None
 
     def go_back(self, state: S, context: Context) -> Turn[S]:
         """Leave the page. By default the job closes."""
@@ -268,13 +283,18 @@ class PageJob(Job[S]):
         """Handle the end of the job above."""
         return self.query_again(state, context)
 
+    def page_shown(self, state: S) -> Page[S]:
+        """Return the open page, or the one over it."""
+        page = self.page(state)
+        return page.cover(state) or page
+
     def handle_scan(self, state: S, matches: tuple[Match, ...], context: Context) -> Turn[S]:
         """Handle a scan; the page may use it."""
         return self.page(state).handle_input(state, Scan(matches), context)
 
     def accepts(self, state: S) -> Accepts:
         """Accept what the open page accepts."""
-        return self.page(state).accepts(state)
+        return self.page_shown(state).accepts(state)
 
     def step_name(self, state: S) -> str:
         """Return the name of the open page."""
@@ -282,13 +302,17 @@ class PageJob(Job[S]):
 
     def view(self, state: S) -> View:
         """Return the open page."""
-        return self.page(state).view(state)
+        return self.page_shown(state).view(state)
 
     def handle(self, state: S, event: Event, context: Context) -> Turn[S]:
         """Return the next state. At a desk the figures above the page are queried with it."""
-        turn = self._handle(self.page(state).at_desk(state, context.is_desk), event, context)
+        before = self.page(state)
+        turn = self._handle(before.at_desk(state, context.is_desk), event, context)
+        page = self.page(turn.state)
+        if context.is_desk and (page is not before or isinstance(event, Opened)):
+            turn = turn._replace(effects=(*page.choice_queries(context), *turn.effects))
         if context.is_desk and isinstance(event, Opened | Changed | Resumed | Closed):
-            counts = self.page(turn.state).count_queries(turn.state, context) if turn.effects else ()
+            counts = page.count_queries(turn.state, context) if turn.effects else ()
             return turn._replace(effects=(*turn.effects, *counts))
         return turn
 
@@ -297,6 +321,8 @@ class PageJob(Job[S]):
         match event:
             case Rows(id_) if id_.startswith(COUNT_ID):
                 return Turn(self.page(state).with_count(state, event))
+            case Rows("list_choices"):
+                return self.page(state).handle_choices(state, event, context)
             case Rows("file_for_people", (file, *_)):
                 return Turn(state, (), _file_verdict(file))
             case Opened(args):
@@ -314,8 +340,8 @@ class PageJob(Job[S]):
             case Scan(matches):
                 return self.handle_scan(state, matches, context)
             case Back():
-                return self.page(state).go_back(state, context)
-        return self.page(state).handle_input(state, event, context)
+                return self.page_shown(state).go_back(state, context)
+        return self.page_shown(state).handle_input(state, event, context)
 
 
 def _file_verdict(row: FileRow) -> Verdict:

@@ -23,6 +23,9 @@ SAVED_VIEW = "view"
 LANGUAGE, THEME = "language", "theme"
 """Language and colour theme that a person wants; the key is the app user."""
 
+LIST = "list"
+"""Columns and sort order that a person chose for a list; the key is the app user and the name of the list."""
+
 PRIORITY, ASSIGNED, RELEASED = "priority", "assigned", "released"
 """Topics of an order: it has priority; it is assigned to the app user in the text; its claim was released."""
 
@@ -51,8 +54,8 @@ def save_note(connection: apsw.Connection, note: LocalNote, user: str, now: floa
     An empty text deletes it.
     """
     connection.execute(
-        "DELETE FROM local_note WHERE topic NOT IN (?, ?, ?) AND at < ?",
-        (SAVED_VIEW, LANGUAGE, THEME, now - NOTE_KEPT_S),
+        "DELETE FROM local_note WHERE topic NOT IN (?, ?, ?, ?) AND at < ?",
+        (SAVED_VIEW, LANGUAGE, THEME, LIST, now - NOTE_KEPT_S),
     )
     connection.execute("DELETE FROM local_note WHERE topic = ? AND key = ?", (note.topic, note.key))
     if note.text:

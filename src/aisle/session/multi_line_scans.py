@@ -25,7 +25,7 @@ from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
-from aisle.scan.meaning import Back, Command, Meaning, RefusedInput, UnknownCode
+from aisle.scan.meaning import DAMAGED_GS1, Back, Command, Meaning, RefusedInput, UnknownCode
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
 from aisle.session.input_batch_verdict import InputBatch
@@ -336,7 +336,7 @@ class MultiLineScans:
         """Return what is wrong with a line that looks like a code, and would be refused at any time."""
         text = text.strip(" ")
         meaning = self._resolver.resolve(text)
-        if isinstance(meaning, RefusedInput) and meaning.reason.startswith("input.gs1"):
+        if isinstance(meaning, RefusedInput) and meaning.reason == DAMAGED_GS1:
             return Msg(meaning.reason, (("text", meaning.text),))
         is_code = len(text) >= MIN_SCAN and text.isascii() and text.isdigit()
         return msg("count.unknown", code=text) if is_code and isinstance(meaning, UnknownCode) else None

@@ -54,8 +54,8 @@ class _UnsentToken(NamedTuple):
 
     @property
     def is_valid(self) -> bool:
-        """Return whether the token can still be used."""
-        return time.time() < self.valid_until
+        """Return whether there is a token that can still be used; after a restart only the courier has it."""
+        return bool(self.token) and time.time() < self.valid_until
 
 
 class PinCheck:

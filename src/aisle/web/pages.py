@@ -20,7 +20,7 @@ STATIC: Final = Path(__file__).with_name("static")
 
 FILES: Final = {
     "screen.js": (STATIC / "screen.js", "text/javascript"),
-    "link.js": (STATIC / "link.js", "text/javascript"),
+    "socket.js": (STATIC / "socket.js", "text/javascript"),
     "history.js": (STATIC / "history.js", "text/javascript"),
     "find.js": (STATIC / "find.js", "text/javascript"),
     "sound.js": (STATIC / "sound.js", "text/javascript"),
@@ -46,22 +46,22 @@ input, button { padding: .6em; }
 """
 
 _SCREEN_WORDS: Final = (
-    "title",
-    "no_link",
-    "server_stopped",
-    "inputs_wait",
-    "not_taken",
-    "ended",
-    "elsewhere",
-    "too_many_windows",
-    "failed",
-    "sign_in",
-    "go_on_here",
-    "open_again",
-    "nothing_found",
-    "find_all",
+    "web.title",
+    "web.no_link",
+    "web.server_stopped",
+    "web.inputs_wait",
+    "web.not_taken",
+    "web.ended",
+    "web.elsewhere",
+    "web.too_many_windows",
+    "web.failed",
+    "web.sign_in",
+    "web.go_on_here",
+    "web.open_again",
+    "web.nothing_found",
+    "web.find_all",
 )
-"""Sentences that the scripts show: the names of their messages after `web.`."""
+"""Messages of the sentences that the scripts show."""
 
 
 def _hash(text: str) -> str:
@@ -115,7 +115,7 @@ def sign_in_page(words: Words, language: str, wrong: str = "", address: str = ""
 
 def screen_page(words: Words, language: str, socket_url: str) -> str:
     """Return the page with the terminal, and what stands over it: the state of the link, a search, and the end."""
-    sentences = json.dumps({name: words(f"web.{name}") for name in _SCREEN_WORDS}, ensure_ascii=False)
+    sentences = json.dumps({id_.removeprefix("web."): words(id_) for id_ in _SCREEN_WORDS}, ensure_ascii=False)
     find = escape(words("web.find"))
     return _page(
         words,

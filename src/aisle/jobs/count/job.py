@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import refused_operations
-from aisle.jobs.count import count_input, count_state, finish_count, undo_sent_count, view
+from aisle.jobs.count import count_input, count_plan, count_state, finish_count, undo_sent_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import (
     Args,
@@ -180,7 +180,7 @@ class CountJob(Job[CountState]):
             case Choice(number) if number <= len(view.choices(state)):
                 return _handle_choice(state, number, context)
             case Scan() if state.phase == "list":
-                return count_input.add_scanned_to_plan(state, event)
+                return count_plan.add_scanned_to_plan(state, event)
             case Scan(matches):
                 return count_input.handle_scan(state, matches, context)
             case Quantity(value, code):
@@ -272,9 +272,9 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: C
         case "records_by_number":
             return count_input.handle_records_by_number(state, rows, context)
         case "listed":
-            return count_input.add_location(state, row)
+            return count_plan.add_location(state, row)
         case "aisle":
-            return count_input.add_aisle(state, rows)
+            return count_plan.add_aisle(state, rows)
     return _update_expected(state, id_, row, context)
 
 
@@ -377,18 +377,18 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
         case "n" if state.mode == "product":
             return _skip(state)
         case "n" if state.plan:
-            return count_input.next_in_plan(state, context)
+            return count_plan.next_in_plan(state, context)
     return Turn(state)
 
 
 def _handle_plan_command(state: CountState, letter: str, context: Context) -> Result:
     match letter:
         case "d":
-            return count_input.start_plan(state)
+            return count_plan.start_plan(state)
         case "w":
-            return count_input.query_aisle(state)
+            return count_plan.query_aisle(state)
         case "u":
-            return count_input.remove_from_plan(state)
+            return count_plan.remove_from_plan(state)
     return Turn(finish_count.scroll(state, "pagedown", context))
 
 
@@ -473,7 +473,7 @@ def _handle_choice(state: CountState, number: int, context: Context) -> Result:
         return count_input.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
-            return reply(count_input.show_plan(state), INFO, "count.list_started")
+            return reply(count_plan.show_plan(state), INFO, "count.list_started")
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":

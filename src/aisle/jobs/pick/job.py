@@ -33,7 +33,7 @@ from aisle.jobs.pick import (
     pick_state,
     put_down,
     rejected_scans,
-    take_over,
+    take_over_and_shared_orders,
     view,
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
@@ -137,7 +137,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
         index = state.current_index if state.current_index in here else here[0]
         ready = pick_state.go_to_line(state._replace(location=match.key, choices=()), index)
         return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
-    if take_over.is_location_for_others(state):
+    if take_over_and_shared_orders.is_location_for_others(state):
         return put_down.put_down_at(state, match, context)
     take = state.current_line
     if take is None:
@@ -229,7 +229,7 @@ class PickJob(Job[PickState]):
         turn = _handle_event(offered_choices.note_untaken(state, event), event, context)
         turn = offered_choices.report_untaken(turn)
         turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))
-        turn = take_over.claim_on_first_change(turn, context)
+        turn = take_over_and_shared_orders.claim_on_first_change(turn, context)
         turn = order_updates.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
         turn = turn._replace(
             state=offered_choices.keep_choice_order(state, offered_choices.postpone_questions(state, turn.state, event))
@@ -257,8 +257,8 @@ def _is_background_event(event: Event) -> bool:
     return isinstance(event, Rows) and event.id.startswith(
         (
             order_updates.ORDER_QUERY_PREFIX,
-            take_over.SURPLUS_QUERY,
-            take_over.REFUSED_QUERY,
+            take_over_and_shared_orders.SURPLUS_QUERY,
+            take_over_and_shared_orders.REFUSED_QUERY,
             order_updates.ASSIGNED_QUERY,
         )
     )
@@ -294,16 +294,18 @@ def _handle_event(state: PickState, event: Event, context: Context) -> Result:
 def _handle_without_orders(state: PickState, event: Event, context: Context) -> Result:
     """Handle an input when no order is left: goods in hand are put back first, then a scan opens the next order."""
     match event:
-        case Scan(matches) if take_over.is_location_for_others(state) and (location := location_of(matches)):
+        case Scan(matches) if take_over_and_shared_orders.is_location_for_others(state) and (
+            location := location_of(matches)
+        ):
             return put_down.put_down_at(state, location, context)
         case _ if state.to_return:
-            for_others = take_over.goods_for_others(state)
+            for_others = take_over_and_shared_orders.goods_for_others(state)
             return reply(state, WRONG, "pick.answer_first" if for_others else "pick.put_back_first")
         case Command("u"):
             return line_actions.undo_step(state, context)
         case Scan():
             return Turn(state, (Close(event_for_below=event),))
-    return Turn(state, (), Verdict(INFO, take_over.returned_message(state)))
+    return Turn(state, (), Verdict(INFO, take_over_and_shared_orders.returned_message(state)))
 
 
 def _awaited_order(state: PickState) -> str:
@@ -329,12 +331,12 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return Turn(state._replace(pools=parse_pools(rows)))
         case Rows(refused_operations.REFUSED_QUERY, rows, _):
             return line_actions.undo_count(state, rows, context)
-        case Rows(take_over.REFUSED_QUERY, rows, _):
-            return take_over.report_refused_put_down(state, rows, context)
+        case Rows(take_over_and_shared_orders.REFUSED_QUERY, rows, _):
+            return take_over_and_shared_orders.report_refused_put_down(state, rows, context)
         case Rows(order_updates.ASSIGNED_QUERY, rows, _):
             return order_updates.report_assigned(state, rows)
-        case Rows(take_over.SURPLUS_QUERY, rows, _):
-            return take_over.report_surplus(state, rows, context)
+        case Rows(take_over_and_shared_orders.SURPLUS_QUERY, rows, _):
+            return take_over_and_shared_orders.report_surplus(state, rows, context)
         case Changed("order", ""):
             return Turn(state, order_updates.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
@@ -349,7 +351,9 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
             after = after._replace(is_quantity_open=False)  # a number typed next may correct the count
-            return Turn(after, (*take_over.query_surplus(after), *order_updates.query_all_orders(after)))
+            return Turn(
+                after, (*take_over_and_shared_orders.query_surplus(after), *order_updates.query_all_orders(after))
+            )
         case Resumed() | Closed():
             return Turn(
                 state,
@@ -372,7 +376,11 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
-    return (*take_over.query_surplus(state), *take_over.query_refused(state), order_updates.query_assigned(context))
+    return (
+        *take_over_and_shared_orders.query_surplus(state),
+        *take_over_and_shared_orders.query_refused(state),
+        order_updates.query_assigned(context),
+    )
 
 
 def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
@@ -493,7 +501,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         state_asked = state._replace(choices=(PickChoice("leave"),))
         return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_to_put_down.quantity_to_return(state))
     if not state.totes:
-        return Turn(state, (Close(Verdict(GOOD, take_over.returned_message(state))),))
+        return Turn(state, (Close(Verdict(GOOD, take_over_and_shared_orders.returned_message(state))),))
     if not state.is_batch or state.phase == "wait":
         return _leave(state, context)
     if state.phase == "done":
@@ -503,7 +511,9 @@ def _go_back(state: PickState, context: Context) -> Result:
 
 
 def _leave(state: PickState, context: Context) -> Result:
-    return Turn(state, (*take_over.release_unpicked(state, context.store), Close(view.leave_verdict(state))))
+    return Turn(
+        state, (*take_over_and_shared_orders.release_unpicked(state, context.store), Close(view.leave_verdict(state)))
+    )
 
 
 def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
@@ -518,7 +528,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             return Turn(state, (Start("look_up", {"product_number": choice.key}),))
         case "leave_for":
             close = Close(start=Start("pick", {"order_number": choice.key}))
-            return Turn(state, (*take_over.release_unpicked(state, context.store), close))
+            return Turn(state, (*take_over_and_shared_orders.release_unpicked(state, context.store), close))
         case "count":
             label = next((take.label for take in state.lines if take.product == choice.product), choice.product)
             count_args = {"location_code": choice.key, "product_number": choice.product, "label": label, "empty": True}
@@ -595,5 +605,5 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
         case "leave":
             return _leave(state, context)
         case "handed_over":
-            return take_over.hand_over_to_others(state)
+            return take_over_and_shared_orders.hand_over_to_others(state)
     return put_down.return_goods(state, context)

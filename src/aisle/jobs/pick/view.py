@@ -7,7 +7,13 @@ from decimal import Decimal
 
 from aisle.jobs import goods_messages, quantities, quantity_or_record
 from aisle.jobs.job import money_message
-from aisle.jobs.pick import goods_to_put_down, location_questions, offered_choices, pick_state, take_over
+from aisle.jobs.pick import (
+    goods_to_put_down,
+    location_questions,
+    offered_choices,
+    pick_state,
+    take_over_and_shared_orders,
+)
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
 from aisle.jobs.pools import pool_name
@@ -471,7 +477,7 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 def _all_returned_step(state: PickState) -> Step:
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", take_over.returned_message(state))
+    note = Line("note", take_over_and_shared_orders.returned_message(state))
     return Step(
         state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
     )

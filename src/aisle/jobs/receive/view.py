@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import list_window, quantities, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.list_page import Column
-from aisle.jobs.receive import goods_in_hand
+from aisle.jobs.receive import goods_in_hand_and_put_away
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,
     Difference,
@@ -350,8 +350,10 @@ def _prompt(state: ReceiveState) -> Msg:
     if state.choices and not state.delivery_number:
         return msg("receive.prompt_choice")
     if state.choices:
-        waits = goods_in_hand.is_number_asked(state) or goods_in_hand.is_goods_question_open(state)
-        if goods_in_hand.open_quantity_goods(state) is not None:
+        waits = goods_in_hand_and_put_away.is_number_asked(state) or goods_in_hand_and_put_away.is_goods_question_open(
+            state
+        )
+        if goods_in_hand_and_put_away.open_quantity_goods(state) is not None:
             return quantities.quantity_prompt(choice_letters(state), scans=not waits, is_total=False)
         return quantities.letter_prompt(choice_letters(state), scans=not waits)
     return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")

@@ -90,6 +90,12 @@ class PeopleRow(TypedDict):
     """True if the search is their badge."""
 
 
+class ListChoicesRow(TypedDict):
+    """What a person chose for a list."""
+
+    text: str
+
+
 class UserTokenRow(TypedDict):
     """Token of a person."""
 

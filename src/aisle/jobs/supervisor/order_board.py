@@ -89,6 +89,9 @@ _kept_cells = lru_cache(maxsize=2)(cells_of_rows)
 """Columns and cells of the last rows, because most inputs only move the cursor."""
 
 
+_COLUMNS_BESIDE_PANE = tuple(column for column in BOARD_COLUMNS if column not in DETAIL_COLUMNS)
+
+
 class OrderBoard(ListPage[OrdersState, BoardOrder]):
     """List of the orders that the filter and the search leave."""
 
@@ -129,10 +132,12 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         """Return the number of rows to query, without those that the pane takes below the list."""
         return max(1, super().page_size(context._replace(window_rows=context.window_rows - context.pane_rows)))
 
+    def usual_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
+        """Return the columns without those that the pane has."""
+        return _COLUMNS_BESIDE_PANE if state.pane else self.columns
+
     def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
-        """Return the columns in this state, without those that the pane has."""
-        shown = _kept_columns(self.columns, state.rows)
-        return tuple(column for column in shown if column not in DETAIL_COLUMNS) if state.pane else shown
+        return _kept_columns(self.chosen_columns(state), state.rows)
 
     def cells(self, state: OrdersState, columns: tuple[Column[BoardOrder], ...]) -> tuple[tuple[Msg, ...], ...]:
         """Return the cells of the rows of the window."""

@@ -4,7 +4,7 @@ import { FitAddon } from "/static/addon-fit.mjs";
 import { Unicode11Addon } from "/static/addon-unicode11.mjs";
 import { Find } from "/static/find.js";
 import { History } from "/static/history.js";
-import { Link, windowKey } from "/static/link.js";
+import { Link, windowKey } from "/static/socket.js";
 import { ring } from "/static/sound.js";
 import { Terminal } from "/static/xterm.mjs";
 

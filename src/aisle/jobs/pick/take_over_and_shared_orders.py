@@ -1,4 +1,4 @@
-"""Claims of orders in a pick: taking over, goods in hand of orders that another picker has, and surplus.
+"""Taking over of claimed orders in a pick, and orders shared with another picker: goods in hand, and surplus.
 
 Such goods stay with this picker until they are handed over, put down or put back. If the other picker reports them as
 put down at a location, this picker is only asked to put them there.

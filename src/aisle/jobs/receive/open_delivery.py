@@ -1,0 +1,185 @@
+"""Opening of a delivery by list, number, container or product."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aisle.jobs import list_window
+from aisle.jobs.job import (
+    Context,
+    Effect,
+    Event,
+    Query,
+    Refresh,
+    Start,
+    Turn,
+    reply,
+)
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.receive import goods_in_hand_and_put_away, view
+from aisle.jobs.receive.receive_state import (
+    ReceiveChoice,
+    ReceiveState,
+    Result,
+    parse_delivery_line,
+)
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.scan.meaning import (
+    Command,
+    CursorKey,
+    Match,
+    TypedText,
+)
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.orders_and_deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
+
+MAX_DELIVERY_CHOICES = 7
+"""Maximum number of numbered deliveries; any other can be scanned."""
+
+
+def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
+    """Return the query for the list; that for a search ended with Enter has the id `found` and is journalled."""
+    size = view.list_page_size(state)
+    args = {"search": state.typed or state.search, "state": "open", "first": state.first, "size": size}
+    return Query(id_, "deliveries", args, is_live=id_ != "found")
+
+
+def open_delivery(state: ReceiveState, number_: str, code: str, context: Context) -> Result:
+    """Open a delivery by number; goods in hand are booked on the one before. `code` may be the code of its
+    container."""
+    booked = goods_in_hand_and_put_away.book_goods(state, state.receiving_location, context)
+    requested = without_delivery(state)._replace(
+        pending_scan=state.pending_scan, requested_delivery=number_, container=code
+    )
+    return Turn(requested, (*booked.effects, Query("open", "delivery", {"order_number": number_})))
+
+
+def without_delivery(state: ReceiveState) -> ReceiveState:
+    return ReceiveState(
+        page_size=state.page_size,
+        closes_after_delivery=state.closes_after_delivery,
+        receiving_location=state.receiving_location,
+        default_location=state.default_location,
+        opened_at=state.opened_at,
+        reported_refusals=state.reported_refusals,
+    )
+
+
+def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: Context) -> Result:
+    """Show the opened delivery, with its container or the scanned product; ask first if it was received entirely."""
+    match = state.pending_scan
+    if not rows:
+        return request_delivery(
+            state._replace(container="", pending_scan=None), state.requested_delivery, query_deliveries(state)
+        )
+    number = str(rows[0]["order_number"])  # the journal does not contain which row was chosen
+    lines = tuple(parse_delivery_line(row) for row in rows[0]["lines"])
+    container = state.container if state.container.casefold() in {line.container.casefold() for line in lines} else ""
+    supplier = str(rows[0].get("supplier_name") or "")
+    state = state._replace(
+        phase="goods",
+        delivery_number=number,
+        requested_delivery="",
+        supplier=supplier,
+        lines=lines,
+        container=container,
+    )
+    if match is not None:
+        return goods_in_hand_and_put_away.scan_product(state._replace(pending_scan=None), match, context)
+    if lines and rows[0].get("state") == "received":
+        choices = (ReceiveChoice("go_on"), ReceiveChoice("other"))
+        return reply(state._replace(choices=choices), ASK, "receive.received_before", delivery=number)
+    missing = len({line.product for line in lines if line.is_open})
+    if container:
+        return _open_container(state, container)
+    return reply(state, GOOD, "receive.opened", delivery=number, supplier=supplier or number, count=missing)
+
+
+def request_delivery(state: ReceiveState, code: str, *effects: Effect) -> Result:
+    """Request a delivery from the service, which may have received it only recently."""
+    state = state._replace(requested_delivery=code)
+    return reply(state, WRONG, "receive.no_delivery", *effects, Refresh("delivery", code), code=code)
+
+
+def choose_expecting(state: ReceiveState, rows: tuple[DeliveriesExpectingRow, ...], context: Context) -> Result:
+    """Open the only delivery that expects the product scanned first, or ask which one."""
+    match = state.pending_scan
+    if match is None:
+        return Turn(state)
+    if len(rows) == 1:
+        return open_delivery(state, str(rows[0]["order_number"]), "", context)
+    label = match.label or match.key
+    if not rows:
+        return reply(state._replace(pending_scan=None), WRONG, "receive.no_delivery_expects", label=label)
+    return reply(state._replace(choices=_delivery_choices(rows)), ASK, "receive.which", label=label)
+
+
+def _delivery_choices(rows: tuple[DeliveriesExpectingRow, ...]) -> tuple[ReceiveChoice, ...]:
+    return tuple(
+        ReceiveChoice(
+            "open", str(row["order_number"]), to_decimal(row.get("missing")), str(row.get("supplier_name") or "")
+        )
+        for row in rows[:MAX_DELIVERY_CHOICES]
+    )
+
+
+def handle_found(state: ReceiveState, rows: tuple[DeliveriesRow, ...], total: int, context: Context) -> Result:
+    """Handle the result of a search: open a single delivery, list several, or reset the list if there is none."""
+    if total == 1:
+        return open_delivery(state, str(rows[0]["order_number"]), "", context)
+    if not total:
+        code, state = state.search, state._replace(search="")
+        return reply(state, WRONG, "receive.unknown", query_deliveries(state), code=code)
+    return reply(state, ASK, "receive.found", query_deliveries(state), text=state.search, count=total)
+
+
+def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Result:
+    """Handle an input on the list: text filters, the cursor marks, letters turn pages."""
+    match event:
+        case TypedText(text):
+            typed = list_window.with_typed_search(state, text)
+            if typed is None:
+                return Turn(state)
+            state = typed
+        case Command("a"):
+            return Turn(state, (Start("deliveries", {}),))
+        case CursorKey("enter"):
+            row = list_window.row_at_cursor(state)
+            return open_delivery(state, row.number, "", context) if row else Turn(state)
+        case Command("n" | "p" as key) | CursorKey(key):
+            state = list_window.move_or_turn(state, key, min(view.list_page_size(state), context.visible_rows))
+        case _:
+            return Turn(state)
+    return Turn(state, (query_deliveries(state),))
+
+
+def scan_delivery(state: ReceiveState, matches: list[Match], context: Context) -> Result:
+    """Handle the number of a delivery, or the code of a container that may be in several."""
+    code = matches[0].code or matches[0].key
+    keys = list(dict.fromkeys(each.key for each in matches))
+    if state.delivery_number in keys:
+        containers = {line.container.casefold() for line in state.lines}
+        if code.casefold() in containers:
+            return _open_container(state, code)
+        return reply(state, INFO, "receive.this_one", delivery=state.delivery_number)
+    if state.delivery_number:
+        switch = ReceiveChoice("switch", keys[0], label=code)
+        return reply(
+            state._replace(choices=(switch, ReceiveChoice("stay"))),
+            ASK,
+            "receive.other_delivery",
+            delivery=keys[0],
+            mine=state.delivery_number,
+        )
+    if len(keys) == 1:
+        return open_delivery(state, keys[0], code, context)
+    choices = tuple(ReceiveChoice("open", key, label=code) for key in keys[:MAX_DELIVERY_CHOICES])
+    return reply(state._replace(choices=choices), ASK, "receive.which_of", code=code)
+
+
+def _open_container(state: ReceiveState, code: str) -> Result:
+    lines = [line for line in state.lines if line.container.casefold() == code.casefold()]
+    state = state._replace(container=lines[0].container)
+    missing = len({line.product for line in lines if line.is_open})
+    return reply(state, GOOD, "receive.container", code=state.container, count=missing)
