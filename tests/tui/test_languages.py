@@ -44,7 +44,8 @@ ALIKE = {
         Organisation Server Min Max Top In Set Sets Details Web Layout Name Export Start aisle
     """,
     "fr": """
-        Stock Note Notes Pool Pools pool Scan cyan suffixes Organis Organisation Contact Type Description Min Max p c
+        Stock Note Notes Exceptions Actions Classification Position Terminal type aisle Scan
+        cyan suffixes Organis Organisation Contact Type Description Min Max p c
         Promotion Volume max Web
         Web Promotion Volume
     """,
@@ -272,8 +273,8 @@ ONE = [
     ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
     ("en", "move.choice_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1 (1 there)"),
     ("nl", "pick.leave_batch", {"count": 1}, "Ronde verlaten? 1 order moet dan opnieuw worden toegevoegd."),
-    ("fr", "count.note_left", {"count": 1}, "1 laissé."),
-    ("fr", "stores.unsent", {"count": 1}, "1 non envoyé"),
+    ("fr", "count.note_left", {"count": 1}, "1 inchangé."),
+    ("fr", "orders.marking_ended", {"count": 1}, "1 cochée"),
 ]
 
 
@@ -323,7 +324,7 @@ OTHERWISE = {
         "scannez",
         "produit",
         "le service",
-        "ce terminal",
+        "ce poste",
         "{left} non remis",
     ),
     "nl": (

@@ -329,9 +329,12 @@ def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
         (LinkState("live", 20.0, 0, 2), {"en": "2? 0 wait", "nl": "2? 0 wacht", "de": "2? 0w", "fr": "2? 0a"}),
         (
             LinkState("none"),
-            {"en": "no data 0 wait", "nl": "start geen data", "de": "leer gesendet", "fr": "vide envoyé"},
+            {"en": "no data 0 wait", "nl": "start geen data", "de": "leer gesendet", "fr": "0 donnée 0a"},
         ),
-        (LinkState("offline", 720.0), {"en": "all sent", "nl": "12m 0 wacht", "de": "gesendet", "fr": "envoyé"}),
+        (
+            LinkState("offline", 720.0),
+            {"en": "all sent", "nl": "12m 0 wacht", "de": "gesendet", "fr": "hors ligne 12m 0a"},
+        ),
     ],
 )
 def test_a_handheld_says_what_waits_in_words(link: LinkState, words: dict[str, str]) -> None:
