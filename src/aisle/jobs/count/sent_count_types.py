@@ -1,4 +1,4 @@
-"""Count that was sent, and the stock changes in it that an undo reverses."""
+"""Types of a count that was sent, and of the stock changes in it that an undo reverses."""
 
 from __future__ import annotations
 
