@@ -146,7 +146,11 @@ def test_scans_during_the_wait_are_told_with_the_answer(how: str, closes: bool) 
         Rows("request_state", ({"state": "answered", "answer": {"how": how, "until": 99.0}},), 1),
         CONTEXT,
     )
-    told = [each.not_done for each in turn.effects if isinstance(each, Close)] if closes else [turn.verdict.detail]
+    told = (
+        [each.not_done for each in turn.effects if isinstance(each, Close)]
+        if closes
+        else [turn.verdict and turn.verdict.detail]
+    )
     assert told == [msg("pin.not_taken", count=1)]
 
 
