@@ -33,6 +33,7 @@ from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.divided_records import find_divided_records
 from aisle.client.load.implausible_values import CONTAINER_COLUMN, container_key
 from aisle.client.load.lost_zeros import LostZeros
+from aisle.client.load.numbers_in_other_stores import warn_of_other_stores
 from aisle.client.load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
@@ -88,6 +89,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await zeros.read(client)
         zeros.warn()
         await _warn_of_unknown_orders(table, client)
+        await warn_of_other_stores(table, client, findings.known_keys)
         if table.name == DISCOUNT_PRICES.file:
             await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
