@@ -40,7 +40,7 @@ def test_work_goes_on_without_a_token_and_all_is_sent_with_a_new_one(
         app.enter(first.code)
         app.shows("all sent")
         door("token", "revoke", "first")
-        app.shows("token refused", "nobody of this host", "shop.token")
+        app.shows("refused the token", "All work waits here", "shop.token")
         assert app.enter(first.code)["verdict"] == "pick.picked"
         assert app.enter(second.code)["verdict"] == "pick.picked", "work goes on"
         assert "refused" in app.terminal.text
