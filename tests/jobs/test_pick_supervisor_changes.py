@@ -148,7 +148,7 @@ def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
     assert close.verdict
     assert close.verdict.text.id == "pick.left_not_put_down"
     assert MessageWriter().write(close.verdict.text).endswith("Put its 1 item down at a pick-up location.")
-    assert MessageWriter(language="de").write(close.verdict.text).endswith("aber 1 davon liegt an keinem Abholplatz")
+    assert MessageWriter(language="de").write(close.verdict.text).endswith("1 Stück an einem Abholplatz abstellen.")
     nowhere = Hand(line(1, "P1", 1))
     nowhere.scan("P1")
     nowhere.feed(Back())

@@ -34,7 +34,7 @@ from tests.samples.log import log_row
 from tests.samples.today import FIGURES
 
 UNREAD = LinkState("offline", unread_lists=("headers", "lines", "locations", "deliveries", "products", "logs"))
-WORDS = {"en": "oaded yet", "nl": "Nog niet hier", "de": "Noch nicht da", "fr": "Pas encore là"}
+WORDS = {"en": "oaded yet", "nl": "og niet geladen", "de": "och nicht geladen", "fr": "as encore charg"}
 
 JOBS = (HomeJob, OrdersJob, DeliveriesJob, ReceiveJob, LogJob, LocationsJob, MyEntriesJob)
 

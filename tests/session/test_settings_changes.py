@@ -118,7 +118,7 @@ def test_a_language_is_spoken_as_soon_as_it_is_set(home: StoreFolder) -> None:
         assert frame is not None
         assert frame.verdict is not None
         assert frame.language == "de"
-        assert MessageWriter(language="de").write(frame.verdict.text) == "Einstellungen neu: auf Deutsch"
+        assert MessageWriter(language="de").write(frame.verdict.text) == "Einstellungen geändert: auf Deutsch"
         assert say(session, "4101").language == "de"
         write(home, 'language = "de"\n[device."dock"]\nlanguage = "nl"\n')
         assert session.poll().language == "nl"  # type: ignore[union-attr]

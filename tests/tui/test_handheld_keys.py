@@ -384,7 +384,7 @@ def test_no_row_that_a_long_answer_covers_is_passed_over(store: StoreFolder) -> 
     try:
         walker = Walker(session, (20, 26))
         walker.key_in("3")
-        stand = walker.key_in("99")
+        stand = walker.key_in("99" * 9)
         view = stand.frame.view
         assert isinstance(view, ListView)
         seen = visible_row_count(stand.frame, *walker.size, len(view.rows), is_ascii=True)

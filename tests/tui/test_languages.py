@@ -37,13 +37,15 @@ ALIKE = {
         live start d order orders Order Orders Log Scanner scan Scan Pool Pools pool Begin Barcodes Rest Hand in hand
         open Open was is Later Container Containers extra Filter Organis Printers Contact Manager Server Min Max Top
         stop stops In Terminal Terminals Week Set Sets set Per Factor Details Web Volume Variant Label Labels
+        Letters Export mail Claim pick picks Picks Orders aisle
     """,
     "de": """
         Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis
-        Organisation Server Min Max Top In Set Sets Details Web Layout Name
+        Organisation Server Min Max Top In Set Sets Details Web Layout Name Export Start aisle
     """,
     "fr": """
-        Stock Note Notes Pool Pools pool Scan cyan suffixes Organis Organisation Contact Type Description Min Max p c
+        Stock Note Notes Exceptions Actions Classification Position Terminal type aisle Scan
+        cyan suffixes Organis Organisation Contact Type Description Min Max p c
         Promotion Volume max Web
         Web Promotion Volume
     """,
@@ -266,13 +268,13 @@ ONE = [
     ("de", "pick.picked_with_shortage", {"count": 1, "order": "7"}, "Fertig, 1 fehlt"),
     ("de", "pick.picked_with_shortage", {"count": 3, "order": "7"}, "Fertig, 3 fehlen"),
     ("de", "receive.differ_short", {"short": 1}, "1 fehlt"),
-    ("de", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: schon 1 von 1 gepickt. Zurücklegen."),
+    ("de", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: schon 1 von 1 kommissioniert. Zurücklegen."),
     ("en", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: 1 of 1 already picked. Put it back."),
     ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
     ("en", "move.choice_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1 (1 there)"),
-    ("nl", "pick.leave_batch", {"count": 1}, "Ronde verlaten? 1 order is dan opnieuw te verzamelen."),
-    ("fr", "count.note_left", {"count": 1}, "1 laissé."),
-    ("fr", "stores.unsent", {"count": 1}, "1 non envoyé"),
+    ("nl", "pick.leave_batch", {"count": 1}, "Ronde verlaten? 1 order moet dan opnieuw worden toegevoegd."),
+    ("fr", "count.note_left", {"count": 1}, "1 inchangé."),
+    ("fr", "orders.marking_ended", {"count": 1}, "1 cochée"),
 ]
 
 
@@ -294,7 +296,25 @@ def test_line_closed_short_shows_picked_not_missing(language: str) -> None:
 
 
 OTHERWISE = {
-    "de": ("kommission", "umkreis", "umgeräumt", "zeile {line}", "auftragszeile", "belege"),
+    "de": (
+        "picken",
+        "pickt",
+        "gepickt",
+        "umkreis",
+        "umgeräumt",
+        "zeile {line}",
+        "auftragszeile",
+        "belege",
+        "kiste",
+        "pools",
+        "storno",
+        "laut buch",
+        "logbuch",
+        "notiert",
+        "der dienst",
+        "terminals",
+        "heißt hier",
+    ),
     "fr": (
         "dépôt)",
         "alentour",
@@ -304,10 +324,30 @@ OTHERWISE = {
         "scannez",
         "produit",
         "le service",
-        "ce terminal",
+        "ce poste",
         "{left} non remis",
     ),
-    "nl": ("rondom", "de boeken", "beeld?", "dit beeld", "ophaal", "product ", "service", "uw ", "verstuur", "rolcont"),
+    "nl": (
+        "rondom",
+        "de boeken",
+        "beeld?",
+        "dit beeld",
+        "ophaal",
+        "product ",
+        "service",
+        "uw ",
+        "verstuur",
+        "rolcont",
+        "plek",
+        "volgens systeem",
+        "niemand weet",
+        "heet hier",
+        "genoteerd",
+        "voorop",
+        "haast",
+        "de dienst",
+        "pool {",
+    ),
 }
 """What another word is said for everywhere else, or a word of another language."""
 
