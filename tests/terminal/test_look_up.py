@@ -43,7 +43,7 @@ def test_three_letters_bring_a_product_its_places_and_the_stores_around(shop: Sh
     app.take("FR-01", "locations.location", "")
     app.shows("Location FR-01", "[", "Long Meadow Butter Salted")
     app.enter("n")
-    app.shows("Place FR-02")
+    app.shows("Location FR-02")
     app.enter("b")
     app.shows("Product 210003")
     app.enter("b")

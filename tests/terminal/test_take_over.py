@@ -50,7 +50,7 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     ben.sign_in("ben")
     ben.shows("Anna Berg picks it")
     ben.take(ORDER, "pick.wait", "pick.claimed_at")
-    ben.shows("Anna Berg picks", "on dock: 1 of 5 picked")
+    ben.shows("Anna Berg has been picking", "on dock: 1 of 5 picked")
     ben.take("1", "pick.product", "pick.join")
     ben.shows("Anna Berg picks order", "Anna Berg picks it too", "2 lines to pick")
     ben.take(second, "pick.product")

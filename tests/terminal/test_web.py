@@ -51,7 +51,7 @@ def test_an_order_rejected_in_a_browser_is_seen_rejected_at_a_terminal(
 ) -> None:
     other = at_the_desk(picker, shop, 1)
     open_job(other, "Other", "home")
-    other.take(numbered(other, "All orders"), "orders", "")
+    other.take(numbered(other, "Orders"), "orders", "")
     other.shows("SUP-1")
     other.take("SUP-1", "order", "")
     nobody_gets_in(browser, demo_home)
