@@ -54,7 +54,7 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     ben.take("1", "pick.product", "pick.join")
     ben.shows("Anna Berg picks order", "Anna Berg picks it too", "2 lines to pick")
     ben.take(second, "pick.product")
-    anna.shows("Ben Okafor took over order", "1 in your hand", "y Go on, both pick it")
+    anna.shows("Ben Okafor took over order", "1 in your hand", "y Continue: both pick it")
     anna.shows("Ben Okafor picks it too")
     anna.take("y", "pick.product", "pick.both_pick")
     anna.enter(first)
