@@ -153,7 +153,7 @@ def test_a_person_is_told_in_a_sentence(home: StoreFolder, capsys: pytest.Captur
 
 
 def test_a_link_in_the_place_of_the_log_is_not_written_to(home: StoreFolder, tmp_path: Path) -> None:
-    from aisle.courier.leader import _append_line
+    from aisle.courier.leader_process import _append_line
 
     precious = tmp_path / "precious"
     precious.write_text("precious", encoding="utf-8")

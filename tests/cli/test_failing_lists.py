@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from aisle.cli import main
-from aisle.jobs.unread_lists import list_name
+from aisle.jobs.list_problem_messages import list_name
 from aisle.tui.message_text import MessageWriter
 from tests.courier.fake_service import Fake, name_of
 

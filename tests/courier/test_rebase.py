@@ -13,16 +13,16 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.reason_texts import reason_text
+from aisle.cli.reason_and_list_texts import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
-from aisle.courier.push.adapt_or_refuse import adapt_to_lines, needs_adapting
 from aisle.courier.push.body_and_headers import request_body, request_headers
+from aisle.courier.push.checks_before_send import adapt_to_lines, needs_adapting
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
-from aisle.outbox.excess_and_superseded_lines import EXCESS, parse_excess
+from aisle.outbox.excess_and_superseded_refusals import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import ServiceOptions

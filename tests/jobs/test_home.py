@@ -10,7 +10,7 @@ import pytest
 from aisle.jobs.job import Changed, Closed, Context, Query, Rows, SignOut, Start
 from aisle.jobs.shell.home import MORE_MENU, HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState
-from aisle.jobs.supervisor.order_board import BOARD, OrdersState
+from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState
 from aisle.jobs.supervisor.order_rows import parse_order_row
 from aisle.jobs.view import ASK, INFO, WRONG, ListView, Verdict, msg
 from aisle.scan.meaning import Back, Choice, Command, Meaning, Text, TypedText

@@ -10,7 +10,7 @@ import pytest
 from aisle.jobs.job import Changed, Close, Closed, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.receive.receive_state import DeliveryLine
 from aisle.jobs.receive.view import line_progress
-from aisle.jobs.supervisor.order import OrderPage, OrderState
+from aisle.jobs.supervisor.order_page import OrderPage, OrderState
 from aisle.jobs.supervisor.order_rows import BoardOrder
 from aisle.jobs.view import ASK, WRONG, Msg, msg
 from aisle.scan.meaning import PERSON, Back, Choice, CursorKey, Match, Quantity, Scan, Text, TypedText, UnknownCode

@@ -11,13 +11,13 @@ from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, NegativeStoc
 from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow
 from aisle.jobs.shell.sign_in import Person
 from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
-from aisle.jobs.supervisor.order import OrderJob, OrderState
 from aisle.jobs.supervisor.order_action_writes import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome
-from aisle.jobs.supervisor.order_board import OrdersState, SavedView
+from aisle.jobs.supervisor.order_board import OrdersJob
+from aisle.jobs.supervisor.order_board_list import OrdersState, SavedView
 from aisle.jobs.supervisor.order_filter import OrderFilter
+from aisle.jobs.supervisor.order_page import OrderJob, OrderState
 from aisle.jobs.supervisor.order_rows import BoardOrder
-from aisle.jobs.supervisor.orders import OrdersJob
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg, raw
 
 LIVE_LINK = LinkState("live", 4.0)

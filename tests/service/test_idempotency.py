@@ -174,7 +174,7 @@ async def test_the_ledger_remembers_longer_than_the_answers(world: World) -> Non
 
 async def test_a_failure_is_not_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("aisle.service.domain.log_entries.sql.LOG_ADD", "SELECT nonsense")
+        broken.setattr("aisle.service.domain.log_writer.sql.LOG_ADD", "SELECT nonsense")
         assert (await world.send("POST", LOGS, ENTRY, headers=keyed())).status_code == 500
     assert world.books() == {}
     answer = await world.send("POST", LOGS, ENTRY, headers=keyed())

@@ -17,7 +17,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Context, LocalNote, Write
-from aisle.jobs.supervisor import order as order_page_view
+from aisle.jobs.supervisor import order_page as order_page_view
 from aisle.jobs.supervisor import order_rows
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Step, msg
 from aisle.outbox import journal

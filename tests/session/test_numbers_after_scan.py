@@ -14,7 +14,8 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import ASK
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
-from tests.session.job_steps import announced
+from tests.cache import service_rows
+from tests.session.job_steps import announced, cache
 from tests.session.scanner import Scanner
 from tests.session.test_session import BARCODES, at, home, say, told
 
@@ -117,6 +118,38 @@ def test_the_table_has_every_case_and_no_number_is_for_other_goods() -> None:
     for cases in TABLE.values():
         for what in ("refused scan", "unknown scan"):
             assert "input.number_after_refused_scan" in cases[what]
+
+
+SSCC = "00395200000000000043"
+
+REFUSED_AT: dict[str, tuple[str, ...]] = {
+    "count": ("BADGE-U2", "BADGE-U1", SSCC),
+    "recount": ("170011", "A-3", "BADGE-U2", "BADGE-U1", SSCC),
+    "missing": ("A-3", "BADGE-U2", "BADGE-U1", SSCC),
+    "adjust": ("170011", "BADGE-U2", "BADGE-U1", SSCC),
+    "move": ("4102", "7002", "BADGE-U2", "BADGE-U1", SSCC),
+    "put": ("170011", "4102", "7002", "BADGE-U2", "BADGE-U1", SSCC),
+    "receive": ("BADGE-U2", "BADGE-U1"),
+    "pick": ("170011", "BADGE-U2", "BADGE-U1", SSCC),
+}
+"""Known scans that the step of a job refuses: product number, location, order, delivery, badges, container."""
+
+
+@pytest.mark.parametrize(("job", "form"), [(job, form) for job, forms in REFUSED_AT.items() for form in forms])
+def test_a_number_after_a_refused_scan_of_any_form_is_asked_back(home: StoreFolder, job: str, form: str) -> None:
+    announced(home)
+    row = {"line_number": 1, "product_number": "P3", "quantity": 4, "received_quantity": 0, "container_barcode": SSCC}
+    rows = {"7002": row | {"container_barcode": ""}, "7003": row}
+    cache(home).write_deliveries(
+        [{"order_number": number, "status": "open", "order_lines": [line]} for number, line in rows.items()], 1.0
+    )
+    cache(home).write_products([service_rows.product("170011", "Cola", "96385074")])
+    with at(home, user="U1") as session:
+        opened(session, job)
+        before = quantities(session)
+        say(session, form)
+        assert told(say(session, "4")) == (ASK, "input.number_after_refused_scan")
+        assert quantities(session) == before
 
 
 NEXT: dict[str, tuple[str, ...]] = {

@@ -20,13 +20,13 @@ import pytest
 import aisle
 from aisle.courier.link_state import LinkState
 from aisle.courier.outcome_messages import reason_of
-from aisle.courier.push.adapt_or_refuse import StaleOperation
+from aisle.courier.push.checks_before_send import StaleOperation
 from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.view import Msg, msg
 from aisle.messages.loader import load_messages, message_lengths, parse_message
-from aisle.outbox.excess_and_superseded_lines import excess_reason_of as told_left
+from aisle.outbox.excess_and_superseded_refusals import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.tui.message_text import MessageWriter
 from tests.tui.test_languages import ALIKE, ANYWHERE
@@ -38,7 +38,7 @@ OTHERS = ("nl", "de", "fr")
 MAKER = str(Path(inspect.getfile(kept)).relative_to(SOURCE))
 
 OPERATORS = {
-    "courier/leader.py": "why a courier leaves, in its log",
+    "courier/leader_process.py": "why a courier leaves, in its log",
     "courier/push/decide_arrival.py": "a table for whoever reads the code",
     "host/hung_courier.py": "written into the courier's log",
     "host/database_folder.py": "what aisle doctor says, and a StorageError",

@@ -60,9 +60,9 @@ UNUSED_AT_A_START = (
         (("aisle.tui.app", "aisle.cli.app"), {*NETWORK, "biip"} - {"ssl"}),  # asyncio brings it
         (("aisle.tui.app", "aisle.cli.app", "aisle.jobs.pick.job"), {*UNUSED_AT_A_START}),
         (("aisle.service.in_process_service",), {"textual", "rich"}),
-        (("aisle.courier.leader", "aisle.client.transport", "aisle.cli.sync"), {*SERVICE, "textual"}),
+        (("aisle.courier.leader_process", "aisle.client.transport", "aisle.cli.sync"), {*SERVICE, "textual"}),
         (("aisle.cli.commands", "aisle.cli.courier"), {*WORK}),
-        (("aisle.cli.sync", "aisle.courier.leader"), {"httpx", "httpcore", "anyio"}),
+        (("aisle.cli.sync", "aisle.courier.leader_process"), {"httpx", "httpcore", "anyio"}),
     ],
     ids=["session", "browser", "screen", "start", "service", "courier", "waiting courier", "sync"],
 )

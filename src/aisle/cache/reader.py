@@ -117,7 +117,7 @@ class CacheReader:
 
         if not args.get("order_by") or args["order_by"] in query.sorts:
             return read(args)
-        from aisle.cache.sorted_window import read_sorted  # rarely needed
+        from aisle.cache.sort_in_memory import read_sorted  # rarely needed
 
         return read_sorted(read, args)
 

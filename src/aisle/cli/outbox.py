@@ -19,7 +19,7 @@ from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE
 from aisle.cache.people_queries import person_name
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
-from aisle.cli.reason_texts import reason_text
+from aisle.cli.reason_and_list_texts import reason_text
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
 from aisle.errors import StorageError, UsageError

@@ -17,7 +17,7 @@ from aisle.cache.cache_for_reading import open_for_reading
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
-from aisle.cli.reason_texts import reason_text, repeated_rows, unread_lists, unusable_rows
+from aisle.cli.reason_and_list_texts import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
 from aisle.cli.store_time_zones import ZoneWatch
 from aisle.client import Client
@@ -25,7 +25,7 @@ from aisle.client.client import parse_retry_after
 from aisle.client.errors import OutcomeUnknown
 from aisle.client.response import Response
 from aisle.courier.courier import Courier
-from aisle.courier.leader import LeaderOptions, lead
+from aisle.courier.leader_process import LeaderOptions, lead
 from aisle.courier.link_state import OFFLINE
 from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.errors import AisleError, StorageError

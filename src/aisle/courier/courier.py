@@ -1,7 +1,7 @@
 """Courier of one store on one host: pulls the store into cache.db, pushes outbox.db, notifies the sessions.
 
-It is a plain async class. A process of its own runs it (`aisle.courier.leader`); tests and `--in-process` run it inside
-theirs.
+It is a plain async class. A process of its own runs it (`aisle.courier.leader_process`); tests and `--in-process` run
+it inside theirs.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.courier.pull.timetable import PullIntervals
-from aisle.courier.push.adapt_or_refuse import PrePushChecks
 from aisle.courier.push.body_and_headers import PushSettings
+from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.lookup import Lookup
 from aisle.courier.push.push_loop import PushEvents, PushLoop

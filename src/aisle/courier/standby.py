@@ -66,7 +66,7 @@ def _take_over_from_leader(lock: LeaderLock, store_folder: StoreFolder, this_pro
     """Return True if the present leader stepped down for this process."""
     import asyncio
 
-    from aisle.courier.leader import become_leader
+    from aisle.courier.leader_process import become_leader
 
     return asyncio.run(become_leader(lock, store_folder, this_process, asyncio.sleep))
 

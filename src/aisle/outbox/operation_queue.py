@@ -13,7 +13,7 @@ from aisle.cache.stock_overlay import products_of_operation
 from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
 from aisle.json_codec import to_text
-from aisle.outbox.excess_and_superseded_lines import (
+from aisle.outbox.excess_and_superseded_refusals import (
     CARRIED_OVER_S,
     EXCESS,
     added_excess,

@@ -9,7 +9,7 @@ from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Resolve
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
-from aisle.outbox.excess_and_superseded_lines import EXCESS, keep_excess
+from aisle.outbox.excess_and_superseded_refusals import EXCESS, keep_excess
 from aisle.outbox.operation_record import (
     UPDATE_ORDER,
     Operation,

@@ -87,8 +87,11 @@ class MeaningHandler:
 
     def record(self, meaning: Meaning) -> None:
         """Record the verdict on a line, so that later ones in its batch do not hide a refusal."""
-        choices = self._page.accepts().choices
-        self._batch.record(meaning, self._verdicts.current, choices, self._page.stack.jobs)
+        choices, verdict = self._page.accepts().choices, self._verdicts.current
+        if isinstance(meaning, Quantity) and verdict and verdict.kind == WRONG:
+            match = ask_measured_quantity.find_number(self._store.reader, meaning)
+            meaning = Scan((match,)) if match else meaning  # the number of a record was refused, no quantity
+        self._batch.record(meaning, verdict, choices, self._page.stack.jobs)
 
     def measure_visible_rows(self) -> None:
         """Tell the job how many rows of its list are visible, for commands that move through it."""

@@ -60,20 +60,21 @@ def keep_rejected_scan(
         )  # that asks it back
     if isinstance(meaning, Text) and not _is_code(meaning.text):
         return NO_REJECTED_SCAN
-    if (
-        not isinstance(meaning, Scan | UnknownCode | Text | RefusedInput | Ambiguous)
-        or verdict is None
-        or verdict.kind != WRONG
-    ):
+    if not _is_refused(meaning, verdict):
         return NO_REJECTED_SCAN
     product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
     scans = (meaning,) if isinstance(meaning, Scan) else meaning.scans if isinstance(meaning, Ambiguous) else ()
     products = [match.key for scan in scans for match in scan.matches if match.kind == PRODUCT]
-    if isinstance(meaning, Scan) and not products:
-        return before if before == RejectedScan(page_key(stacked_jobs), product) else NO_REJECTED_SCAN
     if not product or product in products:
         return NO_REJECTED_SCAN
     return RejectedScan(page_key(stacked_jobs), product)
+
+
+def _is_refused(meaning: Meaning, verdict: Verdict | None) -> bool:
+    """Return whether a scan of any form was refused. The own badge is, though its verdict is no error."""
+    if not isinstance(meaning, Scan | UnknownCode | Text | RefusedInput | Ambiguous) or verdict is None:
+        return False
+    return verdict.kind == WRONG or verdict.text.id == "sign_in.already"
 
 
 def _is_code(text: str) -> bool:

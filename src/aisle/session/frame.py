@@ -9,10 +9,10 @@ from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Frame, LinkState
 from aisle.session.addresses import Addresses
-from aisle.session.changed_rows import ChangedRows
 from aisle.session.current_page import Page
 from aisle.session.input_batch_verdict import InputBatch
 from aisle.session.job_context import SessionContext
+from aisle.session.mark_changed_rows import ChangedRows
 from aisle.session.screen_size import Terminal
 from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection

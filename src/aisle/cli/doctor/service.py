@@ -12,11 +12,11 @@ from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.doctor.report import Finding, note, ok, wrong
-from aisle.cli.reason_texts import list_name, reason_text
+from aisle.cli.reason_and_list_texts import list_name, reason_text
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client import Client, Response
 from aisle.client.errors import CERTIFICATE_ERROR, ClientError, TransportError, message_of
-from aisle.courier.list_probe import CHECKED_LISTS, ONE_ROW_REQUESTS, list_error
+from aisle.courier.one_row_requests import CHECKED_LISTS, ONE_ROW_REQUESTS, list_error
 from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError

@@ -27,7 +27,7 @@ _WITHOUT_DEFAULT = (
 )
 _WITHOUT_DEFAULT_OF_LINE = (
     *("delivery_date", "ordering_datetime", "reference", "preferred_location_code", "container_barcode"),
-    *("customer_order_number", "customer_order_line_number", "purchase_price", "secondary_order_number"),
+    *("customer_order_number", "customer_order_line_number", "purchase_price", "secondary_order_number", "pickup_date"),
     *("secondary_order_line_number", "target_stock_pool", "price", "picking_stock_pool_array"),
     "is_picked_from_warehouse",
 )
@@ -39,6 +39,8 @@ class Difference(NamedTuple):
 
     what: str
     values: tuple[str, str] | None = None
+    is_of_work: bool = False
+    """True of a field that work on an order changes."""
 
     def text(self, width: int) -> str:
         """Return the difference as text, each value in at most so many characters."""
@@ -85,9 +87,22 @@ def describe_differences(
     """Return what the record of the service has otherwise than that of the file: every field with both values.
 
     Only fields that the file names are compared, and those of work only if no others differ. `noun` is what the record
-    is, an order or a delivery; `zone` is that of times without one.
+    is, an order or a delivery; `zone` is that of times without one. If nothing listed differs, fields are named that
+    the service does not list.
     """
-    lines, known = ({_number(line): line for line in _lines_of(body)} for body in (mine, its))
+    if found := listed_differences(mine, its, noun, zone):
+        return found
+    lines, known = _numbered_lines(mine), _numbered_lines(its)
+    names = [*_unlisted(mine, its), *(name for at in lines for name in _unlisted(lines[at], known[at]))]
+    unlisted = ", ".join(dict.fromkeys(names))
+    return [Difference(f"perhaps {unlisted}, which the service does not list")] if unlisted else []
+
+
+def listed_differences(
+    mine: Mapping[str, Any], its: Mapping[str, Any], noun: str, zone: tzinfo | None = None
+) -> list[Difference]:
+    """Return what differs of what the service lists."""
+    lines, known = _numbered_lines(mine), _numbered_lines(its)
     for is_of_work in (False, True):
         found = [*_differences(mine, its, "{} is", zone, of_work=is_of_work)]
         for number in lines:
@@ -98,9 +113,11 @@ def describe_differences(
         found += [Difference(f"line {number} there is not in the file") for number in known if number not in lines]
         if found:
             return found
-    names = [*_unlisted(mine, its), *(name for at in lines for name in _unlisted(lines[at], known[at]))]
-    unlisted = ", ".join(dict.fromkeys(names))
-    return [Difference(f"perhaps {unlisted}, which the service does not list")] if unlisted else []
+    return []
+
+
+def _numbered_lines(body: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {_number(line): line for line in _lines_of(body)}
 
 
 def _differences(
@@ -112,7 +129,7 @@ def _differences(
         if name in _NOT_COMPARED or (name in _OF_WORK) != of_work or (other is None and name not in _SENT_ONLY):
             continue
         if not _is_same(value, other, zone):
-            yield Difference(words.format(name), (_text(other, zone), _text(value, zone)))
+            yield Difference(words.format(name), (_text(other, zone), _text(value, zone)), of_work)
 
 
 def _unlisted(mine: Mapping[str, Any], its: Mapping[str, Any]) -> Iterator[str]:
@@ -157,8 +174,11 @@ def _text(value: object, zone: tzinfo | None = None) -> str:
 def _is_same(value: object, other: object, zone: tzinfo | None) -> bool:
     if isinstance(value, list | bool) or isinstance(other, bool):
         return _text(value) == _text(other)
+    if str(value) == str(other if other is not None else ""):
+        return True
     try:
-        return str(value) == str(other if other is not None else "") or Decimal(str(value)) == Decimal(str(other))
+        is_code = isinstance(value, str) and isinstance(other, str)  # zeros before a code are part of it
+        return Decimal(str(value)) == Decimal(str(other)) and not is_code
     except InvalidOperation:
         first = moment_of(value, zone)
         return first is not None and first == moment_of(other, zone)

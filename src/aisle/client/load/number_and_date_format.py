@@ -15,7 +15,7 @@ from decimal import Decimal
 
 from aisle.client.load.currencies import CURRENCY, CURRENCY_SIGNS, currency_of
 from aisle.client.load.dates_in_words import find_named_month, split_written_date
-from aisle.client.load.whole_amounts import AmountsOfColumn, has_no_cents
+from aisle.client.load.thousands_marks import AmountsOfColumn, has_no_cents
 
 POINT, COMMA = ".", ","
 _MARK_NAMES = {POINT: "point", COMMA: "comma"}

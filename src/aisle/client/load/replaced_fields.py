@@ -28,7 +28,7 @@ _OTHER_NAMES = {(DISCOUNT_PRICES.file, PRODUCTS.file): {"discount_price": "promo
 """Fields of a product that have another name in a file of one matter."""
 
 
-class _Given(NamedTuple):
+class _ReplacingValue(NamedTuple):
     """Value of a field in a file of one matter, as a hash, with the place where it stands."""
 
     value: int
@@ -42,7 +42,7 @@ class ReplacedFields:
     def __init__(self, tables: Iterable[CsvTable] = ()) -> None:
         """Read the files of one matter, if the load has the other file too."""
         self._tables = {table.name: table for table in tables}
-        self._given: dict[int, _Given] = {}
+        self._given: dict[int, _ReplacingValue] = {}
         self._old_prices: dict[int, Any] = {}
         for name in (ATTRIBUTES.file, FREE_FIELDS.file, PRICES.file, DISCOUNT_PRICES.file):
             if name in self._tables and any(self._is_shared(name, one) for one in (PRODUCTS.file, STORE_PRODUCTS.file)):
@@ -86,7 +86,7 @@ class ReplacedFields:
                 fields = _fields_of(table.name, general, row.values) if not is_free else _free_field(row.values)
                 for name, value in fields.items():
                     key = hash((general, *_key_of(row.values), *name))
-                    self._given[key] = _Given(_hash_of(value), row.line, table.name)
+                    self._given[key] = _ReplacingValue(_hash_of(value), row.line, table.name)
 
     def _read_old_prices(self, table: CsvTable) -> None:
         """Keep the old prices that products.csv names, which a price of prices.csv would replace by the one before."""
@@ -95,7 +95,7 @@ class ReplacedFields:
                 self._old_prices[hash(row.values["product_number"])] = row.values["old_price"]
 
 
-def _warn_of_other(table: CsvTable, row: TableRow, name: str, value: object, given: _Given) -> None:
+def _warn_of_other(table: CsvTable, row: TableRow, name: str, value: object, given: _ReplacingValue) -> None:
     """Add a warning if the file that counts has another value."""
     if given.value != _hash_of(value):
         what = f"{name} is another in {given.file}, which counts"

@@ -88,6 +88,10 @@ def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
             yield f"{file}: {_shown(kind)} (in {format_rows(lines).replace(' (', ' too: ').removesuffix(')')})"
 
 
+WORKED_ON = "worked on"
+"""State of an order of which only work changed what the file names."""
+
+
 class LoadProgress(NamedTuple):
     """Progress of a load in one file: rows handled, bytes read, and bytes in total."""
 
@@ -206,7 +210,7 @@ class FileReport(NamedTuple):
     unchanged_rows: int = 0
     """Rows whose stock was loaded before with the same figure."""
     states: Mapping[str, int] = {}
-    """Records that were new, changed and the same in the service before; empty if it does not say."""
+    """Records that were new, changed, the same, and worked on in the service before; empty if it does not say."""
 
     @property
     def is_same(self) -> bool:
@@ -287,11 +291,13 @@ def _file_line(file: FileReport) -> str:
         loaded, states = file.loaded_rows, {name: count for name, count in file.states.items() if count}
         if sum(states.values()) != file.records or not states:
             return f"{file.file}: {loaded} of {file.rows} rows loaded{records}."
-        same = states.pop("same", 0)
-        loaded -= 0 if records else same
+        same, worked = states.pop("same", 0), states.pop(WORKED_ON, 0)
+        loaded -= 0 if records else same + worked
         before = f", {same} there before with the same values" if same else ""
+        before += f", {worked} there before and {WORKED_ON} since" if worked else ""
         changes = ", ".join(f"{count} {name}" for name, count in states.items())
-        return f"{file.file}: {loaded} of {file.rows} rows loaded{records} ({changes}){before}."
+        changes = f" ({changes})" if changes else ""
+        return f"{file.file}: {loaded} of {file.rows} rows loaded{records}{changes}{before}."
     if file.unchanged_rows == file.rows:
         rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
         return f"{file.file}: {rows} loaded before with the same figure."

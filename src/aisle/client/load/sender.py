@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.client.client import Client, parse_retry_after
-from aisle.client.errors import ClientError, TransportError, message_of
+from aisle.client.errors import ClientError, ServerError, TransportError, message_of
+from aisle.client.load.batches_lost_in_restore import Confirmed, lost_meanwhile
+from aisle.client.load.changed_orders import ChangedOrders
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -31,7 +33,6 @@ from aisle.client.load.columns import (
     STORES,
 )
 from aisle.client.load.comparison_with_service import compare_with_service, warn_of_missing_supervisors
-from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
@@ -52,7 +53,7 @@ from aisle.client.load.records import (
     unknown_files,
 )
 from aisle.client.load.replaced_fields import ReplacedFields
-from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
+from aisle.client.load.report import WORKED_ON, BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.service_reads import location_codes, read_units
 from aisle.client.load.store_price_warnings import warn_of_own_prices
 from aisle.client.load.store_time_zones import read_zone
@@ -262,6 +263,7 @@ class FileLoad:
         self._tracked_stock = TrackedStock(client, table)
         self._elsewhere = UnnamedStock(table)
         self._in_hand = GoodsInHand(client)
+        self._changed_orders = ChangedOrders(client, table.notes)
         self._run_key = secrets.token_hex(8)
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
@@ -303,6 +305,7 @@ class FileLoad:
                 self._add_bad_rows(one.rows, *one.bad_rows)
             else:
                 if batch := await self._records_to_send(one):
+                    await self._read_orders(batch)
                     await self._send(batch)
                 self._report_progress()
         self._elsewhere.note_all()
@@ -466,6 +469,7 @@ class FileLoad:
         differences = await self._differences(batch[0]) if is_there else None
         if not reason or differences == []:
             self._states["same"] += differences == []
+            batch = self._without_changed_orders(batch)
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
@@ -488,6 +492,46 @@ class FileLoad:
             middle = len(batch) // 2
             await self._send(batch[:middle])
             await self._send(batch[middle:])
+
+    async def _read_orders(self, batch: Sequence[Record]) -> None:
+        """Read the orders of a batch that the service has. Raise LoadError if it does not respond."""
+        problem = ""
+        for attempt in range(MAX_TRIES if self._table.name == ORDERS.file else 0):
+            if attempt:
+                await self._sleep(min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt))
+            try:
+                await self._changed_orders.read(batch)
+            except (TransportError, ServerError) as error:
+                problem = str(error)
+            else:
+                return
+        if problem:
+            where = f"{self._table.name}:{batch[0].line}"
+            raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
+
+    def _without_changed_orders(self, batch: Sequence[Record]) -> list[Record]:
+        """Return the records without orders that were changed after their creation, whose rows become bad.
+
+        Those that only work changed are counted, but not as the same.
+        """
+        found: list[Record] = []
+        for record in batch:
+            differences = self._changed_orders.differences(record) if self._table.name == ORDERS.file else []
+            self._states["same"] -= bool(differences)
+            if not differences or all(one.is_of_work for one in differences):
+                found.append(record)
+            if not differences:
+                continue
+            if differences[0].is_of_work:
+                self._states[WORKED_ON] += 1
+                self._changed_orders.warn_of_work(record, differences)
+            else:
+                number = record.body["order_number"]
+                reason = with_differences(
+                    f"order {number} was changed after it was loaded.{_ADVICE[self._table.name]}", differences
+                )
+                self._add_bad_rows(record.rows, BadRow(self._table.name, record.line, reason))
+        return found
 
     async def _refusal_reason(self, batch: Sequence[Record]) -> str:
         """Return why the service refuses the batch; empty if it accepted it, now or in an earlier load."""

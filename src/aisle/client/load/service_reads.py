@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from aisle.client.client import Client
 from aisle.client.errors import (
@@ -22,6 +22,8 @@ from aisle.errors import ContractError
 
 MAX_SINGLE_READS = 20
 """Number of rows up to which they are read one by one."""
+NAMED_ORDERS = 100
+"""Maximum number of orders in a request by numbers."""
 
 
 async def store_rows(
@@ -80,6 +82,30 @@ async def fetch_store(client: Client, store: str) -> Row:
         return dict(response.json())
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidResponse("The answer to retrieve-store holds no store.") from error
+
+
+async def fetch_orders(client: Client, store: str, numbers: Sequence[str]) -> dict[str, Row]:
+    """Return the named orders of a store in any state, with their lines; none if the service does not list them so.
+
+    Raise ClientError if the service does not respond or fails.
+    """
+    found: dict[str, Row] = {}
+    try:
+        path = f"/aisle/v1/stores/{encode_segment(store)}/orders"
+    except ContractError:
+        return found  # no path can name this store
+    for at in range(0, len(numbers), NAMED_ORDERS):
+        query: dict[str, QueryValue] = {"numbers": "\n".join(numbers[at : at + NAMED_ORDERS])}
+        response = await client.request_extension("GET", path, query=query)
+        if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
+            return {}
+        if not response.is_success:
+            raise status_error("list-named-orders", response)
+        try:
+            found |= {str(row["order_number"]): row for row in response.json()["list"]}
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            raise InvalidResponse("The answer to list-named-orders holds no orders.") from error
+    return found
 
 
 _NOT_IMPLEMENTED = 501

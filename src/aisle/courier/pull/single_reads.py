@@ -20,8 +20,8 @@ from aisle.client.errors import (
 from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_segment
-from aisle.courier.list_probe import ServiceCheck
 from aisle.courier.notify import notification_topics
+from aisle.courier.one_row_requests import ServiceCheck
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.deliveries_and_receipts import DeliveryReader
 from aisle.courier.pull.log_reader import LogReader

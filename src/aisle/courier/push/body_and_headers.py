@@ -12,7 +12,7 @@ from aisle.contract.wire import encode_body, encode_json, encode_segment, get_op
 from aisle.courier.push.entry_references import REFERENCE, with_entry_references, with_missing_references
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError
-from aisle.outbox.excess_and_superseded_lines import parse_excess
+from aisle.outbox.excess_and_superseded_refusals import parse_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     REJECT_LINES,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
-from aisle.jobs.count.sent_count import CountedQuantity, SentCount, StockChange
+from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, money_message, reply
 from aisle.jobs.product_log_writes import log_writes, new_log_entry
 from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg
@@ -242,7 +242,10 @@ def _sent_count(label: str, state: CountState) -> SentCount:
         if item.difference
     )
     counted = tuple(CountedQuantity(item.product, item.counted or Decimal(0)) for item in state.counted_lines)
-    return SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)
+    sent = SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)
+    if not state.plan:
+        return sent
+    return sent._replace(listed_kind=state.mode, listed_key=state.product or state.location)
 
 
 def _counted_at(state: CountState, line: CountLine) -> str:

@@ -1,383 +1,278 @@
-"""Order board: the list of the orders that a filter and a search leave, with marks, and the order in focus beside it.
+"""Job of the order board: all orders of the store, filtered and sorted, and the pages of the filter.
 
-The list is live, but rows do not jump: the order under the cursor, else the first one, keeps its row on the screen.
+Its pages are the board, the fields of the filter and their values, and the views that a person saves.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
-from typing import NamedTuple
+import json
+from functools import partial
 
-from aisle.jobs import claims, list_marks, list_window
-from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
-from aisle.jobs.list_window import ListOptions
-from aisle.jobs.page_job import Action, refuse
-from aisle.jobs.pick_list import query_pick_list
-from aisle.jobs.quantity_or_record import not_an_order
-from aisle.jobs.supervisor.order import OrderState, order_pane
-from aisle.jobs.supervisor.order_actions import ACTION_NAMES
+from aisle.jobs import claims
+from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Turn, reply
+from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.pick_list import printed_pick_list
+from aisle.jobs.supervisor.order_board_list import (
+    BOARD,
+    Actions,
+    OrdersState,
+    Result,
+    SavedView,
+    apply_view,
+    mark_all_listed,
+    open_page,
+    with_pane,
+)
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
-    DIRECTIONS,
-    SORTS,
+    FIELD_NAMES,
+    FILTER_FIELDS,
+    VALUE_NAMES,
     VIEW_NAMES,
     OrderFilter,
+    changed_fields,
     describe_filter,
-    query_arguments,
-    with_sort,
+    filter_values,
+    parse_filter,
+    value_text,
+    view_key,
+    with_value,
 )
-from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
-from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
-from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, TypedText, UnknownCode
+from aisle.jobs.view import BACK, GOOD, INFO, NEXT_PAGE, Line, ListView, Msg, Row, Verdict, msg, raw
+from aisle.page_addresses import PageAddress
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Command, Scan
 
-ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
-"""Actions on orders that have a letter of their own."""
-
-MAX_MARKED = 200
-"""Most orders for one action."""
+MAX_SAVED_VIEWS = 9
+"""Most saved views of a person, offered with the built-in ones."""
 
 
-class SavedView(NamedTuple):
-    """Filter that a person has saved under a name."""
+class ChoicePage(Page[OrdersState]):
+    """Numbered list of choices, as many as fit on the screen; `n` shows the next ones."""
 
-    name: str
-    filter: OrderFilter
-
-
-class OrdersState(NamedTuple):
-    """State of the window and of its marks."""
-
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    options: ListOptions = ListOptions()
-    rows: tuple[BoardOrder, ...] = ()
-    total: int = 0
-    filter: OrderFilter = OrderFilter()
-    page: str = ""
-    """Empty for the list; `filter`, `field`, `views`, `name`."""
-    field: str = ""
-    first_choice: int = 0
-    """Index of the first choice on the screen."""
-    size: int = 12
-    """Number of choices on the screen."""
-    is_marking: bool = False
-    """True if numbers mark rows instead of opening them."""
-    marked: tuple[str, ...] = ()
-    views: tuple[SavedView, ...] = ()
-    view_name: str = ""
-    """Own view that was chosen last."""
-    is_window_loading: bool = False
-    """True while the rows of a window that followed the cursor have not come yet."""
-    is_loaded: bool = False
-    claims_for_others: tuple[claims.ClaimForOther, ...] = ()
-    """Assignments to others made from this page."""
-    new_above: int = 0
-    """Orders that came above the window since it was at the beginning."""
-    pane: OrderState | None = None
-    """Details of the order in focus, on a wide screen."""
-
-
-Result = Turn[OrdersState]
-Actions = tuple[Action[OrdersState], ...]
-
-
-_kept_columns = lru_cache(maxsize=2)(columns_with_values)
-_kept_cells = lru_cache(maxsize=2)(cells_of_rows)
-"""Columns and cells of the last rows, because most inputs only move the cursor."""
-
-
-_COLUMNS_BESIDE_PANE = tuple(column for column in BOARD_COLUMNS if column not in DETAIL_COLUMNS)
-
-
-class OrderBoard(ListPage[OrdersState, BoardOrder]):
-    """List of the orders that the filter and the search leave."""
-
-    name = "orders"
-    query_name = "order_board"
-    columns = BOARD_COLUMNS
-    follows_typing = True
-    has_progress_bars = True
-
-    def title(self, state: OrdersState) -> Msg:
-        """Return the filter, the search and the number of marked orders, and of new ones above the window."""
-        title = self._plain_title(state)
-        return msg("orders.title_new_above", title=title, count=state.new_above) if state.new_above else title
-
-    def _plain_title(self, state: OrdersState) -> Msg:
-        text = state.typed or state.search
-        if state.is_marking or state.marked:
-            count = len(state.marked)
-            return msg("orders.title_marked_searched" if text else "orders.title_marked", count=count, text=text)
-        return msg("orders.title_searched" if text else "orders.title", what=describe_filter(state.filter), text=text)
-
-    def prompt(self, state: OrdersState) -> Msg:
-        if state.options.is_desk:
-            return msg("orders.prompt_desk")
-        return msg("orders.prompt_marking" if state.is_marking else "orders.prompt")
-
-    def empty_text(self, state: OrdersState) -> Msg:
-        if not state.is_loaded:
-            return msg("orders.loading")
-        if text := state.typed or state.search:
-            return msg("orders.no_match", text=text)
-        return msg("orders.none_finished" if state.filter.state == "finished" else "orders.none")
-
-    def key(self, row: BoardOrder) -> str:
-        return row.number
-
-    def page_size(self, context: Context) -> int:
-        """Return the number of rows to query, without those that the pane takes below the list."""
-        return max(1, super().page_size(context._replace(window_rows=context.window_rows - context.pane_rows)))
-
-    def usual_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
-        """Return the columns without those that the pane has."""
-        return _COLUMNS_BESIDE_PANE if state.pane else self.columns
-
-    def visible_columns(self, state: OrdersState) -> tuple[Column[BoardOrder], ...]:
-        return _kept_columns(self.chosen_columns(state), state.rows)
-
-    def cells(self, state: OrdersState, columns: tuple[Column[BoardOrder], ...]) -> tuple[tuple[Msg, ...], ...]:
-        """Return the cells of the rows of the window."""
-        return _kept_cells(columns, state.rows)
-
-    def row(self, state: OrdersState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
-        return Row(row.number, cells, row.progress, row.number in state.marked)
-
-    def arguments(self, state: OrdersState, context: Context) -> Args:
-        args = {**query_arguments(state.filter), "now": context.now}
-        if state.rows:
-            args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
-        return args
-
-    def query_with_cursor(self, state: OrdersState, context: Context, *, fill_page: bool = False) -> Query:
-        """Return the query after which the order in focus keeps its row. `fill_page`: the screen size has changed."""
-        query = self.query(state, context)
-        if not state.rows:
-            return query
-        at = state.cursor - state.first if list_window.row_at_cursor(state) else 0
-        args = {name: value for name, value in query.args.items() if name != "near"}
-        return query._replace(args={**args, "anchor": state.rows[at].number, "row": at, "fills": fill_page})
-
-    def parse_rows(self, answer: Rows, context: Context) -> tuple[BoardOrder, ...]:
-        return tuple(parse_order_row(row, context) for row in answer.rows)
-
-    def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
-        """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
-        rows, before = self.parse_rows(answer, context), list_window.row_at_cursor(state)
-        first = rows[0].position if rows else state.first
-        fresh = list_window.with_rows(state._replace(first=first), rows, answer.total)
-        at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
-        if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
-            fresh = fresh._replace(cursor=first + at)
-        is_same = bool(state.rows and rows) and rows[0].number == state.rows[0].number and not state.is_window_loading
-        came = rows[0].position - state.rows[0].position if is_same else 0
-        new_above = max(0, state.new_above + came) if first else 0
-        fresh = fresh._replace(is_window_loading=False, is_loaded=True, new_above=new_above)
-        return Turn(fresh, (self.query(fresh, context),) if list_window.is_past_end(state, answer) else ())
-
-    def restart(self, state: OrdersState, context: Context, verdict: Msg | None = None) -> Result:
-        return super().restart(state._replace(rows=()), context, verdict)
-
-    def actions(self, state: OrdersState) -> Actions:
-        is_marking = state.is_marking or bool(state.marked)
-        mark = msg("orders.mark_end" if state.is_marking else "orders.mark")
-        return (
-            Action(msg("orders.filter"), partial(open_page, "filter"), "f", not is_marking),
-            Action(msg("orders.views"), partial(open_page, "views"), "v", not is_marking),
-            Action(mark, lambda state, _: list_marks.toggle_marking(state), "m"),
-            Action(msg("orders.mark_all"), _query_all, "a", is_marking),
-            Action(msg("orders.actions"), partial(_start_action, ""), "d"),
-            *(_DESK_ACTIONS if state.options.is_desk else ()),
+    def view(self, state: OrdersState) -> ListView:
+        choices = self.choices(state)
+        rows = choices[state.first_choice : state.first_choice + state.size]
+        return ListView(
+            name=self.name,
+            title=self.title(state),
+            prompt=self.prompt(state),
+            column_heads=(msg("orders.filter_is", what=describe_filter(state.filter)),),
+            rows=tuple(Row(str(at), (text,)) for at, text in enumerate(rows, state.first_choice)),
+            first=state.first_choice,
+            total=len(choices),
+            numbered_rows=len(rows),
+            key_hints=(*((NEXT_PAGE,) if len(choices) > state.size else ()), *self.key_hints(state), BACK),
         )
 
     def accepts(self, state: OrdersState) -> Accepts:
-        return super().accepts(state)._replace(search=True)
+        visible = max(0, min(state.size, len(self.choices(state)) - state.first_choice))
+        return Accepts(choices=visible, command_letters=f"n{self.letters(state)}")
 
-    def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
+    def handle_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
-            case CursorKey(key) if key in list_marks.MARK_KEYS:
-                marked = list_marks.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
-                return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
-            case CursorKey(key) if key != "enter":
-                return self._move_cursor(state, key, context)
-            case Scan(matches):
-                return self._handle_scan(state, matches, context)
-            case UnknownCode(code):
-                return self._handle_unknown_code(state, code, context)
-            case TypedText(text):
-                searched = "" if self._is_row_number(state, text) else text
-                typed = list_window.with_typed_search(state, searched, self.letters(state))
-                return Turn(state) if typed is None else Turn(typed, (self.query(typed._replace(rows=()), context),))
-        return super().handle_other_input(state, event, context)
-
-    def sort_by(self, state: OrdersState, sort: str, context: Context) -> Result:
-        """Sort by a column, or in the other direction. The search stays."""
-        if sort not in SORTS:
-            return Turn(state)
-        return self.restart(
-            state._replace(filter=with_sort(state.filter, sort), search=state.typed or state.search), context
-        )
-
-    def sort_arguments(self, state: OrdersState) -> Args:
-        return {}  # the filter has them
-
-    def sorting(self, state: OrdersState) -> Sorting:
-        return Sorting(state.filter.sort, DIRECTIONS[state.filter.direction])
-
-    def _move_cursor(self, state: OrdersState, key: str, context: Context) -> Result:
-        if not state.total:
-            return Turn(state)
-        moved = list_window.move_cursor(state, key, self.page_size(context))
-        if moved.first == state.first:
-            return Turn(moved)
-        return Turn(moved._replace(is_window_loading=True), (self.query(moved, context),))
-
-    def open_row(self, state: OrdersState, row: BoardOrder, context: Context) -> Result:
-        """Open the row, or mark it while marking is on."""
-        if state.is_marking:
-            return Turn(_toggle_mark(state, row.number))
-        return Turn(state._replace(typed=""), (_start_order(row.number),))
-
-    def _handle_scan(self, state: OrdersState, matches: tuple[Match, ...], context: Context) -> Result:
-        """Open or mark a scanned order. List the orders of a shared reference; look up a product or location."""
-        numbers = tuple(dict.fromkeys(each.key for each in matches if each.kind in (ORDER, REFERENCE)))
-        first = matches[0]
-        if len(numbers) > 1:
-            filter_ = state.filter._replace(reference=first.code or first.key)
-            return self.restart(state._replace(filter=filter_, search=""), context)
-        if numbers and state.is_marking:
-            marked = _toggle_mark(state, numbers[0])
-            return self._show_order(marked, numbers[0], context)._replace(
-                verdict=Verdict(
-                    GOOD, msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
-                )
-            )
-        if numbers:
-            return Turn(state, (_start_order(numbers[0]),))
-        if start := list_window.open_record(first.kind, first.key, first.label):
-            return Turn(state, (start,))
-        return refuse(state, not_an_order(first))
-
-    def _show_order(self, state: OrdersState, order: str, context: Context) -> Result:
-        """Move the window to a marked order, if the filter includes it. The search is cleared."""
-        if any(row.number == order for row in state.rows):
-            return Turn(state)
-        state = state._replace(search="", typed="", cursor=-1)
-        query = self.query(state, context)
-        return Turn(state, (query._replace(args={**query.args, "anchor": order, "row": 0, "fills": True}),))
-
-    def _is_row_number(self, state: OrdersState, text: str) -> bool:
-        """Return True if digits are meant as a row number, on the page or not. Longer numbers are a search."""
-        return bool(state.rows) and text.isdigit() and len(text) <= len(str(list_window.MAX_NUMBERED))
-
-    def _handle_unknown_code(self, state: OrdersState, code: str, context: Context) -> Result:
-        """Open an order that this host does not know, since it may be finished long ago. A single letter is none."""
-        if self._is_row_number(state, code):
-            return refuse(state, msg("orders.no_row", row=code))
-        if not state.total and (len(code) > 1 or code.isdigit()):
-            return Turn(state._replace(typed=""), (_start_order(code),))
-        return self.restart(state._replace(search=code), context)
-
-    def filters(self, state: OrdersState) -> tuple[ListFilter, ...]:
-        return tuple(ListFilter(VIEW_NAMES[name], {"filter": filter_}) for name, filter_ in BUILT_IN_VIEWS)
-
-    def choose_filter(self, state: OrdersState, chosen: ListFilter, context: Context) -> Result:
-        return apply_view(SavedView("", chosen.fields["filter"]), state, context)
-
-    def count_queries(self, state: OrdersState, context: Context) -> tuple[Query, ...]:
-        """Return one query for all figures, because most of them are stored."""
-        views = [query_arguments(filter_) for _, filter_ in BUILT_IN_VIEWS]
-        return (Query("order_counts", "order_counts", {"views": views, "now": context.now}, is_live=True),)
-
-    def pane(self, state: OrdersState) -> DetailView | None:
-        return order_pane(state.pane) if state.pane else None
+            case Choice(number):
+                return super().handle_input(state, Choice(number + state.first_choice), context)
+            case Command("n"):
+                on = state.first_choice + state.size
+                first, size = on if on < len(self.choices(state)) else 0, BOARD.page_size(context)
+                return Turn(state._replace(first_choice=first, size=size))
+        return super().handle_input(state, event, context)
 
     def go_back(self, state: OrdersState, context: Context) -> Result:
-        return list_marks.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
+        return open_page("", state, context)
 
 
-MAX_PANE_HISTORY = 12
-"""Most events of the order in the pane."""
+class FilterPage(ChoicePage):
+    """Choice of the field to edit."""
+
+    name = "orders.filter"
+    title_text = msg("orders.filter")
+    prompt_text = msg("orders.prompt_filter")
+
+    def actions(self, state: OrdersState) -> Actions:
+        fields = (Action(self._field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
+        return (*fields, Action(msg("orders.reset_filter"), _reset_filter))
+
+    def _field_text(self, state: OrdersState, field: str) -> Msg:
+        return msg("orders.field", name=msg(FIELD_NAMES[field]), value=value_text(state.filter, field))
 
 
-def with_pane(turn: Result, context: Context, *, is_changed: bool) -> Result:
-    """Return the turn with the pane on the order in focus. Query its details if it is another one or has changed."""
-    state = turn.state
-    order = list_window.row_in_focus(state) if context.has_pane and not state.page else None
-    if order is None:
-        return turn._replace(state=state._replace(pane=None)) if state.pane else turn
-    pane = state.pane or OrderState()
-    if pane.number == order.number and not is_changed:
-        return turn
-    pane = pane._replace(order=order) if pane.number == order.number else OrderState(order.number, order)
-    args = {"order_number": order.number}
-    queries = (
-        Query("pane", "order", args, is_live=True),
-        Query("pane_history", "order_history", {**args, "size": MAX_PANE_HISTORY}, is_live=True),
-    )
-    return turn._replace(state=state._replace(pane=pane), effects=(*turn.effects, *queries))
+def _edit_field(field: str, state: OrdersState, context: Context) -> Result:
+    return open_page("field", state, context, field)
 
 
-def _start_order(number: str) -> Start:
-    return Start("order", {"order_number": number})
+def _reset_filter(state: OrdersState, context: Context) -> Result:
+    return BOARD.restart(state._replace(page="", filter=OrderFilter(), search=""), context)
 
 
-def _toggle_mark(state: OrdersState, number: str) -> OrdersState:
-    full = number not in state.marked and len(state.marked) >= MAX_MARKED
-    return state if full else state._replace(marked=list_marks.toggle_mark(state.marked, number))
+class FieldPage(ChoicePage):
+    """Choice of a value for the field. A reference is typed or scanned."""
+
+    name = "orders.field"
+
+    def title(self, state: OrdersState) -> Msg:
+        return msg(FIELD_NAMES[state.field])
+
+    def prompt(self, state: OrdersState) -> Msg:
+        return msg("orders.prompt_reference" if state.field == "reference" else "orders.prompt_field")
+
+    def actions(self, state: OrdersState) -> Actions:
+        values = filter_values(state.field)
+        return tuple(Action(msg(VALUE_NAMES[state.field, value]), partial(_set_value, value)) for value in values)
+
+    def accepts(self, state: OrdersState) -> Accepts:
+        return super().accepts(state)._replace(search=state.field == "reference")
+
+    def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
+        if isinstance(event, Scan) and state.field == "reference":
+            return self.handle_text(state, event.matches[0].code or event.matches[0].key, context)
+        return super().handle_other_input(state, event, context)
+
+    def handle_text(self, state: OrdersState, text: str, context: Context) -> Result:
+        if state.field != "reference":
+            return super().handle_text(state, text, context)
+        return _set_filter(state._replace(filter=state.filter._replace(reference=text.strip())), context)
+
+    def go_back(self, state: OrdersState, context: Context) -> Result:
+        return open_page("filter", state, context)
 
 
-def _query_all(state: OrdersState, context: Context) -> Result:
-    args = {**query_arguments(state.filter), "search": state.search, "now": context.now, "size": MAX_MARKED}
-    return Turn(state, (Query("all", "order_board", args, is_live=True),))
+def _set_value(value: str, state: OrdersState, context: Context) -> Result:
+    return _set_filter(state._replace(filter=with_value(state.filter, state.field, value)), context)
 
 
-def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) -> Result:
-    """Mark all orders of the list; remove all marks if all are marked already."""
-    text = msg("orders.all_marked", count=len(numbers))
-    if total > len(numbers):
-        text = msg("orders.first_marked", count=len(numbers), total=total)
-    return list_marks.mark_all(state, numbers, text)
+def _set_filter(state: OrdersState, context: Context) -> Result:
+    """Return to the fields of the filter, and query the list that it leaves."""
+    return BOARD.restart(open_page("filter", state, context).state, context)
 
 
-def _chosen_orders(state: OrdersState) -> tuple[str, ...]:
-    """Return all marked orders, else the one in focus."""
-    row = list_window.row_in_focus(state) if state.options.is_desk else list_window.row_at_cursor(state)
-    return state.marked or ((row.number,) if row else ())
+class ViewsPage(ChoicePage):
+    """Choice of a saved filter."""
+
+    name = "orders.views"
+    title_text = msg("orders.views")
+    prompt_text = msg("orders.prompt_views")
+
+    def actions(self, state: OrdersState) -> Actions:
+        built_in = (Action(VIEW_NAMES[name], partial(apply_view, SavedView("", kept))) for name, kept in BUILT_IN_VIEWS)
+        own = (Action(raw(view.name), partial(apply_view, view)) for view in state.views)
+        save = Action(msg("orders.save_view"), partial(open_page, "name"), "k")
+        return (*built_in, *own, save, Action(msg("orders.delete_view"), _delete_view, "x"))
 
 
-def _print(state: OrdersState, context: Context) -> Result:
-    """Print the pick list of the order in focus, or that of a batch of all marked orders."""
-    orders = _chosen_orders(state)
-    return Turn(state, (query_pick_list(orders),) if orders else ())
+def _delete_view(state: OrdersState, context: Context) -> Result:
+    if not any(view.name == state.view_name for view in state.views):
+        return reply(state, INFO, "orders.choose_view")
+    gone = LocalNote("view", view_key(context.user, state.view_name), "")
+    verdict = Verdict(GOOD, msg("orders.view_deleted", name=state.view_name))
+    views = tuple(view for view in state.views if view.name != state.view_name)
+    return Turn(state._replace(views=views, view_name=""), (gone,), verdict)
 
 
-def _start_action(kind: str, state: OrdersState, context: Context) -> Result:
-    """Start an action on all marked orders, else on the one under the cursor. An empty `kind` asks for it."""
-    orders = _chosen_orders(state)
-    if not orders:
-        return reply(state._replace(is_marking=True), ASK, "orders.mark_first")
-    return Turn(
-        state,
-        (Start("order_actions", {"orders": list(orders), **({"kind": kind, "is_one_key": True} if kind else {})}),),
-    )
+class NamePage(FormPage[OrdersState]):
+    """Question for the name under which the filter is saved."""
+
+    name = "orders.name"
+    title_text = msg("orders.views")
+    prompt_text = msg("orders.prompt_name")
+
+    def lines(self, state: OrdersState) -> tuple[Line, ...]:
+        return (Line("note", describe_filter(state.filter)),)
+
+    def accepts(self, state: OrdersState) -> Accepts:
+        return Accepts(search=True)
+
+    def handle_text(self, state: OrdersState, text: str, context: Context) -> Result:
+        """Save the filter under the typed name."""
+        name = text.strip()
+        others = tuple(view for view in state.views if view.name != name)
+        if len(others) >= MAX_SAVED_VIEWS:
+            return refuse(state._replace(page="views"), msg("orders.views_full", count=MAX_SAVED_VIEWS))
+        kept = LocalNote("view", view_key(context.user, name), json.dumps(state.filter._asdict()))
+        state = state._replace(page="", views=(*others, SavedView(name, state.filter)), view_name=name)
+        return reply(state, GOOD, "orders.view_saved", kept, name=name)
+
+    def go_back(self, state: OrdersState, context: Context) -> Result:
+        return open_page("views", state, context)
 
 
-_DESK_ACTIONS: Actions = (
-    *(Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind), letter) for letter, kind in ACTION_LETTERS.items()),
-    Action(msg("orders.print"), _print, "P"),
-)
+PAGES: dict[str, Page[OrdersState]] = {
+    "": BOARD,
+    "filter": FilterPage(),
+    "field": FieldPage(),
+    "views": ViewsPage(),
+    "name": NamePage(),
+}
 
 
-def apply_view(view: SavedView, state: OrdersState, context: Context) -> Result:
-    return BOARD.restart(state._replace(page="", filter=view.filter, search="", view_name=view.name), context)
+class OrdersJob(PageJob[OrdersState]):
+    """Job that shows the order board and its filter."""
+
+    name = "orders"
+    state_type = OrdersState
+    steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
+    journalled = False
+    topics = ("order", "outbox", "log", "person")
+    preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
+
+    def page(self, state: OrdersState) -> Page[OrdersState]:
+        return PAGES[state.page]
+
+    def address(self, state: OrdersState) -> PageAddress:
+        """Return the address with the fields of the filter that differ from the usual ones."""
+        return PageAddress("orders", filter=changed_fields(state.filter))
+
+    def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
+        """Return the next state. The pane follows the order in focus."""
+        turn = super().handle(state, event, context)
+        return with_pane(turn, context, is_changed=isinstance(event, Rows) and event.id == "order_board")
+
+    def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
+        state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
+        state = state._replace(size=BOARD.page_size(context))
+        queries = (BOARD.query(state, context), _query_views(context))
+        return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
+
+    def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
+        board = BOARD.query_with_cursor(state, context)
+        return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
+
+    def query_again(self, state: OrdersState, context: Context) -> Result:
+        size = BOARD.page_size(context)
+        board = BOARD.query_with_cursor(state, context, fill_page=state.size != size)
+        return Turn(state._replace(size=size), (board, _query_views(context)))
+
+    def handle_closed(self, state: OrdersState, event: Closed, context: Context) -> Result:
+        """Remove all marks after an action has run."""
+        if event.job != "order_actions":
+            return self.query_again(state, context)
+        state = state._replace(marked=(), is_marking=False) if event.answer else state
+        state = state._replace(claims_for_others=claims.with_new_claims(state.claims_for_others, event.answer))
+        return Turn(state, (BOARD.query_with_cursor(state, context),))
+
+    def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("order_board"):
+                return BOARD.handle_rows(state, answer, context)
+            case Rows("pane", rows) if state.pane:
+                details = next((row for row in rows if row["order_number"] == state.pane.number), None)
+                return Turn(state._replace(pane=state.pane._replace(details=details)))
+            case Rows("pane_history", rows) if state.pane:
+                return Turn(state._replace(pane=state.pane._replace(history=tuple(rows))))
+            case Rows("pick_list", rows):
+                return Turn(state, (printed_pick_list(rows),))
+            case Rows("order_counts", rows):
+                return Turn(BOARD.with_options(state, counts=tuple(row["count"] for row in rows)))
+            case Rows("assigned_orders"):
+                kept, verdict = claims.report_lost_claims(state.claims_for_others, answer)
+                return Turn(state._replace(claims_for_others=kept), (), verdict)
+            case Rows("saved_views", rows):
+                views = tuple(SavedView(row["name"], parse_filter(row["filter"])) for row in rows)
+                return Turn(state._replace(views=views[:MAX_SAVED_VIEWS]))
+            case Rows("all", rows, total):
+                return mark_all_listed(state, tuple(row["order_number"] for row in rows), total)
+        return Turn(state)
 
 
-def open_page(page: str, state: OrdersState, context: Context, field: str = "") -> Result:
-    return Turn(state._replace(page=page, field=field, first_choice=0, size=BOARD.page_size(context)))
-
-
-BOARD = OrderBoard()
+def _query_views(context: Context) -> Query:
+    return Query("saved_views", "saved_views", {"user": context.user}, is_live=True)

@@ -18,7 +18,7 @@ from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, P
 from aisle.jobs.product_data import ExpectedDelivery, parse_expected_deliveries
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import PendingChangeRow
-from aisle.jobs.supervisor.product_in_store import (
+from aisle.jobs.supervisor.store_product_data import (
     READ_ONLY_FIELDS,
     StoreProduct,
     change_message,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from aisle.jobs import list_window, store_time
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_problem_messages import left_out_rows, unreadable_list
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
 from aisle.jobs.row_types.log_and_supervisor import (
@@ -26,7 +27,6 @@ from aisle.jobs.supervisor import today_tiles
 from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message
 from aisle.jobs.supervisor.log_list import query_arguments as log_arguments
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
-from aisle.jobs.unread_lists import left_out_rows, unreadable_list
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 from aisle.scan.meaning import CursorKey
 

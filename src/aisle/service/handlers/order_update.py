@@ -18,7 +18,7 @@ from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.latest_write_after_restore import LINE, closed_later, key_of, record_write_times, superseded
 from aisle.service.domain.ledger import Ledger
-from aisle.service.domain.log_entries import LogWriter
+from aisle.service.domain.log_writer import LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
     REJECTION_SOURCE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.jobs.unread_lists import LIST_NAMES, left_out_rows, unreadable_list
+from aisle.jobs.list_problem_messages import LIST_NAMES, left_out_rows, unreadable_list
 from aisle.jobs.view import INFO, Chart, Frame, Line, ListView, Msg, Row, Step, Verdict, msg
 
 ORDER_LISTS = ("headers", "lines")

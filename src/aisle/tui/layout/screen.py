@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.unread_lists import LIST_NAMES
+from aisle.jobs.list_problem_messages import LIST_NAMES
 from aisle.jobs.view import (
     ASK,
     GOOD,

@@ -1,4 +1,4 @@
-"""Keys under which the service confirmed batches of a load, and what a restore of the service lost of them.
+"""Batches of a load that a restore of the service lost: the keys under which they were confirmed, asked again.
 
 A service that was restored from an earlier copy during a load has lost some keys, and no response shows that.
 """

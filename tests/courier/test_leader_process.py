@@ -19,7 +19,7 @@ import pytest
 from aisle.cache.cache_file import open_cache
 from aisle.cli.store_time_zones import ZoneWatch
 from aisle.courier.courier import Runtime
-from aisle.courier.leader import IDLE_EXIT_S, MAX_LOG_BYTES, LeaderOptions, Leadership, lead, run_courier
+from aisle.courier.leader_process import IDLE_EXIT_S, MAX_LOG_BYTES, LeaderOptions, Leadership, lead, run_courier
 from aisle.courier.standby import HANDOVER_VARIABLE, StandbyLock
 from aisle.errors import StorageError
 from aisle.host import processes
@@ -421,7 +421,7 @@ home = StoreFolder(Path(sys.argv[1]), "http://127.0.0.1:1", "0001")
 
 def work(election):
     from aisle.client import Client, RetryPolicy
-    from aisle.courier.leader import LeaderOptions, run_process
+    from aisle.courier.leader_process import LeaderOptions, run_process
     connect = lambda observe: Client("http://127.0.0.1:1", "t", on_response=observe, retry=RetryPolicy(1))
     run_process(home, connect, election, LeaderOptions())
 

@@ -1,4 +1,4 @@
-"""Windows on lists that a person has sorted by a column for which the cache has no index."""
+"""Sorting in memory: windows on lists that a person sorted by a column for which the cache has no index."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from aisle.jobs.list_problem_messages import list_name as list_message
 from aisle.jobs.stored_messages import DETAIL_ARGUMENT, read_message
-from aisle.jobs.unread_lists import list_name as list_message
 from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.tui.message_text import MessageWriter
 

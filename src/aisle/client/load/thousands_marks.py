@@ -1,4 +1,4 @@
-"""Amounts of money whose one sign can only stand between thousands: `¥1,200`, and `$1,200` beside `$980`."""
+"""Marks of thousands in amounts of money that can be nothing else: `¥1,200`, and `$1,200` beside `$980`."""
 
 from __future__ import annotations
 
