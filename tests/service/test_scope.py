@@ -41,17 +41,17 @@ OF_ALL_STORES = {
     "products.PRODUCTS_IN_OPEN_ORDERS",
     "products.PRODUCTS_WITH_STOCK",
     "products.STORES_RANGING",
-    "stores.STORE_NUMBERS",
+    "stores_and_locations.STORE_NUMBERS",
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
     "stored_answers.OLD_RESPONSES_DELETE",
     "stored_answers.OLD_RESPONSES_STEP",
     "people_and_tokens.OLD_SIGN_IN_FAILURES",
-    "changes.OLD_WRITE_HISTORY_DELETE",
-    "changes.OLD_WRITE_HISTORY_STEP",
-    "changes.OLD_LATEST_WRITES_DELETE",
-    "changes.OLD_LATEST_WRITES_STEP",
+    "changes_and_writes.OLD_WRITE_HISTORY_DELETE",
+    "changes_and_writes.OLD_WRITE_HISTORY_STEP",
+    "changes_and_writes.OLD_LATEST_WRITES_DELETE",
+    "changes_and_writes.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (

@@ -21,7 +21,19 @@ from tests.samples.registry import SCREENS
 from tests.tui.test_languages import least_width
 
 SOURCE = Path(aisle.__file__).parent
-SPEAKERS = ("jobs", "cache", "outbox", "session", "host", "courier", "scan", "tui", "web", "cli/web.py")
+SPEAKERS = (
+    "jobs",
+    "cache",
+    "outbox",
+    "session",
+    "host",
+    "courier",
+    "scan",
+    "tui",
+    "web",
+    "cli/web.py",
+    "cli/web_people.py",
+)
 STYLES = {
     "": {""},
     "text": {"cut", "cut-plain"},
