@@ -859,6 +859,21 @@ def test_what_is_left_of_a_list_stays_on_it() -> None:
     assert hand.state.location == "A-1"
 
 
+@pytest.mark.parametrize("locations", [("A-1", "A-2"), ("A-1", "A-2", "A-3")])
+def test_an_undone_location_of_a_list_is_counted_next(locations: tuple[str, ...]) -> None:
+    hand = Hand({location: [product(f"P{location}", 2)] for location in locations})
+    hand.type(3)
+    for location in locations:
+        hand.place(location)
+    hand.say("d")
+    hand.scan("PA-1")
+    hand.say("d")
+    hand.type(1)
+    assert hand.state.location == "A-2"
+    assert hand.say("u") == "count.sent_undone"
+    assert (hand.state.location, [each.key for each in hand.state.plan]) == ("A-2", ["A-1", *locations[2:]])
+
+
 def test_uncounted_location_stays_on_count_list() -> None:
     hand = Hand({"A-1": [product("P1", 1)], "A-2": [product("P2", 1)], "A-3": []})
     hand.type(3)

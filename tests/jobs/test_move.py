@@ -166,6 +166,16 @@ def test_cart_is_loaded_at_many_locations_and_put_away_in_walk_order() -> None:
     assert len(hand.sent) == 4
 
 
+@pytest.mark.parametrize("said", ["=1", "=2", "=0", "2*"])
+def test_undo_while_putting_away_takes_back_the_quantity_said(said: str) -> None:
+    hand = Hand()
+    hand.say("c", "A-1", "P1", "P1", "P3", "P3", "d", "P1")
+    hand.say(said) if said[0] == "=" else hand.scan("P1", said[0])
+    assert hand.say("u") == "move.current_goods"
+    assert (hand.held, hand.state.goods_to_put_down[0].product) == ({"P1": 2, "P3": 2}, "P1")
+    assert hand.state.goods_to_put_down[0].quantity == 2
+
+
 def test_a_cart_takes_the_next_scan_where_the_title_says() -> None:
     hand = Hand()
     hand.say("c", "A-1", "P3", "B-1", "P1")

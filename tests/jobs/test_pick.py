@@ -251,6 +251,15 @@ def test_a_shelf_of_the_order_is_no_pick_up_place_without_being_asked() -> None:
     assert hand.moves() == [("P1", Decimal(1), "", "A-1")]
 
 
+def test_undo_drops_the_question_about_a_location_to_put_down_at() -> None:
+    hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"))
+    hand.scan("P1")
+    hand.scan("A-1", kind=LOCATION)
+    assert hand.feed(Command("u")) == "pick.dropped"
+    assert hand.sent[1] == 1
+    assert hand.feed(Command("u")) == "pick.undone"
+
+
 def test_loose_goods_ask_how_much() -> None:
     hand = Hand(line(1, "P1", 2, allow_decimal=True, unit="kg"))
     assert hand.scan("P1") == "pick.weigh"

@@ -21,6 +21,7 @@ from aisle.jobs.job import (
     Turn,
 )
 from aisle.jobs.shell.pin import PinJob, PinState
+from aisle.jobs.view import msg
 from aisle.scan.meaning import Back, Choice
 
 CONTEXT = Context(store="0001", user="U6", person_name="Fred", now="2026-11-20T10:00:00Z")
@@ -133,6 +134,24 @@ def test_leaving_drops_held_entry_and_second_try_waits() -> None:
     hand.feed(Back())
     (close,) = hand.effects
     assert (close.event_for_below, close.verdict.text.id) == (None, "session.dropped")
+
+
+@pytest.mark.parametrize(("how", "closes"), [("done", True), ("role", True), ("pin", False), ("refused", False)])
+def test_scans_during_the_wait_are_told_with_the_answer(how: str, closes: bool) -> None:
+    hand = Hand()
+    hand.asked()
+    assert hand.types("130012", 5) == hand.types("2468") == "pin.wait_for_it"
+    turn = hand.job.handle(
+        hand.state,
+        Rows("request_state", ({"state": "answered", "answer": {"how": how, "until": 99.0}},), 1),
+        CONTEXT,
+    )
+    told = (
+        [each.not_done for each in turn.effects if isinstance(each, Close)]
+        if closes
+        else [turn.verdict and turn.verdict.detail]
+    )
+    assert told == [msg("pin.not_taken", count=1)]
 
 
 @pytest.mark.parametrize(("waiting", "stays"), [(0, False), (2, True)])

@@ -44,3 +44,32 @@ async def test_zeros_of_a_store_are_missed(world: World) -> None:
         "stores.csv", "store_number,store_name,is_warehouse,postal_code", "1,One,false,01000", "2,Two,false,1000"
     )
     assert await warnings(world) == [f"stores.csv:3: warning: postal_code {LOST}: 01000 before, 1000 now."]
+
+
+STORE_CODES = ("area_id", "postal_code", "phone_number", "store_gln", "cost_center", "country_code", "store_type_code")
+PRODUCT_CODES = (
+    *("category_code", "brand_code", "color_code", "size_code", "variant_code", "attention_code", "country_code"),
+    *("supplier_id", "supplier_product_number", "smallest_product_number", "referral_product_id", "general_ledger"),
+    *("promotion_week", "product_name", "size"),
+)
+HELD = {
+    "stores.csv": ("store_number,store_name,is_warehouse", "1,One,false", STORE_CODES),
+    "products.csv": ("product_number", "P", PRODUCT_CODES),
+    "attributes.csv": ("product_number", "P", PRODUCT_CODES[:7]),
+    "free_fields.csv": ("product_number,sort_order,key", "P,1,bio", ("value",)),
+    "discount_prices.csv": ("product_number,discount_price", "P,0.5", ("promotion_week",)),
+}
+
+
+@pytest.mark.parametrize("file", HELD)
+async def test_zeros_that_the_record_has_are_missed(file: str, world: World) -> None:
+    header, row, columns = HELD[file]
+    stocked(world)
+    await loaded(world)
+    world.clear()
+    for value in ("42", "0043"):
+        world.write(file, ",".join((header, *columns)), ",".join((row, *[value] * len(columns))))
+        assert await warnings(world) == []
+    world.write(file, ",".join((header, *columns)), ",".join((row, *["43"] * len(columns))))
+    found = await warnings(world)
+    assert sorted(found) == sorted(f"{file}:2: warning: {column} {LOST}: 0043 before, 43 now." for column in columns)

@@ -133,3 +133,29 @@ async def test_people_that_cannot_be_read_lose_no_role(status: int, content: byt
     with pytest.raises(LoadError, match=r"people\.csv names cannot be read"):
         await run(tmp_path, service, Naps())
     assert not any(request.method == "POST" for request in service.requests)
+
+
+@pytest.mark.parametrize(
+    ("row", "line", "status"),
+    [
+        ("ann,Ann,supervisor,04711", "1 row, there before with the same values.", 200),
+        ("ann,Anna,supervisor,04711", "1 of 1 rows loaded (1 changed).", 200),
+        ("ann,Ann,supervisor,", "1 row, there before with the same values.", 200),
+        ("ann,Ann,supervisor,04712", "1 of 1 rows loaded (1 changed).", 401),
+    ],
+)
+async def test_only_another_pin_signs_out(row: str, line: str, status: int, tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        world.write("stores.csv", *STORE)
+        world.write("people.csv", HEADER, "0042,B1,ann,Ann,supervisor,04711")
+        await world.load()
+        async with world.client() as client:
+            said = {"store_number": "0042", "user": "ann", "pin": "04711"}
+            token = (await client.request_extension("POST", "/aisle/v1/sign-in", body=said)).json()["token"]
+            world.clear()
+            world.write("people.csv", HEADER, f"0042,B1,{row}")
+            report = await world.load()
+            assert report is not None
+            assert report.lines()[0] == f"people.csv: {line}"
+            path = "/aisle/v1/stores/0042"
+            assert (await client.request_extension("GET", path, token=token)).status == status

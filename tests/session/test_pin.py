@@ -141,6 +141,15 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
 
 
+def test_a_scan_while_the_service_is_asked_is_told_as_not_taken(desk: Desk) -> None:
+    desk.rejects("4101")
+    desk.says(PIN)
+    desk.session.take([Line("4102", "cr", 0.0, 0.0, 0.0)], 1.0)
+    verdict = desk.answers("done", time.time() + 900).verdict
+    assert verdict is not None
+    assert (verdict.text.id, verdict.detail) == ("order_actions.done_reject", msg("pin.not_taken", count=1))
+
+
 def test_pin_notice_does_not_hide_scan_verdict(desk: Desk) -> None:
     desk.link("offline")
     desk.rejects("4101")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.errors import ClientError, ServerError, TransportError
-from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code, join_digits
+from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code
 from aisle.client.load.codes_with_other_meanings import check_meanings
 from aisle.client.load.columns import (
     DELIVERIES,
@@ -35,7 +35,10 @@ from aisle.client.load.conflicting_rows_and_stores import (
     key_without_zeros,
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.free_field_keys import similar_field_keys
 from aisle.client.load.implausible_values import CONTAINER_COLUMN, container_key
+from aisle.client.load.lost_zeros import LostZeros
+from aisle.client.load.numbers_in_other_stores import warn_of_other_stores
 from aisle.client.load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
@@ -86,11 +89,16 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
     listed = _SERVICE_LISTS.get(table.name)
     try:
         flags = await _kept_store_flags(table, client) if table.name == STORES.file else {}
-        findings = await _Comparison(table, client, listed).run() if listed else ServiceFindings()
+        zeros = LostZeros(table)
+        findings = await _Comparison(table, client, listed, zeros).run() if listed else ServiceFindings()
+        await zeros.read(client)
+        zeros.warn()
         await _warn_of_unknown_orders(table, client)
+        await warn_of_other_stores(table, client, findings.known_keys)
         if table.name == DISCOUNT_PRICES.file:
             await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
+        refused |= await similar_field_keys(table, client)
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
         zones = await zones_of_times(table, client)
@@ -125,7 +133,7 @@ async def _places_beside_totals(table: CsvTable, client: Client) -> dict[str, se
 class _Comparison:
     """Comparison of one file."""
 
-    def __init__(self, table: CsvTable, client: Client, listed: _ServiceList) -> None:
+    def __init__(self, table: CsvTable, client: Client, listed: _ServiceList, zeros: LostZeros) -> None:
         self._table = table
         self._client = client
         self._list = listed
@@ -147,7 +155,7 @@ class _Comparison:
         self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
         self._kept_prices: set[tuple[str, str]] = set()
         self._price_jumps: dict[str, Decimal] = {}
-        self._zeros = LostZeros(table)
+        self._zeros = zeros
 
     async def run(self) -> ServiceFindings:
         for store in _stores(self._table) if self._has_store else [""]:
@@ -156,7 +164,6 @@ class _Comparison:
                     self._scan_file()
                 self._compare_row(store, row)
         known_keys = frozenset(key for keys in self._similar_keys.values() for key in keys)
-        self._zeros.warn()
         self._warn_of_kept_codes()
         self._warn_of_zeros_inside(known_keys)
         self._warn_of_price_jumps()
@@ -389,48 +396,3 @@ def _code_keys_of_cells(cells: Iterable[tuple[str, Any]]) -> Iterator[str]:
     for name, cell in cells:
         for code in codes_in_cell(name, cell):
             yield from keys_in_column(name, code)
-
-
-_PHONES = ("phone_number", "customer_phone")
-_CODES_WITH_ZEROS = (*_PHONES, "postal_code", "customer_zipcode", "delivery_zipcode", "customer_number", "supplier_id")
-_LOST_ZEROS = "may have lost zeros, which a spreadsheet takes off"
-
-
-class LostZeros:
-    """Cells of digits alone, and the same codes with zeros before them, in the file or the service."""
-
-    def __init__(self, table: CsvTable) -> None:
-        """Read the file once, if it has such columns."""
-        self._table = table
-        self._columns = [name for name in _CODES_WITH_ZEROS if table.has_column(name)]
-        self._suspect: set[tuple[str, str]] = set()
-        self._whole: dict[tuple[str, str], str] = {}
-        """Codes with their zeros, by column and digits without them."""
-        for _, cells in table.select_cells(self._columns) if self._columns else ():
-            for name, cell in zip(self._columns, cells, strict=True):
-                if cell and (digits := join_digits(cell)).isdecimal():
-                    if digits[0] != "0":
-                        self._suspect.add((name, digits))
-                    elif name not in _PHONES:  # of those in a file, their lengths are compared
-                        self._whole.setdefault((name, digits.lstrip("0")), cell)
-
-    def see(self, row: Row) -> None:
-        """Store the codes of a record of the service."""
-        listed = {**row, **(row.get("aisle") or {})} if self._suspect else {}
-        for name in self._columns if listed else ():
-            value = str(listed.get(name) or "")
-            if value[:1] == "0" and (digits := join_digits(value)).isdecimal():
-                key = name, digits.lstrip("0")
-                if key in self._suspect:
-                    self._whole.setdefault(key, value)
-
-    def warn(self) -> None:
-        """Add a warning for each cell that has another's digits without its zeros."""
-        found = self._whole.keys() & self._suspect
-        for line, cells in self._table.select_cells(self._columns) if found else ():
-            for name, cell in zip(self._columns, cells, strict=True):
-                key = name, join_digits(cell)
-                if key in found and cell:
-                    self._table.notes.add_warning(
-                        f"{name} {_LOST_ZEROS}", f"{self._whole[key]} before, {cell} now", line
-                    )

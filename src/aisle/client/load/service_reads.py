@@ -22,6 +22,8 @@ from aisle.errors import ContractError
 
 MAX_SINGLE_READS = 20
 """Number of rows up to which they are read one by one."""
+NAMED_ORDERS = 100
+"""Maximum number of orders in a request by numbers."""
 
 
 async def store_rows(
@@ -92,8 +94,8 @@ async def fetch_orders(client: Client, store: str, numbers: Sequence[str]) -> di
         path = f"/aisle/v1/stores/{encode_segment(store)}/orders"
     except ContractError:
         return found  # no path can name this store
-    for at in range(0, len(numbers), _NAMED_ORDERS):
-        query: dict[str, QueryValue] = {"numbers": "\n".join(numbers[at : at + _NAMED_ORDERS])}
+    for at in range(0, len(numbers), NAMED_ORDERS):
+        query: dict[str, QueryValue] = {"numbers": "\n".join(numbers[at : at + NAMED_ORDERS])}
         response = await client.request_extension("GET", path, query=query)
         if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
             return {}
@@ -106,8 +108,6 @@ async def fetch_orders(client: Client, store: str, numbers: Sequence[str]) -> di
     return found
 
 
-_NAMED_ORDERS = 100
-"""Maximum number of orders in a request by numbers."""
 _NOT_IMPLEMENTED = 501
 
 

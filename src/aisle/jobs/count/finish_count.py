@@ -242,7 +242,10 @@ def _sent_count(label: str, state: CountState) -> SentCount:
         if item.difference
     )
     counted = tuple(CountedQuantity(item.product, item.counted or Decimal(0)) for item in state.counted_lines)
-    return SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)
+    sent = SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)
+    if not state.plan:
+        return sent
+    return sent._replace(listed_kind=state.mode, listed_key=state.product or state.location)
 
 
 def _counted_at(state: CountState, line: CountLine) -> str:

@@ -33,3 +33,6 @@ class SentCount(NamedTuple):
     unknown_count: int = 0
     """Number of products counted without known stock; those cannot be undone."""
     counted: tuple[CountedQuantity, ...] = ()
+    listed_kind: str = ""
+    """Kind of the target if a list was counted and more of it was left; else empty."""
+    listed_key: str = ""

@@ -200,7 +200,7 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
         return reply(
             state._replace(current_index=index, portion=ZERO), WRONG, "move.not_so_many", label=part.label, **args
         )
-    portion = match.quantity if match.is_explicit and match.quantity < part.quantity else ZERO
+    portion = match.quantity if match.is_explicit else ZERO
     state = state._replace(current_index=index, portion=portion)
     return reply(state, INFO, "move.current_goods", label=part.label, quantity=portion or part.quantity)
 

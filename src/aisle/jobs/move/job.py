@@ -366,10 +366,8 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
         return undo.keep_question_after_undo(asked, turn)
     if value > goods.quantity:
         return reply(state, WRONG, "move.not_so_many", label=goods.label, quantity=value, there=goods.quantity)
-    portion = value if value < goods.quantity else ZERO
-    return reply(
-        state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=value or goods.quantity
-    )
+    portion = value or goods.quantity
+    return reply(state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=portion)
 
 
 def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
@@ -400,6 +398,8 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
         case "k" if state.phase in ("from", "take", "load"):
             state_asked = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
             return reply(state_asked, ASK, "move.which_from_pool")
+        case "u" if state.phase == "put" and state.portion:
+            return undo.take_back_portion(state)
         case "u" if state.phase in ("from", "take", "load", "put"):
             return undo.undo_step(state, context)
     return Turn(state)

@@ -181,7 +181,7 @@ class MoveState(NamedTuple):
     current_index: int = -1
     """Index of the goods whose quantity is open."""
     portion: Decimal = ZERO
-    """Quantity of the goods on the screen that goes to the next location or order; 0 for all."""
+    """Quantity of the goods on the screen that goes to the next location or order; 0 for all if nothing was said."""
     from_pool: int = 0
     to_pool: int = 0
     choosing_pool: str = ""

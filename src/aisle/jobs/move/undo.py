@@ -44,6 +44,15 @@ def undo_step(state: MoveState, context: Context) -> Result:
     return _undo_move(state, step, context)
 
 
+def take_back_portion(state: MoveState) -> Result:
+    """Take back the quantity said for the goods on the screen from the cart: all of them are put down next."""
+    part = state.current_goods
+    if part is None:
+        return Turn(state._replace(portion=ZERO))
+    text = msg("move.current_goods", label=part.label, quantity=part.quantity)
+    return Turn(state._replace(portion=ZERO), (), undo_verdict(text))
+
+
 def _target_locations(step: UndoStep) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.to_location for item in step.items if item.to_location))
 

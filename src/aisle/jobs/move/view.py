@@ -184,7 +184,7 @@ def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
     destination = msg("move.to", place=goods.suggested_location) if goods.suggested_location else msg("move.anywhere")
     quantity = state.portion or goods.quantity
     text = _measured_text("", goods, quantity)
-    if state.portion:
+    if 0 < state.portion < goods.quantity:
         text = msg("move.portion_of", quantity=state.portion, of=goods.quantity)
     return Line("location", destination), Line("product", raw(goods.label)), Line("quantity", text)
 

@@ -452,7 +452,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return line_actions.enter_quantity(state, value, code, context)
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)
-        case Command("u") if offered_choices.is_about_goods(state) or offered_choices.is_too_many(state):
+        case Command("u") if offered_choices.is_about_last_input(state):
             return reply(state._replace(choices=()), INFO, "pick.dropped")
         case Command("n" | "s" | "w") if offered_choices.is_about_goods(state):
             return offered_choices.repeat_goods_question(state)

@@ -157,6 +157,12 @@ def is_too_many(state: PickState) -> bool:
     return any(choice.kind == "take_rest" for choice in state.choices)
 
 
+def is_about_last_input(state: PickState) -> bool:
+    """Return True if undo drops the open question, because it is about the last input and nothing was done yet."""
+    is_location = any(choice.kind in ("put_here", "put_others") for choice in state.choices)
+    return is_location or is_about_goods(state) or is_too_many(state)
+
+
 def number_in_question(state: PickState) -> Decimal:
     """Return the typed or scanned number that the open question is about; 0 if it is about none."""
     return next(

@@ -62,6 +62,8 @@ class PinState(NamedTuple):
     waiting_count: int = 0
     """Number of operations that wait for the PIN."""
     request_id: str = ""
+    untaken_count: int = 0
+    """Number of scans that were not taken while the service was asked."""
     why: Msg | None = None
     """Reason why there is no answer."""
 
@@ -93,6 +95,9 @@ class PinJob(Job[PinState]):
         return _pin_step(self.step_name(state), state)
 
     def handle(self, state: PinState, event: Event, context: Context) -> Result:
+        return _report_untaken(state, self._handle(state, event, context))
+
+    def _handle(self, state: PinState, event: Event, context: Context) -> Result:
         match event:
             case Opened(args):
                 state = state._replace(
@@ -113,12 +118,23 @@ class PinJob(Job[PinState]):
             case Back():
                 return Turn(state, (Close(Verdict(INFO, _leave_message(state))),))
             case RawInput() if state.phase == "wait" and not event.key:
+                state = state._replace(untaken_count=state.untaken_count + (not is_typed(event)))
                 return reply(state, WRONG, "pin.wait_for_it")
             case RawInput() if state.phase == "late" and isinstance(event.meaning, Choice):
                 return _handle_choice(state, event.meaning.number)
             case RawInput() if not event.key:
                 return _handle_raw_input(state, event)
         return Turn(state)
+
+
+def _report_untaken(before: PinState, turn: Result) -> Result:
+    """Report at the end of the wait that scans were not taken: the answer replaces the verdict on them."""
+    state, effects, verdict = turn
+    if not before.untaken_count or (state.phase == "wait" and not any(isinstance(each, Close) for each in effects)):
+        return turn
+    text = msg("pin.not_taken", count=before.untaken_count)
+    closing = tuple(each._replace(not_done=text) if isinstance(each, Close) else each for each in effects)
+    return Turn(state._replace(untaken_count=0), closing, verdict and verdict._replace(detail=text))
 
 
 def _query_waiting(context: Context) -> Query:

@@ -88,31 +88,48 @@ async def list_people(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> OperationCall:
-    """Hash the PINs. Raise Refusal (422) for an invalid PIN, or if there are too many."""
+    """Hash the PINs; one that the person has already gets the stored hash.
+
+    Raise Refusal (422) for an invalid PIN, or if there are too many.
+    """
     received: list[_HashedPerson] = call.body["people"]
     people = [person.copy() for person in received]
     new_pins = [person["pin"] for person in people if person.get("pin")]
     if len(new_pins) > MAX_PINS:
         raise unprocessable(f"At most {MAX_PINS} PINs are set in one request.", "people")
+    stored = await run_read(_pin_hashes) if new_pins else {}
     for index, person in enumerate(people):
         pin = person.pop("pin", None)
         if pin and not pins.is_valid_pin(pin):
             raise unprocessable(f"A PIN has {pins.MIN_DIGITS} to {pins.MAX_DIGITS} digits.", f"people[{index}].pin")
         if pin is not None:
-            person[_PIN_HASH_FIELD] = await pins.hash_pin_later(pin) if pin else ""
+            person[_PIN_HASH_FIELD] = await _hash_pin(pin, stored.get(person["badge"], "")) if pin else ""
     return call._replace(body={"people": people})
+
+
+async def _pin_hashes(ctx: Context) -> dict[str, str]:
+    """Return the hashes of the PINs of the store's people, by badge."""
+    return dict(await ctx.tx.all(people_and_tokens.PIN_HASHES, ctx.current_store.number))
+
+
+async def _hash_pin(pin: str, stored: str) -> str:
+    """Return the stored hash if it is that of the PIN, otherwise a new one."""
+    if stored and pins.are_equal(await pins.rehash_later(pin, stored), stored):
+        return stored
+    return await pins.hash_pin_later(pin)
 
 
 async def write_people(ctx: Context, call: OperationCall) -> bytes:
     """Add people, change those with the same badge, or remove them.
 
-    A change of PIN, user name or role ends their tokens. Refuse with 422 if two people would have one user name or
-    badge, so that no badge changes its owner unintentionally. Refuse with 403 for a role that the token may not assign.
+    A change of PIN, user name or role ends their tokens; the PIN that a person has already changes nothing. Refuse
+    with 422 if two people would have one user name or badge, so that no badge changes its owner unintentionally.
+    Refuse with 403 for a role that the token may not assign.
     """
     store = ctx.current_store.number
     rows = await ctx.tx.all(people_and_tokens.PEOPLE, store)
     badges = {user: badge for badge, user, *_ in rows}
-    pins_of = {row[0]: bool(row[4]) for row in rows}
+    pins_of = await _pin_hashes(ctx)
     changes: list[audit.AuditChange] = []
     known = {badge: _Person(badge, user, name, role, None) for badge, user, name, role, _ in rows}
     people: list[_HashedPerson] = call.body["people"]
@@ -139,13 +156,15 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
             known[badge] = _Person(badge, user, body["name"], role, None)
             await ctx.tx.run(people_and_tokens.PERSON_SET, store, badge, user, body["name"], role)
         ctx.mark_changed(store, "person", badge)
-        changes.append(_audit_change(badge, before, known.get(badge), body, has_pin=pins_of.get(badge, False)))
+        old_pin = pins_of.get(badge, "")
+        new_pin = body.get(_PIN_HASH_FIELD, old_pin) if badge in known else ""
+        changes.append(_audit_change(badge, before, known.get(badge), old_pin, new_pin))
+        pins_of[badge] = new_pin
         if _PIN_HASH_FIELD in body:
-            await ctx.tx.run(people_and_tokens.PERSON_PIN_SET, store, badge, body[_PIN_HASH_FIELD] or None)
-            pins_of[badge] = bool(body[_PIN_HASH_FIELD])
+            await ctx.tx.run(people_and_tokens.PERSON_PIN_SET, store, badge, new_pin or None)
             for is_web in (False, True):
                 await ctx.tx.run(people_and_tokens.SIGN_IN_FAILURES_DELETE, store, _failure_key(badge, is_web=is_web))
-        if before and (badge not in known or _PIN_HASH_FIELD in body or (before.user, before.role) != (user, role)):
+        if before and (badge not in known or new_pin != old_pin or (before.user, before.role) != (user, role)):
             await ctx.tx.run(people_and_tokens.TOKENS_OF_PERSON_REVOKE, store, badge, ctx.now)
     await audit.record_changes(ctx, store, changes)
     for change in changes:
@@ -164,14 +183,13 @@ def _check_role(ctx: Context, before: _Person | None, body: _HashedPerson, role:
 
 
 def _audit_change(
-    badge: str, before: _Person | None, current: _Person | None, body: _HashedPerson, *, has_pin: bool
+    badge: str, before: _Person | None, current: _Person | None, old_pin: str, new_pin: str
 ) -> audit.AuditChange:
     """Return the audit of a person. Of a PIN only the fact that it was set, changed or removed is recorded."""
-    after = _audit_fields(current)
-    if current and body.get(_PIN_HASH_FIELD):
-        after["pin"] = "changed" if has_pin else "set"
-    old = _audit_fields(before)
-    if has_pin and (current is None or body.get(_PIN_HASH_FIELD) == ""):
+    old, after = _audit_fields(before), _audit_fields(current)
+    if new_pin and new_pin != old_pin:
+        after["pin"] = "changed" if old_pin else "set"
+    if old_pin and not new_pin:
         old["pin"] = "set"
     return audit.AuditChange("person", badge, old, after)
 
