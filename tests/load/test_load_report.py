@@ -327,11 +327,6 @@ async def test_every_fault_of_a_row_is_named(world: World) -> None:
         ),
         (
             "free_fields.csv",
-            ["product_number,sort_order,key,value", "P,1,Bio,x", "P,2,bio,x"],
-            "key of the same product stands in an earlier row too: bio in row 2",
-        ),
-        (
-            "free_fields.csv",
             ["product_number,sort_order,key,value", "P,1,Bio,x", "P,1,Art,x"],
             "sort_order of the same product stands in an earlier row too: 1 in row 2",
         ),

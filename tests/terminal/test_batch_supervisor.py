@@ -22,9 +22,9 @@ def desk(picker: Pick, name: str = "grace", terminal: str = "desk") -> Picker:
     app = picker(columns=80, rows=24, env={"AISLE_TERMINAL": terminal})
     app.sign_in(name)
     app.take(numbered(app, "Other"), "home", "")
-    if "Board" not in app.terminal.text:
+    if "All orders" not in app.terminal.text:
         app.take(numbered(app, "Chain"), "home", "")
-    app.take(numbered(app, "Board"), "orders", "")
+    app.take(numbered(app, "All orders"), "orders", "")
     return app
 
 

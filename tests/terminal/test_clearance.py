@@ -94,7 +94,7 @@ def move_it(app: Picker, shop: Shop, product: str) -> None:
     app.take(PLACE, "move.take", "move.task_here")
     app.take(product, "move.take", "move.task_taken")
     app.take(SHELF, "clearance_tasks", "move.moved")
-    app.shows("Nothing is assigned to be moved")
+    app.shows("Nothing to move")
     until(app, lambda: assigned(shop) == [])
     (line,) = shop.lines("CLR-1")
     assert line.picked == 0, "the goods are nobody's again"

@@ -64,7 +64,7 @@ def test_a_round_is_one_entry_a_product(begin: Pick, served: Served, size: tuple
     app = begin(columns=size[0], rows=size[1])
     home(app)
     app.scans = 0
-    open_job(app, "Round", "batch")
+    open_job(app, "Batch", "batch")
     app.enter("3")
     gathered(app)
     app.take("g", "pick.product", "pick.batch_opened")
@@ -84,7 +84,7 @@ def test_a_round_is_one_entry_a_product(begin: Pick, served: Served, size: tuple
 def test_later_undo_a_quantity_a_shortage_and_a_kill(begin: Pick, served: Served) -> None:
     app = begin()
     home(app)
-    open_job(app, "Round", "batch")
+    open_job(app, "Batch", "batch")
     for order in ORDERS:
         app.enter(order)
     gathered(app)

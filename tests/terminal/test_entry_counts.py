@@ -104,7 +104,7 @@ def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, fiv
     assert hands.did == {"S": 1, "K": 1}
     ways = (
         ("", "pick.product", "0 taken"),
-        ("Count", "count.start", "counted today"),
+        ("Count", "count.start", "Counts of today"),
         ("Move", "move.from", "comes from"),
     )
     for job, step, shown in ways:

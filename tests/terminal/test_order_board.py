@@ -43,7 +43,7 @@ def at_the_desk(picker: Pick, shop: Shop, orders: int) -> Picker:
 def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pick, demo_home: Path) -> None:
     app = at_the_desk(picker, shop, 1)
     open_job(app, "Other", "home")
-    app.take(numbered(app, "Board"), "orders", "")
+    app.take(numbered(app, "Orders"), "orders", "")
     app.shows("Orders: active", "SUP-1")
     app.take("SUP-1", "order", "")
     app.shows("Ms Okafor", "0 of 6", "2 lines")
@@ -76,7 +76,7 @@ def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pi
 def test_rejecting_many_orders_reports_each_result(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop, 3)
     open_job(app, "Other", "home")
-    app.take(numbered(app, "Board"), "orders", "")
+    app.take(numbered(app, "Orders"), "orders", "")
     app.shows("SUP-1", "SUP-3")
     app.take("m", "orders", "orders.marking")
     for number in (1, 2, 3):
@@ -91,7 +91,7 @@ def test_rejecting_many_orders_reports_each_result(shop: Shop, picker: Pick) -> 
     until(app, lambda: shop.order("SUP-1")["is_rejected"] and shop.order("SUP-3")["is_rejected"])
     app.shows("confirmed")
     assert not shop.order("SUP-2")["is_rejected"]
-    shown = app.shows("finished")
+    shown = app.shows("handed over")
     assert shown.count("confirmed") == 2
     assert app.enter("b")["step"] == "orders"
     app.shows("SUP-1 ! Jan 2020 rejected")

@@ -31,7 +31,7 @@ def at_the_board(picker: Callable[..., Picker], shop: Shop, orders: int) -> Pick
     app.sign_in("BADGE-U6")
     app.shows("live", "PIN-1")
     open_job(app, "Other", "home")
-    app.take(numbered(app, "Board"), "orders", "")
+    app.take(numbered(app, "Orders"), "orders", "")
     app.shows("PIN-1")
     return app
 

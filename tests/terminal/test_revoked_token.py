@@ -40,7 +40,7 @@ def test_work_goes_on_without_a_token_and_all_is_sent_with_a_new_one(
         app.enter(first.code)
         app.shows("all sent")
         door("token", "revoke", "first")
-        app.shows("token refused", "nobody of this host", "shop.token")
+        app.shows("refused the token", "All work waits here", "shop.token")
         assert app.enter(first.code)["verdict"] == "pick.picked"
         assert app.enter(second.code)["verdict"] == "pick.picked", "work goes on"
         assert "refused" in app.terminal.text
@@ -48,7 +48,7 @@ def test_work_goes_on_without_a_token_and_all_is_sent_with_a_new_one(
         assert "Put a token for store 0001 into " in told(reached, capfd, "doctor")
         keys = app.scans
         token(file, "second")
-        app.shows("lets us in again", "all sent")
+        app.shows("accepts the token again", "all sent")
         assert app.scans == keys, "no key was touched"
         app.terminal.wait_for(lambda _: states(demo_home, served.url) == {"done"} or None, START_S)
         assert list(shop.picked("TOKEN-1").values()) == [Decimal(2), Decimal(1)]

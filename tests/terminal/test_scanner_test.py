@@ -40,7 +40,7 @@ def test_keys_size_and_two_scanners(shop: Shop, picker: Callable[..., Picker]) -
     app.terminal.resize(100, 30)
     app.shows("Screen size 100x30")
     app.terminal.write(EAN)
-    app.shows("Nothing ended this yet")
+    app.shows("No suffix yet")
     app.write(b"\r")
     app.rest()
     app.terminal.write(b"\x7f")

@@ -274,7 +274,7 @@ def give_pin(app: Picker) -> None:
     typed(app, SUPERVISOR_PIN, "****")
     app.shows("The PIN is right")
     open_job(app, "Other", "home")
-    app.take(numbered(app, "Board"), "orders", "")
+    app.take(numbered(app, "All orders"), "orders", "")
 
 
 def check(world: World, shop: Shop) -> None:

@@ -51,7 +51,7 @@ def test_an_order_rejected_in_a_browser_is_seen_rejected_at_a_terminal(
 ) -> None:
     other = at_the_desk(picker, shop, 1)
     open_job(other, "Other", "home")
-    other.take(numbered(other, "Board"), "orders", "")
+    other.take(numbered(other, "Orders"), "orders", "")
     other.shows("SUP-1")
     other.take("SUP-1", "order", "")
     nobody_gets_in(browser, demo_home)
@@ -59,7 +59,7 @@ def test_an_order_rejected_in_a_browser_is_seen_rejected_at_a_terminal(
     browser.open()
     browser.shows("Open orders", "Fred", "live")
     browser.types(f"{browser.number('Other')}\r")
-    browser.types(f"{browser.number('Board')}\r")
+    browser.types(f"{browser.number('Orders')}\r")
     browser.shows("Orders: active", "SUP-1")
     browser.types("SUP-1\r")
     browser.types(f"{browser.number('Reject')}\r")

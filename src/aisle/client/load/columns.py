@@ -143,12 +143,14 @@ def parse_objects(cell: str) -> list[Row]:
 
 
 def parse_free_fields(cell: str) -> list[Row]:
-    """Parse a JSON array of objects with distinct keys."""
+    """Parse a JSON array of objects with keys that differ by more than blanks and case."""
     found = parse_objects(cell)
-    keys = [one.get("key") for one in found]
-    for at, key in enumerate(keys):
-        if key in keys[:at]:
+    seen: set[str] = set()
+    for one in found:
+        key = one.get("key")
+        if (name := cell_cleaning.fold_code(str(key))) in seen:
             raise ValueError(f"has the key {key!r} twice; keep one of them")
+        seen.add(name)
     return found
 
 

@@ -28,9 +28,14 @@ from aisle.client.load.columns import (
     STORES,
     price_of,
 )
-from aisle.client.load.conflicting_rows import comparable_key, difference_reason, key_without_zeros
+from aisle.client.load.conflicting_rows_and_stores import (
+    comparable_key,
+    difference_reason,
+    find_divided_records,
+    key_without_zeros,
+)
 from aisle.client.load.csv_table import CsvTable, RecordKey
-from aisle.client.load.divided_records import find_divided_records
+from aisle.client.load.free_field_keys import similar_field_keys
 from aisle.client.load.implausible_values import CONTAINER_COLUMN, container_key
 from aisle.client.load.lost_zeros import LostZeros
 from aisle.client.load.numbers_in_other_stores import warn_of_other_stores
@@ -93,6 +98,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         if table.name == DISCOUNT_PRICES.file:
             await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
+        refused |= await similar_field_keys(table, client)
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
         zones = await zones_of_times(table, client)

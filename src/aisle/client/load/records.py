@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aisle.client.load.cell_cleaning import fold_code
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -27,7 +28,7 @@ from aisle.client.load.columns import (
     STORES,
     FileLayout,
 )
-from aisle.client.load.conflicting_rows import find_conflicts, has_thousands
+from aisle.client.load.conflicting_rows_and_stores import find_conflicts, has_thousands
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
 from aisle.client.load.implausible_values import ImplausibleValues, note_started_promotion, warn_of_picked
@@ -499,7 +500,7 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
                 if reason:
                     bad.append(BadRow(table.name, row.line, reason))
             if not bad and layout is FREE_FIELDS:
-                _warn_of_similar_fields(table, rows)
+                _warn_of_shared_places(table, rows)
             name = rows[0].key[-1] if rows[0].key else ""
             if not bad and rows[0].key in found.left_out:
                 yield BadRows((), len(rows), name)
@@ -530,16 +531,15 @@ _LINE_STEPS = (1, 10, 100, 1000, 10_000)
 _MAX_SHOWN_LINES = 10
 
 
-def _warn_of_similar_fields(table: CsvTable, rows: list[TableRow]) -> None:
-    """Add warnings for free fields of a product with one place in the order, or keys that differ by case alone."""
-    seen: dict[tuple[str, str], int] = {}
+def _warn_of_shared_places(table: CsvTable, rows: list[TableRow]) -> None:
+    """Add warnings for free fields of a product with one place in the order."""
+    seen: dict[str, int] = {}
     for row in rows:
-        for name in ("sort_order", "key"):
-            value = str(row.values[name])
-            earlier = seen.setdefault((name, value.casefold()), row.line)
-            if earlier != row.line:
-                what = f"{name} of the same product stands in an earlier row too"
-                table.notes.add_warning(what, f"{value} in row {earlier}", row.line)
+        place = str(row.values["sort_order"])
+        earlier = seen.setdefault(place, row.line)
+        if earlier != row.line:
+            what = "sort_order of the same product stands in an earlier row too"
+            table.notes.add_warning(what, f"{place} in row {earlier}", row.line)
 
 
 def _add_line(layout: FileLayout, description: str, record: Values, row: TableRow) -> str:
@@ -558,12 +558,13 @@ def _add_line(layout: FileLayout, description: str, record: Values, row: TableRo
 
 
 def _repeated_line_reason(line: Values, name: str, seen: dict[Any, int], row: TableRow) -> str:
-    earlier = seen.setdefault(line[name], row.line)
+    value = line[name]
+    earlier = seen.setdefault(fold_code(value) if isinstance(value, str) else value, row.line)
     if earlier == row.line:
         return ""
     if name == "line_number":
-        return f"line_number {line[name]} stands in row {earlier} too; number the lines apart"
-    return f"{name} {line[name]!r} of the same product stands in row {earlier} too; keep one of the rows"
+        return f"line_number {value} stands in row {earlier} too; number the lines apart"
+    return f"{name} {value!r} of the same product stands in row {earlier} too; keep one of the rows"
 
 
 def _add_left_out_reason(description: str, bad: list[BadRow], rows: list[TableRow]) -> Iterator[BadRow]:
