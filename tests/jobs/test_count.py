@@ -1206,7 +1206,7 @@ def test_undo_at_a_recount_takes_back_the_one_before() -> None:
     assert hand.type(19) == "count.recount_needed"
     assert hand.say("u") == "count.undone"
     line = hand.state.lines[hand.state.question_index]
-    assert (hand.step, line.product, line.counted) == ("count.recount", "P1", 5)
+    assert (hand.step, line.product, line.counted) == ("count.recount", "P1", Decimal(5))
     assert hand.type(8) == "count.recount_needed"
     assert hand.type(9) == "count.confirm_next"
     hand.say("y")
