@@ -198,6 +198,14 @@ class CountState(NamedTuple):
                 return index
         return -1
 
+    def list_again(self, sent: SentCount) -> CountState:
+        """Return the state with an undone target of a list back on it, as the next one, while another is counted."""
+        is_listed = any((each.kind, each.key) == (sent.listed_kind, sent.listed_key) for each in self.plan)
+        is_open = (self.location or self.product) and sent.listed_key not in (self.location, self.product)
+        if not sent.listed_key or is_listed or not is_open:
+            return self
+        return self._replace(plan=(CountTarget(sent.listed_kind, sent.listed_key, sent.label), *self.plan))
+
 
 def exceeds_threshold(line: CountLine, policy: Policy) -> bool:
     """Return True if the difference is so large that a recount is needed; a threshold of 0 is not applied."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages, refused_operations
-from aisle.jobs.count.count_state import CountTarget
 from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Close, Context, Turn, Write, reply
 from aisle.jobs.product_log_writes import log_writes, stock_change_entry
@@ -35,17 +34,8 @@ def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context
     writes, verdict = undo_count(state.last_sent, rows, context)
     is_alone = bool(writes and state.closes_after_send and state.sent)  # opened for that count and resumed
     if writes:
-        state = _list_again(state, state.last_sent)
+        state = state.list_again(state.last_sent)
     return Turn(state._replace(last_sent=None), (*writes, *((Close(verdict),) if is_alone else ())), verdict)
-
-
-def _list_again(state: CountState, sent: SentCount) -> CountState:
-    """Put an undone target of a list back on it, as the next one, while another is counted."""
-    is_listed = any((each.kind, each.key) == (sent.listed_kind, sent.listed_key) for each in state.plan)
-    is_open = (state.location or state.product) and sent.listed_key not in (state.location, state.product)
-    if not sent.listed_key or is_listed or not is_open:
-        return state
-    return state._replace(plan=(CountTarget(sent.listed_kind, sent.listed_key, sent.label), *state.plan))
 
 
 def no_undo_verdict(sent: SentCount) -> Verdict:
