@@ -23,7 +23,7 @@ from aisle.server.connections import ConnectionLimits, LimitedConnection, Repeat
 from aisle.server.fair_rounds import FairStarts
 from aisle.service.db.database import CALLER, MOST_WAITING, Busy, DatabaseFailed, FairTurns, TooManyWaiting, Transaction
 from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes, people_and_tokens
+from aisle.service.db.statements import changes_and_writes, people_and_tokens
 from aisle.service.http import docs_and_health
 from aisle.service.http.access_log import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
@@ -403,10 +403,15 @@ OLD = [f"2020-01-01T00:00:{n // 2:02}Z" for n in range(45)]
 @pytest.mark.parametrize(
     ("table", "add", "rows", "left"),
     [
-        ("latest_write", changes.LATEST_WRITE_SET, [("S1", "x", f"k{n}", on) for n, on in enumerate([*OLD, "9"])], 1),
+        (
+            "latest_write",
+            changes_and_writes.LATEST_WRITE_SET,
+            [("S1", "x", f"k{n}", on) for n, on in enumerate([*OLD, "9"])],
+            1,
+        ),
         (
             "write_history",
-            changes.WRITE_HISTORY_ADD,
+            changes_and_writes.WRITE_HISTORY_ADD,
             [("S1", n, f"w{n}", on) for n, on in enumerate([*OLD, OLD[0]])],
             1,
         ),
@@ -421,7 +426,7 @@ async def test_old_rows_are_deleted_in_short_transactions(
     async def fill(tx: Transaction) -> None:
         await tx.run(f"DELETE FROM {table}")
         await tx.run_many(add, rows)
-        await tx.run(changes.COUNTER_SET, "S1", "change", len(rows) - 1)
+        await tx.run(changes_and_writes.COUNTER_SET, "S1", "change", len(rows) - 1)
         await tx.run("UPDATE token SET last_used_on = NULL")
 
     await database.write(fill)

@@ -30,7 +30,7 @@ from aisle.jobs.job import Export, Query
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.log import EXPORT_COLUMNS
 from aisle.jobs.supervisor.log_list import LogFilter, parse_id_range, query_arguments
-from aisle.messages.loader import load_messages
+from aisle.messages.loader_and_parser import load_messages
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.undo_reference import UNDO_PREFIX

@@ -30,7 +30,7 @@ from aisle.client import Response
 from aisle.courier.pull import sync_progress
 from aisle.courier.service_features import Features, parse_features
 from aisle.errors import StorageError
-from aisle.host import database_folder
+from aisle.host import database_folder_and_locks
 from aisle.host.database import transaction
 from aisle.host.deleted_file_recovery import recover_file
 from aisle.host.leader_lock import Leader, LeaderLock
@@ -343,7 +343,7 @@ def on_disk(home: StoreFolder, monkeypatch: pytest.MonkeyPatch, kind: str) -> No
     """The home lies on a disk of this kind, wherever the tests do."""
     mounts = home.root.parent / "mountinfo"
     mounts.write_text(f"1 0 0:1 / {home.root.resolve()} rw - {kind} x rw\n")
-    monkeypatch.setattr(database_folder, "MOUNTS_FILE", mounts)
+    monkeypatch.setattr(database_folder_and_locks, "MOUNTS_FILE", mounts)
 
 
 @pytest.mark.parametrize(("kind", "says"), [("nfs4", "network"), ("tmpfs", "lies in memory (tmpfs)")])

@@ -1198,6 +1198,21 @@ def test_a_recount_is_compared_with_the_stock_read_last() -> None:
     assert [change.quantity for change in hand.state.last_sent.changes] == [-14]  # type: ignore[union-attr]
 
 
+def test_undo_at_a_recount_takes_back_the_one_before() -> None:
+    hand = Hand({"A-1": [product("P1", 9), product("P2", 9)]}, policy=Policy(recount_units=Decimal(1)))
+    hand.place("A-1")
+    count_all_as(hand, 5)
+    hand.say("d")
+    assert hand.type(19) == "count.recount_needed"
+    assert hand.say("u") == "count.undone"
+    line = hand.state.lines[hand.state.question_index]
+    assert (hand.step, line.product, line.counted) == ("count.recount", "P1", Decimal(5))
+    assert hand.type(8) == "count.recount_needed"
+    assert hand.type(9) == "count.confirm_next"
+    hand.say("y")
+    assert {each.product: each.counted for each in hand.state.lines} == {"P1": 8, "P2": 9}
+
+
 def test_an_undone_entry_is_compared_with_the_stock_of_its_time() -> None:
     hand = Hand(FIVE)
     hand.place("A-1")

@@ -24,7 +24,7 @@ from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exceptions import EXCEPTION_KINDS, ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_list import LogState
-from aisle.jobs.supervisor.order_board import OrdersJob
+from aisle.jobs.supervisor.order_board_and_filter_pages import OrdersJob
 from aisle.jobs.supervisor.products import ProductsJob
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState

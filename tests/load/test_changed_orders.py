@@ -73,3 +73,12 @@ async def test_a_telephone_number_without_its_zero_is_not_the_same(world: World)
     await loaded(world)
     [bad] = (await load(world, "orders.csv", f"{ORDER},customer_phone", "1,O,1,P,6,612345678")).bad
     assert bad.reason.endswith("What differs: customer_phone is 0612345678 there and 612345678 in the file.")
+
+
+async def test_pickup_date_that_only_the_file_has_is_named(world: World) -> None:
+    stocked(world)
+    header = f"{ORDER},pickup_date"
+    world.write("orders.csv", header, "1,O,1,P,6,2026-12-01", "1,O,2,Q,4,")
+    await loaded(world)
+    [bad] = (await load(world, "orders.csv", header, "1,O,1,P,6,2026-12-01", "1,O,2,Q,4,2026-12-02")).bad
+    assert bad.reason.endswith("What differs: line 2 has pickup_date empty there and 2026-12-02 in the file.")

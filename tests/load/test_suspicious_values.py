@@ -48,6 +48,17 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
         ),
         ("attributes.csv", ["product_number,volume", "P,02-Jan"], "volume looks like a date that a spreadsheet"),
         ("attributes.csv", ["product_number,size", "P,02.01.2026"], "size looks like a date that a spreadsheet"),
+        (
+            "attributes.csv",
+            ["product_number,margin_category", "P,01.02.2026"],
+            "margin_category looks like a date that a",
+        ),
+        ("products.csv", ["product_number,general_ledger", "P,1-Feb"], "general_ledger looks like a date that a"),
+        (
+            "discount_prices.csv",
+            ["product_number,discount_price,promotion_week", "P,0.5,49.0"],
+            "promotion_week has .0 behind it, which a program may have added: 49.0",
+        ),
         ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
     ],
 )

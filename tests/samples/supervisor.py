@@ -13,7 +13,7 @@ from aisle.jobs.shell.sign_in import Person
 from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.order_action_writes import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome
-from aisle.jobs.supervisor.order_board import OrdersJob
+from aisle.jobs.supervisor.order_board_and_filter_pages import OrdersJob
 from aisle.jobs.supervisor.order_board_list import OrdersState, SavedView
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.order_page import OrderJob, OrderState

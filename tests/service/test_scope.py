@@ -20,9 +20,9 @@ from aisle.service.auth.statement_scope import StoreScopedTransaction, store_par
 from aisle.service.auth.tokens import Authorization, authorize
 from aisle.service.db.database import Row
 from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes, people_and_tokens, stored_answers
+from aisle.service.db.statements import changes_and_writes, people_and_tokens, stored_answers
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.db.statements import stores as store_sql
+from aisle.service.db.statements import stores_and_locations as store_sql
 from aisle.service.errors import Refusal, to_json_bytes
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS, Handler
@@ -41,26 +41,26 @@ OF_ALL_STORES = {
     "products.PRODUCTS_IN_OPEN_ORDERS",
     "products.PRODUCTS_WITH_STOCK",
     "products.STORES_RANGING",
-    "stores.STORE_NUMBERS",
+    "stores_and_locations.STORE_NUMBERS",
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
     "stored_answers.OLD_RESPONSES_DELETE",
     "stored_answers.OLD_RESPONSES_STEP",
     "people_and_tokens.OLD_SIGN_IN_FAILURES",
-    "changes.OLD_WRITE_HISTORY_DELETE",
-    "changes.OLD_WRITE_HISTORY_STEP",
-    "changes.OLD_LATEST_WRITES_DELETE",
-    "changes.OLD_LATEST_WRITES_STEP",
+    "changes_and_writes.OLD_WRITE_HISTORY_DELETE",
+    "changes_and_writes.OLD_WRITE_HISTORY_STEP",
+    "changes_and_writes.OLD_LATEST_WRITES_DELETE",
+    "changes_and_writes.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
     stored_answers.RESPONSE_ADD,
     stored_answers.RESPONSE_OF_KEY,
-    changes.CHANGES_SINCE,
-    changes.COUNTER_VALUE,
-    changes.WRITE_AT_CHANGE,
-    changes.WRITE_HISTORY_FIRST,
+    changes_and_writes.CHANGES_SINCE,
+    changes_and_writes.COUNTER_VALUE,
+    changes_and_writes.WRITE_AT_CHANGE,
+    changes_and_writes.WRITE_HISTORY_FIRST,
     stored_answers.KNOWN_KEYS,
 )
 
@@ -171,12 +171,12 @@ async def test_lists_of_stores_and_rows_of_many_are_looked_through() -> None:
     scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
     await scoped.one(people_and_tokens.STORE_OF_TOKEN, "S1", "t1")
     await scoped.all(store_sql.STORE_ORDINALS, ["S1"])
-    await scoped.run_many(changes.CHANGE_SET, [("S1", "order", "1", 1, "")])
+    await scoped.run_many(changes_and_writes.CHANGE_SET, [("S1", "order", "1", 1, "")])
     ran = len(tx.ran)
     with pytest.raises(Refusal):
         await scoped.all(store_sql.STORE_ORDINALS, ["S1", "S2"])
     with pytest.raises(Refusal):
-        await scoped.run_many(changes.CHANGE_SET, [("S1", "order", "1", 1, ""), ("S2", "order", "1", 1, "")])
+        await scoped.run_many(changes_and_writes.CHANGE_SET, [("S1", "order", "1", 1, ""), ("S2", "order", "1", 1, "")])
     with pytest.raises(Refusal):
         await scoped.one(people_and_tokens.STORE_OF_TOKEN, "S2", "t2")
     assert len(tx.ran) == ran

@@ -24,7 +24,7 @@ from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_transaction import SqliteTransaction, _json_list
-from aisle.service.db.statements import changes, people_and_tokens, stored_answers
+from aisle.service.db.statements import changes_and_writes, people_and_tokens, stored_answers
 from tests.service.world import World, assert_books
 
 pytestmark = pytest.mark.sqlite
@@ -108,7 +108,7 @@ async def test_a_list_is_asked_for_with_each_of_its_values(tmp_path: Path) -> No
             return [row[0] for row in await tx.all(names, *lists)]
 
         async def work(tx: Transaction) -> list[list[str]]:
-            await tx.run_many(changes.COUNTER_ADD, [("S1", "a", 1), ("S2", "b", 2), ("1", "c", 1)])
+            await tx.run_many(changes_and_writes.COUNTER_ADD, [("S1", "a", 1), ("S2", "b", 2), ("1", "c", 1)])
             stores: list[list[object]] = [[], ["S1"], ["S2", "S1"], ["1"]]
             numbers: list[list[object]] = [[1], [1, 2], [2]]
             return [await found(tx, of, values) for of in stores for values in numbers]

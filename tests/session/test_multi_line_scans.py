@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.cache_file import open_cache
+from aisle.cache.cache_file_and_time_zone import open_cache
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG
-from aisle.outbox.journal import Journal
+from aisle.outbox.journal_and_batches import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Key
 from aisle.scan.meaning import Candidate

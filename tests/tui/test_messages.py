@@ -13,7 +13,7 @@ import pytest
 
 import aisle
 from aisle.jobs.view import Msg, msg
-from aisle.messages.loader import load_messages, message_lengths, parse_message
+from aisle.messages.loader_and_parser import load_messages, message_lengths, parse_message
 from aisle.safe_text import width
 from aisle.settings import LANGUAGES
 from aisle.tui.message_text import MessageWriter, age_message, length_count
@@ -21,7 +21,19 @@ from tests.samples.registry import SCREENS
 from tests.tui.test_languages import least_width
 
 SOURCE = Path(aisle.__file__).parent
-SPEAKERS = ("jobs", "cache", "outbox", "session", "host", "courier", "scan", "tui", "web", "cli/web.py")
+SPEAKERS = (
+    "jobs",
+    "cache",
+    "outbox",
+    "session",
+    "host",
+    "courier",
+    "scan",
+    "tui",
+    "web",
+    "cli/web.py",
+    "cli/web_people.py",
+)
 STYLES = {
     "": {""},
     "text": {"cut", "cut-plain"},

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import apsw
 
-from aisle.cache import delivery_writer
-from aisle.cache.delivery_writer import NO_DATE, STATUS_RECEIVED, is_line_received
+from aisle.cache.delivery_writer import NO_DATE
 from aisle.cache.order_overlay import is_included
 from aisle.cache.overlay_index import REFERENCE_FIELD, OverlayIndex
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.received_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
 from aisle.cache.row_values import QueryResult, Row, SortKey, parse_row, read_merged_window, read_window, window_bounds
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch
@@ -330,14 +330,12 @@ def _load_lines(
     """Return the lines of these deliveries with the pending receipts overlaid."""
     numbers = to_text([head.number for head in headers])
     found: dict[str, list[DeliveryLineRow]] = {head.number: [] for head in headers}
-    service_lines: dict[str, list[delivery_writer.DeliveryLine]] = {}
+    service_lines: dict[str, list[DeliveryLine]] = {}
     for number, line, product, quantity, received, text, *about in fetch(cache, _LINES_OF_DELIVERIES, numbers):
         raw = parse_row(text)
         found[number].append(_line_row(cache, line, product, quantity, received, raw, about))
         product, barcode = found[number][-1]["product_number"], str(raw.get("barcode") or "")
-        service_lines.setdefault(number, []).append(
-            delivery_writer.DeliveryLine(line, product, barcode, quantity, received)
-        )
+        service_lines.setdefault(number, []).append(DeliveryLine(line, product, barcode, quantity, received))
     for number, lines in service_lines.items():
         apply_service_receipt(cache, number, found[number], lines)
     for head in headers:
@@ -373,7 +371,7 @@ def _product_of_barcode(cache: apsw.Connection, barcode: str) -> str:
 
 
 def apply_service_receipt(
-    cache: apsw.Connection, number: str, rows: Iterable[ReceivedLine], lines: Sequence[delivery_writer.DeliveryLine]
+    cache: apsw.Connection, number: str, rows: Iterable[ReceivedLine], lines: Sequence[DeliveryLine]
 ) -> None:
     """Set the received quantity of rows whose delivery does not name it, in place, from the receipt of the delivery.
 
@@ -384,7 +382,7 @@ def apply_service_receipt(
         return
     found = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
     receipt = parse_row(str(found[0][0])).get("receipt_lines") if found else None
-    for row, received in zip(rows, delivery_writer.received_quantities(lines, receipt), strict=True):
+    for row, received in zip(rows, received_quantities(lines, receipt), strict=True):
         row["received"], row["is_quantity_unknown"] = to_decimal(received), received is None
 
 

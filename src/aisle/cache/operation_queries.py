@@ -32,16 +32,16 @@ from aisle.outbox.operation_record import (
     UPDATE_ORDER,
     UPDATE_STORE_PRODUCTS,
     Operation,
-    is_last_in_lanes,
     operation_from_row,
     parse_entry_values,
     parse_update_values,
     user_of_principal,
 )
+from aisle.outbox.operation_rows import is_last_in_lanes
 from aisle.outbox.operation_state import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.replacement_writes import replacement_write
-from aisle.outbox.users_with_tokens import user_awaited_by
+from aisle.outbox.tokens_and_waiting_operations import user_awaited_by
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import (

@@ -16,7 +16,7 @@ from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.outbox.local_notes import LANGUAGE, LIST, THEME, notes_of_keys
 from aisle.outbox.operation_record import principal_of
-from aisle.outbox.users_with_tokens import count_waiting_for, has_token
+from aisle.outbox.tokens_and_waiting_operations import count_waiting_for, has_token
 from aisle.roles import SUPERVISORS, may_supervise
 from aisle.scan.meaning import PERSON
 from aisle.search_text import normalise_text

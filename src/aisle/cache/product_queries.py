@@ -20,11 +20,11 @@ from aisle.cache.delivery_queries import (
     deliveries_of_receipt,
     missing_quantity,
 )
-from aisle.cache.delivery_writer import DeliveryLine
 from aisle.cache.goods_in_hand_queries import product_in_hand
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_queries import announces_features, load_person_rights, names_by_user
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_rows, whole_topics
+from aisle.cache.received_quantities import DeliveryLine
 from aisle.cache.row_values import (
     QueryResult,
     Row,

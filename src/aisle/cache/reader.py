@@ -22,7 +22,7 @@ from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.store_queries import missing_lists, unread_lists
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
-from aisle.host.database_folder import FileId, file_id
+from aisle.host.database_folder_and_locks import FileId, file_id
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Json
 from aisle.jobs.view import LinkState

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from aisle.cache import field_parsing
-from aisle.cache.cache_file import open_cache
+from aisle.cache.cache_file_and_time_zone import open_cache
 from aisle.cache.delivery_writer import (
     delete_deliveries,
     delete_orphan_codes,

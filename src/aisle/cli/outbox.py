@@ -28,8 +28,8 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox import retention_and_archive, users_with_tokens
-from aisle.outbox.journal import Journal
+from aisle.outbox import retention_and_archive, tokens_and_waiting_operations
+from aisle.outbox.journal_and_batches import Journal
 from aisle.outbox.journal_rows import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -75,7 +75,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
-    waiting_for = users_with_tokens.operations_waiting_for_tokens(connection, time.time())
+    waiting_for = tokens_and_waiting_operations.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     _print_table(titles, [_operation_cells(row, names) for row in rows])

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
-from aisle.courier.clock_jump import apply_clock_jump
+from aisle.courier.clock_skew_and_jumps import apply_clock_jump
 from aisle.courier.heartbeat_and_archive import Maintenance, release_memory
 from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
 from aisle.courier.notify import Notifier

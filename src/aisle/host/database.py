@@ -16,7 +16,14 @@ from typing import Any
 import apsw
 
 from aisle.errors import StorageError
-from aisle.host.database_folder import FileId, check_disk, file_id, is_locked, lock_folder, make_private_folder
+from aisle.host.database_folder_and_locks import (
+    FileId,
+    check_disk,
+    file_id,
+    is_locked,
+    lock_folder,
+    make_private_folder,
+)
 from aisle.host.fair_lock import FairLock
 
 MIN_SQLITE_VERSION = (3, 51, 3)

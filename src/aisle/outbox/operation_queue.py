@@ -32,13 +32,12 @@ from aisle.outbox.operation_record import (
     Intent,
     Operation,
     author_of,
-    encode_evidence,
-    is_last_in_lanes,
     new_id,
     operation_from_row,
     sha256_hex,
     write_of_operation,
 )
+from aisle.outbox.operation_rows import encode_evidence, is_last_in_lanes
 from aisle.outbox.operation_state import (
     CLOSE,
     CONFIRM,

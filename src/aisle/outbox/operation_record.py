@@ -1,4 +1,4 @@
-"""The operation as a record: one row of the outbox, its author and unique id, and the access to these rows.
+"""The operation as a record: one row of the outbox, its author and unique id.
 
 An id has 128 random bits in 26 characters that every field of the interface can carry.
 """
@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import apsw
-
-from aisle.errors import StorageError
-from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json, Write
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, FIELDS, parse_entry_values, parse_update_values
-from aisle.json_codec import from_text, to_text
-from aisle.outbox.operation_state import CLOSED, CONFIRMED, IN_DOUBT, SENDING, next_state
+from aisle.json_codec import from_text
 
 if TYPE_CHECKING:
     from aisle.outbox.evidence import Evidence
@@ -236,103 +230,3 @@ def apply_settings(stock: dict[str, object], item: Mapping[str, object]) -> None
         if field.name in item:
             value = item[field.name]
             stock[field.entry_name] = ",".join(value) if isinstance(value, list | tuple) else value
-
-
-_UPDATE = """
-UPDATE operation SET
-  state = :state, live = :live, attempts = attempts + :sent, not_before = :not_before,
-  sent_body = coalesce(:sent_body, sent_body), fingerprint = coalesce(:fingerprint, fingerprint),
-  has_key = coalesce(:has_key, has_key),
-  keyed_since = iif(:has_key = 1, coalesce(keyed_since, first_sent_at, :first_sent_at), keyed_since),
-  first_sent_at = coalesce(first_sent_at, :first_sent_at),
-  last_error = coalesce(:why, last_error), answer = coalesce(:answer, answer),
-  confirmed_at = coalesce(:confirmed_at, confirmed_at),
-  in_doubt_at = coalesce(:in_doubt_at, in_doubt_at), absence_final_at = coalesce(:absence_final_at, absence_final_at),
-  evidence = coalesce(:evidence, evidence),
-  superseded_by = coalesce(:superseded_by, superseded_by), closed_by = coalesce(:closed_by, closed_by)
-WHERE op_id = :op_id
-"""
-
-
-_UNCHANGED_COLUMNS: dict[str, object] = {
-    "why": None,
-    "not_before": 0,
-    "sent_body": None,
-    "fingerprint": None,
-    "sent": 0,
-    "has_key": None,
-    "answer": None,
-    "superseded_by": None,
-    "closed_by": None,
-    "absence_final_at": None,
-    "evidence": None,
-}
-"""Columns that may change with the state; None keeps the value."""
-
-
-_LATER_IN_LANES = """
-SELECT 1 FROM operation_lane mine JOIN operation_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
-JOIN operation o ON o.n = younger.n
-WHERE mine.n = ? AND o.state IN ('queued', 'sending', 'in_doubt', 'needs_person') LIMIT 1
-"""
-
-
-def is_last_in_lanes(connection: apsw.Connection, number: int) -> bool:
-    """Return True if nothing waits behind the operation in its lanes, so that a replacement keeps its turn."""
-    return fetch_one(connection, _LATER_IN_LANES, number) is None
-
-
-def encode_evidence(evidence: Json) -> str | None:
-    """Return the evidence as text for the table; None keeps the stored one."""
-    return None if evidence is None else to_text(evidence)
-
-
-class OperationRows:
-    """Access to the rows of operations over one connection."""
-
-    def __init__(
-        self, connection: apsw.Connection, *, clock: Callable[[], float] = time.time, random: RandomBytes = os.urandom
-    ) -> None:
-        self._db = connection
-        self._clock = clock
-        self._random = random
-
-    def get(self, op_id: str) -> Operation:
-        """Return one operation. Raise StorageError if there is none with that id."""
-        found = self._select("SELECT * FROM operation WHERE op_id = ?", op_id)
-        if not found:
-            raise StorageError(f"There is no operation {op_id} in {self._db.filename}. See `aisle outbox`.")
-        return found[0]
-
-    def is_keyed(self, op_id: str) -> bool:
-        """Return True if it was last sent under its key."""
-        return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND has_key = 1", op_id) is not None
-
-    def _select(self, sql: str, *values: Any) -> list[Operation]:
-        return [operation_from_row(row) for row in fetch(self._db, sql, *values)]
-
-    def _transition(self, op_id: str, event: str, **columns: Any) -> None:
-        with transaction(self._db):
-            self._apply_event(op_id, event, **columns)
-
-    def _apply_event(self, op_id: str, event: str, **columns: Any) -> None:
-        """Apply an event to one operation inside a transaction; `columns` as in `_UNCHANGED_COLUMNS`."""
-        found = fetch_one(self._db, "SELECT state FROM operation WHERE op_id = ?", op_id)
-        state = next_state(found[0] if found else self.get(op_id).state, event)
-        now = self._clock()
-        row = {
-            **_UNCHANGED_COLUMNS,
-            **columns,
-            "op_id": op_id,
-            "state": state,
-            "live": int(state != CLOSED),
-            "first_sent_at": now if state == SENDING else None,
-            "confirmed_at": now if state == CONFIRMED else None,
-            "in_doubt_at": now if state == IN_DOUBT else None,
-        }
-        self._db.execute(_UPDATE, row)
-        if state == CLOSED:
-            self._remove_from_lanes(op_id)
-
-    def _remove_from_lanes(self, op_id: str) -> None:
-        self._db.execute("DELETE FROM operation_lane WHERE n = (SELECT n FROM operation WHERE op_id = ?)", (op_id,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aisle import json_codec
@@ -12,18 +12,38 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.meaning import Command
 from aisle.session.current_page import Page
-from aisle.session.input_batch_verdict import InputBatch
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack import JobResult
+from aisle.session.job_stack_and_event_run import JobResult
 from aisle.session.pending_question_or_multiplier import NO_QUESTION
-from aisle.session.pin_required import PinCheck
+from aisle.session.required_and_misplaced_pin import PinCheck
 from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.unsent_secrets import UnsentSecrets
+from aisle.session.terminal_settings import ProfileInForce, StoreAccess
 from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace
+
+
+class UnsentSecrets:
+    """Secrets of requests to the courier, which no file may hold, until the courier has the request."""
+
+    def __init__(self) -> None:
+        self._secrets: dict[str, str] = {}
+
+    def send(self, store_access: StoreAccess, secrets: Mapping[str, str]) -> None:
+        """Send the secrets of requests that are durable now."""
+        self._secrets |= secrets
+        for name, secret in secrets.items():
+            store_access.socket.send_secret(name, secret)
+
+    def resend(self, store_access: StoreAccess) -> None:
+        """Send the secrets of pending requests again, for a courier that did not get them; forget all others."""
+        for name, secret in list(self._secrets.items()):
+            if store_access.journal.is_request_pending(name):
+                store_access.socket.send_secret(name, secret)
+            else:
+                del self._secrets[name]
 
 
 class EventRunner:

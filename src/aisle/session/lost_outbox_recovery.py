@@ -10,7 +10,7 @@ from aisle.errors import StorageError
 from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
-from aisle.outbox.journal import Journal
+from aisle.outbox.journal_and_batches import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.store_connection import StoreConnection

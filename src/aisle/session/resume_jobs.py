@@ -7,12 +7,12 @@ from typing import NamedTuple
 from aisle import json_codec
 from aisle.jobs.job import Event
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
-from aisle.outbox.journal import Journal
+from aisle.outbox.journal_and_batches import Journal
 from aisle.outbox.open_jobs import OpenJob
 from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
-from aisle.session.asked_number import CONFIRM_FAST_NUMBER
-from aisle.session.job_stack import JobStack, is_readable
+from aisle.session.asked_number_and_rejected_scan import CONFIRM_FAST_NUMBER
+from aisle.session.job_stack_and_event_run import JobStack, is_readable
 
 
 class Unanswered(NamedTuple):

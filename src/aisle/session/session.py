@@ -34,7 +34,7 @@ from aisle.jobs.job import (
     UndoLast,
 )
 from aisle.jobs.view import Frame, ListView, Msg, Step
-from aisle.outbox.journal import Journal
+from aisle.outbox.journal_and_batches import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.roles import SUPERVISORS
@@ -46,15 +46,15 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
-from aisle.session.input_batch_verdict import InputBatch
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack import JobStack
+from aisle.session.job_stack_and_event_run import JobStack
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.person_at_terminal import SignInFlow
-from aisle.session.pin_required import PinCheck
 from aisle.session.poll_changes import ChangePoller
+from aisle.session.required_and_misplaced_pin import PinCheck
 from aisle.session.screen_size import ScreenSize, Terminal
 from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection

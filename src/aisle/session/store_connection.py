@@ -11,10 +11,10 @@ from aisle.errors import StorageError
 from aisle.host.leader_lock import absolute_path
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.journal import Journal
+from aisle.outbox.journal_and_batches import Journal
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.session.courier_subscription import Notifications
-from aisle.session.job_stack import JobStack
+from aisle.session.courier_connection import Notifications
+from aisle.session.job_stack_and_event_run import JobStack
 from aisle.session.terminal_settings import ProfileInForce, StoreAccess
 from aisle.session.unit_of_work import UnitOfWork
 

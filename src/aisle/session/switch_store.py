@@ -15,7 +15,7 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.pending_question_or_multiplier import NO_QUESTION
 from aisle.session.person_at_terminal import SignInFlow
-from aisle.session.pin_required import PinCheck
+from aisle.session.required_and_misplaced_pin import PinCheck
 from aisle.session.store_connection import StoreConnection, close_store
 from aisle.session.terminal_settings import OpenedStore, OpenStore, ProfileInForce
 from aisle.session.verdicts import Verdicts, error_message

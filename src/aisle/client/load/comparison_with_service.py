@@ -28,9 +28,13 @@ from aisle.client.load.columns import (
     STORES,
     price_of,
 )
-from aisle.client.load.conflicting_rows import comparable_key, difference_reason, key_without_zeros
+from aisle.client.load.conflicting_rows_and_stores import (
+    comparable_key,
+    difference_reason,
+    find_divided_records,
+    key_without_zeros,
+)
 from aisle.client.load.csv_table import CsvTable, RecordKey
-from aisle.client.load.divided_records import find_divided_records
 from aisle.client.load.free_field_keys import similar_field_keys
 from aisle.client.load.implausible_values import CONTAINER_COLUMN, container_key
 from aisle.client.load.lost_zeros import LostZeros

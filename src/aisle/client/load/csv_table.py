@@ -650,7 +650,14 @@ class CsvTable:
                 self.notes.add_warning(
                     f"{column.name} looks like a date that a spreadsheet has made of a size", value, line
                 )
+            elif column.name in _CODE_TEXTS and _DATE_LIKE.fullmatch(value):
+                self.notes.add_warning(
+                    f"{column.name} looks like a date that a spreadsheet has made of a code", value, line
+                )
             elif column.kind == cell_cleaning.TEXT:
+                if column.name in _WHOLE_TEXTS and _WITH_DECIMAL.fullmatch(value):
+                    what = f"{column.name} has .0 behind it, which a program may have added"
+                    self.notes.add_warning(what, value, line)
                 if not value.isascii() and _WRONG_ENCODING.search(value):
                     what = f"{column.name} has letters that were saved in a wrong encoding"
                     self.notes.add_warning(what, repr(value), line)
@@ -703,6 +710,11 @@ _SHORTENED = re.compile(r"\d+(?:[.,]\d+)?E\+?\d+", re.ASCII | re.IGNORECASE)
 _COUNTRIES = ("countries_allowed", "countries_not_allowed")
 _COUNTRY = re.compile(r"[A-Za-z]{2,3}")
 _SIZES = frozenset({"size", "volume"})
+_CODE_TEXTS = frozenset({"margin_category", "general_ledger", "cost_center"})
+"""Texts that are short codes, most of them."""
+_WHOLE_TEXTS = _CODE_TEXTS | {"promotion_week"}
+"""Texts that may be whole numbers."""
+_WITH_DECIMAL = re.compile(r"\d+[.,]0", re.ASCII)
 _WRONG_ENCODING = re.compile(
     "\ufffd|\u00c3[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac]|\u00e2\u201a\u00ac"
 )

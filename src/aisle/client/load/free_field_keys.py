@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.client.client import Client
 from aisle.client.load.cell_cleaning import fold_code
 from aisle.client.load.columns import FREE_FIELDS
-from aisle.client.load.conflicting_rows import difference_reason
+from aisle.client.load.conflicting_rows_and_stores import difference_reason
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.service_reads import MAX_SINGLE_READS
 from aisle.contract.wire import QueryValue

@@ -19,7 +19,7 @@ from aisle.client.load.columns import (
     STOCK,
     STORE_PRODUCTS,
 )
-from aisle.client.load.conflicting_rows import has_thousands
+from aisle.client.load.conflicting_rows_and_stores import has_thousands
 from aisle.client.load.csv_table import CsvTable, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.load.store_time_zones import clock_reason

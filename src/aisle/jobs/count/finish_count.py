@@ -10,7 +10,7 @@ from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Sen
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, money_message, reply
 from aisle.jobs.product_log_writes import log_writes, new_log_entry
-from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
@@ -177,6 +177,18 @@ def answer_recount(state: CountState, counted: Decimal, context: Context) -> Res
         state = count_state.set_counted(state, each, counted, context.now)
         state = count_state.replace_line(state, each, state.lines[each]._replace(is_recounted=True))
     return next_question(state._replace(current_index=-1, recount_quantity=None), context)
+
+
+def undo_recount(state: CountState) -> Result | None:
+    """Undo the recount before this one and ask for it again; return None without one."""
+    back, item = count_state.undo_entry(state)
+    if state.phase != "recount" or item is None or not item.is_recounted:
+        return None
+    index = back.current_index
+    line = back.lines[index]._replace(needs_recount=True)
+    label, was, now = count_state.name_with_pool(back, index), item.counted or Decimal(0), line.counted or Decimal(0)
+    back = count_state.replace_line(back, index, line)._replace(current_index=-1)
+    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
 
 
 def _other_empty_pools(state: CountState, index: int) -> tuple[int, ...]:

@@ -406,12 +406,12 @@ def _skip(state: CountState) -> Result:
 
 def _undo_in_question(state: CountState) -> Result:
     """Undo the last entry while a line is asked for, which may then be asked for again; of a recount, what was counted
-    again."""
+    again, or else the recount before it."""
     if state.phase == "missing" and state.history:
         return _undo_step(state)
     if state.recount_quantity is not None:
         return reply(state._replace(recount_quantity=None), INFO, "count.dropped")
-    return _go_back(state)
+    return finish_count.undo_recount(state) or _go_back(state)
 
 
 def _undo_step(state: CountState) -> Result:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from aisle.service.db.database import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.statements import changes, people_and_tokens, stored_answers
+from aisle.service.db.statements import changes_and_writes, people_and_tokens, stored_answers
 from aisle.service.errors import forbidden
 from aisle.service.operation_context import CHAIN, Principal
 
@@ -34,10 +34,10 @@ _CHAIN_STATEMENTS = frozenset(
     {
         stored_answers.RESPONSE_ADD,
         stored_answers.RESPONSE_OF_KEY,
-        changes.CHANGES_SINCE,
-        changes.COUNTER_VALUE,
-        changes.WRITE_AT_CHANGE,
-        changes.WRITE_HISTORY_FIRST,
+        changes_and_writes.CHANGES_SINCE,
+        changes_and_writes.COUNTER_VALUE,
+        changes_and_writes.WRITE_AT_CHANGE,
+        changes_and_writes.WRITE_HISTORY_FIRST,
         stored_answers.KNOWN_KEYS,
     }
 )

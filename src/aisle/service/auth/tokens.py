@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar, get_args
 
 from aisle.errors import UsageError
 from aisle.service.db.database import Database, Row, Statement, Transaction
-from aisle.service.db.statements import people_and_tokens, stores
+from aisle.service.db.statements import people_and_tokens, stores_and_locations
 from aisle.service.domain.audit import AuditChange, record_command
 from aisle.service.errors import Refusal, forbidden
 from aisle.service.operation_context import Context, Principal, Role, Store
@@ -112,7 +112,7 @@ async def add_token(
         raise UsageError(f"There is no role {role!r}; there are {', '.join(ROLES)}.")
     named = None if store_numbers is None else sorted(set(store_numbers))
     if named is not None:
-        known = {row[0] for row in await tx.all(stores.STORE_ORDINALS, named)}
+        known = {row[0] for row in await tx.all(stores_and_locations.STORE_ORDINALS, named)}
         unknown = [number for number in named if number not in known]
         if unknown or not named:
             raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from aisle.service.domain.ledger import Ledger, StockKey
+from aisle.service.domain.ledger_and_held_goods import Ledger, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.picking import adjust_origin
 from aisle.service.domain.products_and_locations import NO_LOCATION, Location, Product

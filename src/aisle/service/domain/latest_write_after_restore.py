@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from aisle.service.db.statements import changes
+from aisle.service.db.statements import changes_and_writes
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.errors import Refusal
@@ -26,7 +26,7 @@ def key_of(first: str, second: object) -> str:
 def record_write_times(ctx: Context, subject: str, keys: Iterable[str]) -> None:
     """Record the time of this write, so that an earlier one that is repeated later is ignored."""
     ctx.defer(
-        changes.LATEST_WRITE_SET,
+        changes_and_writes.LATEST_WRITE_SET,
         [(ctx.current_store.number, subject, key, ctx.occurred_on) for key in sorted(set(keys))],
     )
 
@@ -35,7 +35,9 @@ async def find_later_writes(ctx: Context, subject: str, keys: Sequence[str]) -> 
     """Return the keys that were changed after this repeated write, with the times. Empty for other writes."""
     if not ctx.replay or not keys:
         return {}
-    rows = await ctx.tx.all(changes.LATER_WRITES, ctx.current_store.number, subject, sorted(set(keys)), ctx.occurred_on)
+    rows = await ctx.tx.all(
+        changes_and_writes.LATER_WRITES, ctx.current_store.number, subject, sorted(set(keys)), ctx.occurred_on
+    )
     return {row[0]: row[1] for row in rows}
 
 

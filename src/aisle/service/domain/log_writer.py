@@ -19,7 +19,7 @@ from aisle.service.domain.json_fragments import (
     text_member,
     to_json,
 )
-from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.ledger_and_held_goods import Ledger
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.quantities import format_quantity

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.service.db.statements import stock
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.ledger import Ledger, SourceQuantity, StockKey
+from aisle.service.domain.ledger_and_held_goods import Ledger, SourceQuantity, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.orders import save_changed_line
 from aisle.service.domain.picking import record_origin, remove_held

@@ -15,7 +15,7 @@ from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
-from aisle.service.domain.ledger import Ledger, StockKey
+from aisle.service.domain.ledger_and_held_goods import Ledger, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
 from aisle.service.domain.products_and_locations import NO_LOCATION, Location, Product

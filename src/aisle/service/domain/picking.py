@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from aisle.contract.models import ExactNumber
 from aisle.contract.models.extension_bodies import ExtendedLineUpdate
-from aisle.service.domain.ledger import HeldGoods, Ledger, SourceQuantity, StockKey
+from aisle.service.domain.ledger_and_held_goods import HeldGoods, Ledger, SourceQuantity, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.products_and_locations import NO_LOCATION, Location

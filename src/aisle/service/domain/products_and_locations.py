@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from aisle.service.db.statements import products, stores
+from aisle.service.db.statements import products, stores_and_locations
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.errors import unprocessable
 from aisle.service.operation_context import Context, Store
@@ -70,7 +70,9 @@ class StoreCatalogue:
                 self._products[row[0]] = Product(row[0], row[1], row[2], *fields)
         wanted = sorted({code for code in location_codes if code and code not in self._locations})
         if wanted:
-            for code, seq, order, pool, key, tags in await self.ctx.tx.all(stores.LOCATIONS, self.store.number, wanted):
+            for code, seq, order, pool, key, tags in await self.ctx.tx.all(
+                stores_and_locations.LOCATIONS, self.store.number, wanted
+            ):
                 self._locations[code] = Location(order, key, code, seq, pool, tags)
 
     async def get_product(self, number: str, field: str) -> Product:
@@ -97,7 +99,9 @@ class StoreCatalogue:
     async def has_locations(self) -> bool:
         """Return True if this store has any location."""
         if self._has_locations is None:
-            self._has_locations = await self.ctx.tx.one(stores.LOCATION_EXISTS, self.store.number) is not None
+            self._has_locations = (
+                await self.ctx.tx.one(stores_and_locations.LOCATION_EXISTS, self.store.number) is not None
+            )
         return self._has_locations
 
     async def range_products(self, product_numbers: Iterable[str], *, with_stock_only: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Literal, TypedDict
 
-from aisle.service.db.statements import changes as sql
+from aisle.service.db.statements import changes_and_writes as sql
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.http.idempotency import unknown_keys
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall

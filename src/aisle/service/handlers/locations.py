@@ -10,7 +10,7 @@ from aisle.contract.models.extension_bodies import LocationWrite
 from aisle.service.auth.tokens import authorize_named_stores
 from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
-from aisle.service.db.statements import stores as sql
+from aisle.service.db.statements import stores_and_locations as sql
 from aisle.service.db.text_search import natural_sort_key, search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (

@@ -24,7 +24,7 @@ from aisle.service.domain.counts_and_adjustments import (
     count_held,
 )
 from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, pick_members, quoted
-from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.ledger_and_held_goods import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders

@@ -9,7 +9,7 @@ from aisle.contract.models.products_and_stock import MovementItem
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.statements import orders as order_sql
 from aisle.service.domain.json_fragments import pick_members
-from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.ledger_and_held_goods import Ledger
 from aisle.service.domain.log_writer import IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.movements import MovementEnd, move_goods
 from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line

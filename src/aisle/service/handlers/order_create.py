@@ -7,7 +7,7 @@ from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json
-from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.ledger_and_held_goods import Ledger
 from aisle.service.domain.log_writer import LogWriter
 from aisle.service.domain.order_line import OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (

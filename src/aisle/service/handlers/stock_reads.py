@@ -13,7 +13,7 @@ from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.db.statements import stores as store_sql
+from aisle.service.db.statements import stores_and_locations as store_sql
 from aisle.service.domain.json_fragments import (
     join_members,
     json_boolean,

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from aisle.service.db.database import Database, DatabaseFailed, Transaction
-from aisle.service.db.statements import changes, people_and_tokens
+from aisle.service.db.statements import changes_and_writes, people_and_tokens
 from aisle.service.errors import JSON_TYPE, Refusal, to_json_bytes
 from aisle.service.handlers.registry import Handler, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint
@@ -200,7 +200,7 @@ def _success_response() -> Response:
 
 
 async def _write_database(tx: Transaction) -> None:
-    await tx.one(changes.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
+    await tx.one(changes_and_writes.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
 
 
 async def _query_database(tx: Transaction) -> None:

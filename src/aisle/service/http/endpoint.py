@@ -36,7 +36,7 @@ from aisle.service.db.database import (
     Transaction,
     ValueTooLong,
 )
-from aisle.service.db.statements import changes, people_and_tokens, stored_answers
+from aisle.service.db.statements import changes_and_writes, people_and_tokens, stored_answers
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.people_and_tokens import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
@@ -327,8 +327,16 @@ class OperationEndpoint:
                     stored_answers.OLD_RESPONSES_STEP, stored_answers.OLD_RESPONSES_DELETE, keys_before
                 )
                 before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
-                await self._delete_in_batches(changes.OLD_LATEST_WRITES_STEP, changes.OLD_LATEST_WRITES_DELETE, before)
-                await self._delete_in_batches(changes.OLD_WRITE_HISTORY_STEP, changes.OLD_WRITE_HISTORY_DELETE, before)
+                await self._delete_in_batches(
+                    changes_and_writes.OLD_LATEST_WRITES_STEP,
+                    changes_and_writes.OLD_LATEST_WRITES_DELETE,
+                    before,
+                )
+                await self._delete_in_batches(
+                    changes_and_writes.OLD_WRITE_HISTORY_STEP,
+                    changes_and_writes.OLD_WRITE_HISTORY_DELETE,
+                    before,
+                )
             except Exception as problem:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 

@@ -1,4 +1,4 @@
-"""Number that is asked about: at a scanner's pace, or after a refused scan that it may be meant for."""
+"""Number that is asked about, and the rejected scan that a number may be meant for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Verdict, msg
 from aisle.scan.meaning import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
-from aisle.session.job_stack import StackedJob, page_key
+from aisle.session.job_stack_and_event_run import StackedJob, page_key
 
 MIN_CODE = 5
 """Length of the shortest text that is taken for a scanned code."""

@@ -1,4 +1,4 @@
-"""Verdict of a batch of inputs, which are read together and handled in one transaction: no refusal stays hidden."""
+"""Batch of inputs, which are handled in one transaction, and its refusals, which the last verdict must not hide."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import Ambiguous, Meaning, Quantity, Scan, Text, UnknownCode
-from aisle.session.asked_number import NO_NUMBER, NO_REJECTED_SCAN, AskedNumber, RejectedScan, keep_rejected_scan
-from aisle.session.job_stack import StackedJob, page_identity, page_key
+from aisle.session.asked_number_and_rejected_scan import (
+    NO_NUMBER,
+    NO_REJECTED_SCAN,
+    AskedNumber,
+    RejectedScan,
+    keep_rejected_scan,
+)
+from aisle.session.job_stack_and_event_run import StackedJob, page_identity, page_key
 from aisle.session.pending_question_or_multiplier import NO_QUESTION, PendingQuestion
 
 

@@ -1,4 +1,4 @@
-"""Notifications to a session: what other processes changed, the state of the link, and the courier that keeps it."""
+"""Connection of a session to its courier: what changed, the state of the link, and a courier that keeps running."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aisle.host.hung_courier import CourierMonitor
 from aisle.host.notify_sockets import LINK, OUTBOX, REFUSAL, REQUEST, SYNC, WAITING, SessionSocket, matching_topics
 from aisle.jobs.job import Changed
 from aisle.jobs.view import LinkState
-from aisle.outbox.journal import Journal
+from aisle.outbox.journal_and_batches import Journal
 from aisle.outbox.reason_messages import NO_STORE, NO_TOKEN, stored_detail
 
 SESSION_HEARTBEAT_S = 60.0
