@@ -527,9 +527,8 @@ class FileLoad:
                 self._changed_orders.warn_of_work(record, differences)
             else:
                 number = record.body["order_number"]
-                reason = with_differences(
-                    f"order {number} was changed after it was loaded.{_ADVICE[self._table.name]}", differences
-                )
+                changed = f"order {number} was changed after it was loaded; if that is right, write it into the file."
+                reason = with_differences(f"{changed}{_ADVICE[self._table.name]}", differences)
                 self._add_bad_rows(record.rows, BadRow(self._table.name, record.line, reason))
         return found
 
