@@ -139,7 +139,7 @@ def main(target: Path) -> None:
     """Takes all of them."""
     target.mkdir(parents=True, exist_ok=True)
     lifeline = Lifeline()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         os.environ["TZ"] = "UTC"
         template = made_once(folder / "template", ["sync"])
