@@ -17,7 +17,7 @@ from aisle.cache.reader import CacheReader
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Policy
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
 from aisle.service.auth.statement_scope import StoreScopedTransaction

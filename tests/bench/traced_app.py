@@ -17,7 +17,7 @@ prepare_environment()
 from aisle.cache.reader import CacheReader  # noqa: E402
 from aisle.cli import main  # noqa: E402
 from aisle.host.notify_sockets import SessionSocket  # noqa: E402
-from aisle.outbox.journal_and_batches import Journal  # noqa: E402
+from aisle.outbox.commit_journal import Journal  # noqa: E402
 from aisle.scan.decoder import Decoder  # noqa: E402
 from aisle.session import session as sessions  # noqa: E402
 from aisle.session.apply_meaning import MeaningHandler  # noqa: E402

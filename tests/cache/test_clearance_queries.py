@@ -17,7 +17,7 @@ from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
-from aisle.outbox.journal_and_batches import Journal, JournalBatch, NewJob
+from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
 from aisle.outbox.reason_messages import store_text

@@ -19,7 +19,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress, save_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import retention_and_archive
-from aisle.outbox.journal_and_batches import Journal, JournalBatch, NewJob
+from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.reason_messages import NO_MESSAGE
 from tests.cache.service_rows import order, product, put_orders, store

@@ -17,7 +17,7 @@ from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
-from aisle.outbox.journal_and_batches import Journal, JournalBatch, NewJob
+from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
 from tests.cache import service_rows

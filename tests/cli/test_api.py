@@ -14,7 +14,7 @@ from aisle.cli import main
 from aisle.client import Response
 from aisle.client.errors import status_error
 from aisle.contract.operations import OPERATIONS
-from aisle.contract.wire import encode_json
+from aisle.contract.request_encoding import encode_json
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS
 from tests.service.world import prepare
 

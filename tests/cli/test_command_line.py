@@ -19,7 +19,7 @@ from aisle.cli.token import _print_tokens
 from aisle.contract.operations import OPERATIONS
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import retention_and_archive
-from aisle.outbox.journal_and_batches import EventEntry, Journal, JournalBatch
+from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import Author
 from aisle.service.auth.tokens import TokenInfo

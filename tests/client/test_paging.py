@@ -11,7 +11,7 @@ import pytest
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import PageNumberCursor
-from aisle.contract.wire import get_operation
+from aisle.contract.request_encoding import get_operation
 from aisle.errors import ContractError
 from tests.client.recording_service import Service, reply
 

@@ -15,7 +15,7 @@ from aisle.contract.models.products_and_stock import (
 )
 from aisle.contract.models.stores import StoreCreate
 from aisle.contract.operations import OPERATIONS
-from aisle.contract.wire import encode_body, get_operation
+from aisle.contract.request_encoding import encode_body, get_operation
 from aisle.errors import ContractError
 
 

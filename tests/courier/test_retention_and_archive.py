@@ -5,7 +5,7 @@ from contextlib import closing
 from aisle.courier.push.body_and_headers import PushSettings
 from aisle.host.database import fetch
 from aisle.outbox import retention_and_archive
-from aisle.outbox.journal_and_batches import EventEntry, Journal, JournalBatch, NewJob
+from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.retention_and_archive import Retention
 from tests.courier.host import Host, quiet
 from tests.courier.writes import ANNA, update

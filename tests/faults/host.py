@@ -17,7 +17,7 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Policy, Write
 from aisle.jobs.view import Frame
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, Operation
 from aisle.outbox.operation_state import CONFIRMED, QUEUED, SENDING

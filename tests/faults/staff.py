@@ -27,7 +27,7 @@ from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Policy
 from aisle.jobs.view import GOOD, Frame
-from aisle.outbox.journal_and_batches import Committed, Journal, JournalBatch
+from aisle.outbox.commit_journal import Committed, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
 from aisle.session.session import Session

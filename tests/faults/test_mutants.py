@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.outbox.journal_and_batches import EventEntry, Journal, JournalBatch
+from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from tests.faults import link, mutants
 from tests.faults.goods import CODES

@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from aisle.host.database import checkpoint, fetch
-from aisle.outbox.journal_and_batches import EventEntry, Journal, JournalBatch
+from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_state import CONFIRMED, QUEUED, SENDING
 from tests.faults.power_loss import Disk, disk_under

@@ -15,7 +15,7 @@ from aisle.host import deleted_file_recovery
 from aisle.host.database import FileReplaced, fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, msg
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.reason_messages import store_text
 from aisle.session.session import Session

@@ -17,7 +17,7 @@ from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.processes import STOPPED_STATES, process_state
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import LinkState
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.session.courier_connection import REPLACE_COURIER_S, Notifications
 from tests.clock import Clock

@@ -20,12 +20,12 @@ from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.shell.home import HomeJob
 from aisle.jobs.stored_messages import store_message as kept
+from aisle.jobs.supervisor.catalogue import ProductsJob
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exceptions import EXCEPTION_KINDS, ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_list import LogState
 from aisle.jobs.supervisor.order_board_and_filter_pages import OrdersJob
-from aisle.jobs.supervisor.products import ProductsJob
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_stock_elsewhere import BESIDE, changed, noted

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.host.database import checkpoint, fetch
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.journal_and_batches import EventEntry, Journal, JournalBatch, NewJob
+from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_state import CONFIRMED
 from aisle.outbox.reason_messages import store_text

@@ -10,7 +10,7 @@ import pytest
 
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.outbox import retention_and_archive
-from aisle.outbox.journal_and_batches import EventEntry, Journal, JournalBatch, NewJob
+from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.reason_messages import store_text

@@ -13,7 +13,7 @@ import pytest
 from aisle.client.client import Client
 from aisle.client.load import LoadReport, load
 from aisle.client.transport import asgi_transport
-from aisle.contract.wire import encode_segment
+from aisle.contract.request_encoding import encode_segment
 from aisle.service.auth.tokens import create_token
 from aisle.service.db.sqlite import SqliteDatabase
 from aisle.service.domain.timestamps import format_timestamp

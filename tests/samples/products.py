@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aisle.jobs.row_types.products import CatalogueRow, FacetsRow
-from aisle.jobs.supervisor.products import CatalogueProduct, ProductsJob, ProductsState, parse_catalogue_product
+from aisle.jobs.supervisor.catalogue import CatalogueProduct, ProductsJob, ProductsState, parse_catalogue_product
 from aisle.jobs.view import INFO, Frame, LinkState, Verdict, msg
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from aisle.jobs.job import Context, Event, Opened, RawInput, Rows
+from aisle.jobs.shell.customer_comments import Note, NoteJob, NoteState
 from aisle.jobs.shell.help import HelpJob
-from aisle.jobs.shell.note import Note, NoteJob, NoteState
 from aisle.jobs.shell.palette import PaletteJob, PaletteState
 from aisle.jobs.shell.pin import PinJob, PinState
 from aisle.jobs.shell.scanner_test import ScannerTestJob, ScannerTestState

@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.operations import OPERATIONS, Operation
-from aisle.contract.wire import build_path, encode_json, encode_query
+from aisle.contract.request_encoding import build_path, encode_json, encode_query
 from aisle.service.errors import STATUS_TITLES
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM

@@ -20,7 +20,7 @@ from aisle.jobs.job import Context, LocalNote, Write
 from aisle.jobs.supervisor import order_page as order_page_view
 from aisle.jobs.supervisor import order_rows
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Step, msg
-from aisle.outbox import journal_and_batches
+from aisle.outbox import commit_journal
 from aisle.outbox.local_notes import ASSIGNED, save_note
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Author, Intent
@@ -299,7 +299,7 @@ def test_who_worked_on_an_order_is_forgotten_in_the_end(home: StoreFolder) -> No
         say(anna, "b")
     database = open_outbox(home.folder)
     assert [number for (number,) in database.execute("SELECT order_number FROM order_in_work")] == ["4101"]
-    database.execute("UPDATE order_in_work SET since = since - ?", (journal_and_batches._ORDER_KEPT_S + 1,))
+    database.execute("UPDATE order_in_work SET since = since - ?", (commit_journal._ORDER_KEPT_S + 1,))
     with at(home, "dock", "U1") as anna:
         say(anna, "4102")
     assert [number for (number,) in database.execute("SELECT order_number FROM order_in_work")] == ["4102"]

@@ -11,7 +11,7 @@ from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, ListView
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Key, OpenLine
 from aisle.session.session import Session

@@ -15,7 +15,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Key
 from aisle.scan.meaning import Candidate

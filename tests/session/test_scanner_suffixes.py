@@ -8,7 +8,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import WRONG, Frame
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import Key, Line, OpenLine

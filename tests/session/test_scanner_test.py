@@ -10,7 +10,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, INFO, DetailView, Frame
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
 from aisle.session.answer_job_queries import terminal_properties

@@ -16,7 +16,7 @@ from aisle.courier.pull import sync_progress
 from aisle.host.notify_sockets import CourierSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, DetailView, Frame, Step, numbered_rows, raw
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine

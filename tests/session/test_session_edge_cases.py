@@ -25,14 +25,14 @@ from aisle.host.notify_sockets import CourierSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Step, msg
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.session_requests import take_read_requests
 from aisle.scan.inputs import Key, OpenLine
 from aisle.session.courier_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
 from aisle.session.screen_size import list_height
 from aisle.session.session import Session, open_session
-from aisle.session.verdicts import STANDS_S
+from aisle.session.shown_verdict import STANDS_S
 from aisle.settings import Settings
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told

@@ -30,7 +30,7 @@ from aisle.host.store_folder import (
 )
 from aisle.jobs.job import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.open_jobs import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.sessions import Sessions

@@ -12,7 +12,7 @@ from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import RESEND, Resolve
 from aisle.jobs.view import DetailView, Frame, ListView
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.reason_messages import store_text

@@ -26,7 +26,7 @@ from aisle.jobs.stored_messages import read_message
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.view import Msg, msg
 from aisle.messages.loader_and_parser import load_messages, message_lengths, parse_message
-from aisle.outbox.excess_and_superseded_refusals import excess_reason_of as told_left
+from aisle.outbox.excess_and_superseded_closings import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.tui.message_text import MessageWriter
 from tests.tui.test_languages import ALIKE, ANYWHERE

@@ -86,7 +86,7 @@ SELECT body, merge_key = '' FROM operation
 WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ? AND app_user = ?
 AND superseded_by = '' AND (merge_key = '' OR state <> 'rejected')
 """
-"""Updates with an empty merge key are excess that no line could take (aisle.outbox.excess_and_superseded_refusals)."""
+"""Updates with an empty merge key are excess that no line could take (aisle.outbox.excess_and_superseded_closings)."""
 
 
 _MOVEMENTS_OF_USER = """

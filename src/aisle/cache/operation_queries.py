@@ -24,7 +24,7 @@ from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND,
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import from_text, to_text
 from aisle.outbox import session_requests
-from aisle.outbox.excess_and_superseded_refusals import is_excess
+from aisle.outbox.excess_and_superseded_closings import is_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -37,8 +37,8 @@ from aisle.outbox.operation_record import (
     parse_update_values,
     user_of_principal,
 )
-from aisle.outbox.operation_rows import is_last_in_lanes
 from aisle.outbox.operation_state import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
+from aisle.outbox.operation_transitions import is_last_in_lanes
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.replacement_writes import replacement_write
 from aisle.outbox.tokens_and_waiting_operations import user_awaited_by
@@ -153,7 +153,7 @@ def _compare_settings(
 def _excess_as_order(line: Row) -> Row:
     """Return a line as it was when it could not take the excess, in the form of an order.
 
-    See aisle.outbox.excess_and_superseded_refusals.
+    See aisle.outbox.excess_and_superseded_closings.
     """
     return {"lines": {str(line.get("line_number")): line}}
 
@@ -394,7 +394,7 @@ AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
 def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
     """Return by user of this host their last refused operation on an order.
 
-    Excess that no line could take is left out (see aisle.outbox.excess_and_superseded_refusals).
+    Excess that no line could take is left out (see aisle.outbox.excess_and_superseded_closings).
     """
     found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
     return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
@@ -404,7 +404,7 @@ def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, Refusal
 def refused_operations(context: QueryContext, args: Args) -> QueryResult[RefusedOperationsRow]:
     """Return the refused operations (`operation`) since then, or `ops`, that nobody has resolved, oldest first.
 
-    `left` is set for excess that no order line could take (see aisle.outbox.excess_and_superseded_refusals).
+    `left` is set for excess that no order line could take (see aisle.outbox.excess_and_superseded_closings).
     """
     query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
     found = [operation_from_row(row) for row in fetch(context.outbox, _REFUSED_OPERATIONS, *query_args)]

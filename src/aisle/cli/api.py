@@ -17,7 +17,7 @@ from aisle.client import Response
 from aisle.client.errors import status_error
 from aisle.client.outcome import Outcome, outcome_of
 from aisle.contract.operations import OPERATIONS, Operation
-from aisle.contract.wire import build_path, encode_headers, encode_query, get_operation
+from aisle.contract.request_encoding import build_path, encode_headers, encode_query, get_operation
 from aisle.errors import ContractError, UsageError
 from aisle.outbox.operation_record import new_id
 from aisle.safe_text import clean

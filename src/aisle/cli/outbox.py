@@ -29,7 +29,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
 from aisle.outbox import retention_and_archive, tokens_and_waiting_operations
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.journal_rows import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

@@ -28,7 +28,7 @@ from aisle.client.errors import (
 from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
 from aisle.client.response import MAX_JSON_MEMORY, Response, TooMuchMemory, memory_needed
 from aisle.contract.operations import Operation, ParamLocation
-from aisle.contract.wire import (
+from aisle.contract.request_encoding import (
     QueryValue,
     build_path,
     encode_body,

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from aisle.client.errors import InvalidResponse, PagingLoop, TooManyRows
 from aisle.client.response import to_int64
 from aisle.contract.operations import Operation
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 
 Row = dict[str, Any]
 """Object of an answer of the service, as sent: it may lack any field and have others."""

@@ -8,7 +8,7 @@ from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, NotSent, TransportError, Unauthorized, status_error
 from aisle.client.paging import rows_of
 from aisle.client.response import Response
-from aisle.contract.wire import QueryValue, get_operation
+from aisle.contract.request_encoding import QueryValue, get_operation
 
 _INTERMEDIARY_STATUSES = (*range(200, 400), 400, 404, 405, 406, 410, 413, 414, 415, 421, 422, 431, 451)
 """Statuses that prove nothing without a JSON body: a gateway or captive portal sends them too."""

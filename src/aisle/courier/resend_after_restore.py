@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 
 from aisle.client.errors import ClientError
-from aisle.contract.wire import encode_segment
+from aisle.contract.request_encoding import encode_segment
 from aisle.courier.link_state import LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.single_reads import SingleReads

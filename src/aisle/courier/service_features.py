@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse, status_error
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 
 T = TypeVar("T")
 

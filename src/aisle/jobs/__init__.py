@@ -38,7 +38,7 @@ _JOB_CLASSES = {
     "deliveries": "supervisor.deliveries:DeliveriesJob",
     "log": "supervisor.log:LogJob",
     "stores": "supervisor.stores:StoresJob",
-    "products": "supervisor.products:ProductsJob",
+    "products": "supervisor.catalogue:ProductsJob",
     "clearance": "supervisor.clearance:ClearanceJob",
     "clearance_request": "supervisor.clearance:ClearanceRequestJob",
     "clearance_tasks": "move.clearance_tasks:ClearanceTasksJob",

@@ -45,7 +45,7 @@ class Write(NamedTuple):
     """Operation for the outbox."""
 
     operation: str
-    """Name in the table of operations (aisle.contract.wire)."""
+    """Name in the table of operations (aisle.contract.request_encoding)."""
     lanes: tuple[str, ...]
     """Lanes in which it keeps its order with other operations: `order/<number>`, `product/<number>`."""
     path: Mapping[str, str]

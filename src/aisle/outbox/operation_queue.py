@@ -13,7 +13,7 @@ from aisle.cache.stock_overlay import products_of_operation
 from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
 from aisle.json_codec import to_text
-from aisle.outbox.excess_and_superseded_refusals import (
+from aisle.outbox.excess_and_superseded_closings import (
     CARRIED_OVER_S,
     EXCESS,
     added_excess,
@@ -37,7 +37,6 @@ from aisle.outbox.operation_record import (
     sha256_hex,
     write_of_operation,
 )
-from aisle.outbox.operation_rows import encode_evidence, is_last_in_lanes
 from aisle.outbox.operation_state import (
     CLOSE,
     CONFIRM,
@@ -53,6 +52,7 @@ from aisle.outbox.operation_state import (
     SPLIT,
     UNFINISHED,
 )
+from aisle.outbox.operation_transitions import encode_evidence, is_last_in_lanes
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, store_text
 from aisle.outbox.replacement_writes import replacement_write

@@ -57,7 +57,7 @@ class Operation(NamedTuple):
     """Owner of the token it is sent with, never the token: `store` or `person/<app user>`."""
     app_user: str
     operation: str
-    """Name in the table of operations (aisle.contract.wire)."""
+    """Name in the table of operations (aisle.contract.request_encoding)."""
     lanes: tuple[str, ...]
     merge_key: str
     path: Mapping[str, str]

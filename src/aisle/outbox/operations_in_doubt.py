@@ -9,9 +9,8 @@ from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Resolve
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
-from aisle.outbox.excess_and_superseded_refusals import EXCESS, keep_excess
+from aisle.outbox.excess_and_superseded_closings import EXCESS, keep_excess
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
-from aisle.outbox.operation_rows import OperationRows, encode_evidence
 from aisle.outbox.operation_state import (
     ASK_PERSON,
     CLOSE,
@@ -25,6 +24,7 @@ from aisle.outbox.operation_state import (
     REFUSED,
     RETRY,
 )
+from aisle.outbox.operation_transitions import OperationRows, encode_evidence
 from aisle.outbox.reason_messages import StoredMessage, store_text
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 from aisle.outbox.tokens_and_waiting_operations import user_awaited_by

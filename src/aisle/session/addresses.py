@@ -11,7 +11,7 @@ from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack_and_event_run import StackedJob
-from aisle.session.verdicts import Verdicts
+from aisle.session.shown_verdict import Verdicts
 
 WITHOUT_WORK: Final = frozenset(
     (

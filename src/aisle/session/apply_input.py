@@ -45,10 +45,10 @@ from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
 from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.shown_verdict import Verdicts
 from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
-from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

@@ -41,9 +41,9 @@ from aisle.session.pending_question_or_multiplier import PendingQuestion, choice
 from aisle.session.required_and_misplaced_pin import PinCheck
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size import Terminal
+from aisle.session.shown_verdict import ScanRemarks, Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.verdicts import ScanRemarks, Verdicts
 
 
 class MeaningHandler:

@@ -13,7 +13,7 @@ from aisle.host.hung_courier import CourierMonitor
 from aisle.host.notify_sockets import LINK, OUTBOX, REFUSAL, REQUEST, SYNC, WAITING, SessionSocket, matching_topics
 from aisle.jobs.job import Changed
 from aisle.jobs.view import LinkState
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.reason_messages import NO_STORE, NO_TOKEN, stored_detail
 
 SESSION_HEARTBEAT_S = 60.0

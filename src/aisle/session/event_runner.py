@@ -17,9 +17,9 @@ from aisle.session.job_context import SessionContext
 from aisle.session.job_stack_and_event_run import JobResult
 from aisle.session.pending_question_or_multiplier import NO_QUESTION
 from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce, StoreAccess
-from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

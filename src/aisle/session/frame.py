@@ -14,11 +14,11 @@ from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.mark_changed_rows import ChangedRows
 from aisle.session.screen_size import Terminal
+from aisle.session.shown_verdict import Verdicts
 from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.verdicts import Verdicts
 
 
 class FrameBuilder:

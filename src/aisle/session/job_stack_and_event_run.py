@@ -53,7 +53,7 @@ from aisle.jobs.view import (
     Msg,
     Verdict,
 )
-from aisle.outbox.journal_and_batches import NewJob
+from aisle.outbox.commit_journal import NewJob
 from aisle.outbox.journal_rows import JobRow
 from aisle.outbox.open_jobs import OpenJob
 from aisle.scan.meaning import CursorKey, Scan, TypedText

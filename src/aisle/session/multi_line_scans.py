@@ -31,7 +31,7 @@ from aisle.session.current_page import Page
 from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_stack_and_event_run import StackedJob
 from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
-from aisle.session.verdicts import Verdicts
+from aisle.session.shown_verdict import Verdicts
 
 SAME_SCAN_S: Final = 0.3
 """Seconds after a useless line within which no person begins the next one: over a slow link it is of the same scan."""

@@ -11,8 +11,8 @@ from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack_and_event_run import PAGE_BY_LETTER, StackedJob, is_help_page
 from aisle.session.screen_size import Terminal
+from aisle.session.shown_verdict import Verdicts
 from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.verdicts import Verdicts
 
 HELP_CODE = "AISLE:HELP"
 """Printed command barcode of the help page."""

@@ -19,9 +19,9 @@ from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.pending_question_or_multiplier import restore_question
 from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.stores_and_people import PreferencesRow

@@ -20,10 +20,10 @@ from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.shown_verdict import ALARM_MESSAGES, Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tabs import Tabs
 from aisle.session.terminal_settings import ProfileChange, ProfileInForce, SettingsWatch
-from aisle.session.verdicts import ALARM_MESSAGES, Verdicts
 
 
 class ChangePoller:

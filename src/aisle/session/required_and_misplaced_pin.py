@@ -16,8 +16,8 @@ from aisle.session.answer_job_queries import raw_input
 from aisle.session.current_page import Page
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack_and_event_run import JobResult
+from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.stores_and_people import UserTokenRow

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aisle import json_codec
 from aisle.jobs.job import Event
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.open_jobs import OpenJob
 from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session import ask_measured_quantity

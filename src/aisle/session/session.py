@@ -34,7 +34,7 @@ from aisle.jobs.job import (
     UndoLast,
 )
 from aisle.jobs.view import Frame, ListView, Msg, Step
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.roles import SUPERVISORS
@@ -56,6 +56,7 @@ from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.poll_changes import ChangePoller
 from aisle.session.required_and_misplaced_pin import PinCheck
 from aisle.session.screen_size import ScreenSize, Terminal
+from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tabs import Tabs
@@ -67,7 +68,6 @@ from aisle.session.terminal_settings import (
     StoreAccess,
     profile_from_settings,
 )
-from aisle.session.verdicts import Verdicts, error_message
 from aisle.settings import LoadedSettings, Settings
 
 if TYPE_CHECKING:

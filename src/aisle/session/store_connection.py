@@ -11,7 +11,7 @@ from aisle.errors import StorageError
 from aisle.host.leader_lock import absolute_path
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.session.courier_connection import Notifications
 from aisle.session.job_stack_and_event_run import JobStack

@@ -13,8 +13,8 @@ from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.screen_size import Terminal
+from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.verdicts import Verdicts
 
 TABS: Final = {
     "today": msg("home.today"),

@@ -12,7 +12,7 @@ from aisle.errors import SettingsError
 from aisle.host.notify_sockets import SessionSocket
 from aisle.jobs.job import Policy, SetPreference
 from aisle.jobs.view import INFO, Msg, Verdict, msg
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.scan.in_store_codes import InStorePattern, compile_patterns
 from aisle.scan.meaning import Back, Command, Meaning

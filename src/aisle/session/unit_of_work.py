@@ -8,7 +8,7 @@ from aisle import json_codec
 from aisle.errors import StorageError
 from aisle.jobs.job import Context, Event, LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.jobs.view import ASK, GOOD, Verdict
-from aisle.outbox.journal_and_batches import EventEntry, Journal, JournalBatch, NewJob, Snapshot
+from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
 from aisle.outbox.open_jobs import OpenJob
 from aisle.outbox.operation_record import Author
 from aisle.scan.meaning import Quantity, RefusedInput, UnknownCode

@@ -20,7 +20,7 @@ from aisle.host.database import check_not_newer, connect, fetch, fetch_one, sche
 from aisle.host.deleted_file_recovery import list_copies
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import tokens_and_waiting_operations
-from aisle.outbox.journal_and_batches import Journal
+from aisle.outbox.commit_journal import Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_state import IN_DOUBT, NEEDS_PERSON, REFUSED

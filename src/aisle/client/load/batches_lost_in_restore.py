@@ -8,7 +8,7 @@ from __future__ import annotations
 from aisle.client.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, status_error
 from aisle.client.response import Response
-from aisle.contract.wire import encode_segment
+from aisle.contract.request_encoding import encode_segment
 
 AT_ONCE = 200
 """Number of keys in one request."""

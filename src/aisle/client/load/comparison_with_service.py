@@ -35,7 +35,6 @@ from aisle.client.load.conflicting_rows_and_stores import (
     key_without_zeros,
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey
-from aisle.client.load.free_field_keys import similar_field_keys
 from aisle.client.load.implausible_values import CONTAINER_COLUMN, container_key
 from aisle.client.load.lost_zeros import LostZeros
 from aisle.client.load.numbers_in_other_stores import warn_of_other_stores
@@ -49,10 +48,11 @@ from aisle.client.load.product_codes import (
 from aisle.client.load.records import STORE_FLAGS, Placeless, ServiceFindings
 from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
 from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, fetch_store, location_codes, store_rows
+from aisle.client.load.similar_free_field_keys import similar_field_keys
 from aisle.client.load.store_price_warnings import warn_of_discounts
 from aisle.client.load.store_time_zones import zones_of_times
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 from aisle.errors import ContractError
 
 _PRICE_JUMP = 20

@@ -15,7 +15,7 @@ from aisle.client.load.records import Record
 from aisle.client.load.report import FileNotes, LoadError
 from aisle.client.load.service_reads import MAX_SINGLE_READS, location_codes
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 
 _CHAIN = ""
 """Key of the chain's product list, beside the stores' lists."""

@@ -14,7 +14,7 @@ from aisle.client.load.columns import ATTRIBUTES, DISCOUNT_PRICES, FREE_FIELDS, 
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_store
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 
 _PHONES = ("phone_number", "customer_phone")
 _CODES_WITH_ZEROS = (*_PHONES, "postal_code", "customer_zipcode", "delivery_zipcode", "customer_number", "supplier_id")

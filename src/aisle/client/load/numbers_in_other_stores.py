@@ -9,7 +9,7 @@ from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.load.columns import DELIVERIES, ORDERS
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.service_reads import MAX_SINGLE_READS, NAMED_ORDERS, fetch_orders, store_rows
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 
 _NOUNS = {ORDERS.file: "order", DELIVERIES.file: "delivery"}
 _COLUMNS = ("store_number", "order_number")

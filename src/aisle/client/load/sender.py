@@ -60,7 +60,7 @@ from aisle.client.load.store_time_zones import read_zone
 from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
 from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response import Response
-from aisle.contract.wire import QueryValue, encode_json, encode_segment
+from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
 from aisle.safe_text import clean, end_sentence
 

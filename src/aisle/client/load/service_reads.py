@@ -17,7 +17,7 @@ from aisle.client.errors import (
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.report import LoadError
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue, encode_segment
+from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.errors import ContractError
 
 MAX_SINGLE_READS = 20

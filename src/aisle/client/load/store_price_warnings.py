@@ -10,7 +10,7 @@ from aisle.client.errors import ClientError
 from aisle.client.load.columns import price_of
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.service_reads import MAX_SINGLE_READS, store_rows
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 
 _MAX_STORES_READ_WHOLE = 50
 """Number of stores up to which all their prices are read, if the file has many products."""

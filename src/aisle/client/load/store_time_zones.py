@@ -13,7 +13,7 @@ from aisle.client.client import Client
 from aisle.client.errors import ClientError
 from aisle.client.load.cell_cleaning import DATE
 from aisle.client.load.csv_table import CsvTable
-from aisle.contract.wire import encode_segment
+from aisle.contract.request_encoding import encode_segment
 from aisle.errors import ContractError
 
 TIME_ZONE_HEADER = "aisle-time-zone"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.client.response import to_int64
-from aisle.contract.wire import QueryValue, encode_segment
+from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics_to_reread import CATALOGUE, PRODUCT, RECOUNT, Topic

@@ -17,7 +17,7 @@ from aisle.client.errors import (
     StatusError,
     Unauthorized,
 )
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.topics_to_reread import DELIVERY, Topic

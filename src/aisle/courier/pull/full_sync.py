@@ -26,7 +26,7 @@ from aisle.client.errors import (
 from aisle.client.paging import Envelope, Row, check_page_count, check_row_count, page_digest
 from aisle.client.response import to_int64
 from aisle.contract.operations import OPERATIONS
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from aisle.cache.writer import CacheWriter, WriteResult
 from aisle.client import Client
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 from aisle.courier.operator_notices import OperatorNotices
 
 LOG_DAYS = 7

@@ -19,7 +19,7 @@ from aisle.client.errors import (
 )
 from aisle.client.paging import Row
 from aisle.client.response import Response
-from aisle.contract.wire import QueryValue, encode_segment
+from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.notify import notification_topics
 from aisle.courier.one_row_requests import ServiceCheck
 from aisle.courier.operator_notices import OperatorNotices

@@ -13,7 +13,7 @@ from aisle.client import Client
 from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue, encode_segment
+from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.log_reader import OnWritten
 from aisle.courier.service_features import read_extension
 

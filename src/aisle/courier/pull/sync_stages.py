@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 from aisle.courier.pull.single_reads import SingleReads
 
 STORES, PEOPLE, HEADERS, LINES = "stores", "people", "headers", "lines"

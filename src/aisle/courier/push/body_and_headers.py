@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client, Response
 from aisle.client.paging import Row
-from aisle.contract.wire import encode_body, encode_json, encode_segment, get_operation
+from aisle.contract.request_encoding import encode_body, encode_json, encode_segment, get_operation
 from aisle.courier.push.entry_references import REFERENCE, with_entry_references, with_missing_references
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError
-from aisle.outbox.excess_and_superseded_refusals import parse_excess
+from aisle.outbox.excess_and_superseded_closings import parse_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     REJECT_LINES,

@@ -18,7 +18,7 @@ import apsw
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.errors import ClientError
 from aisle.client.sign_in import NotSignedIn, sign_in
-from aisle.contract.wire import encode_body, get_operation
+from aisle.contract.request_encoding import encode_body, get_operation
 from aisle.courier.link_state import LinkState
 from aisle.courier.outcome_messages import MAX_MESSAGE_LENGTH, reason_of
 from aisle.courier.push.user_tokens import TokenStore

@@ -16,7 +16,7 @@ from aisle.client import Client
 from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 from aisle.courier.push.decide_arrival import (
     BY_LOG,
     BY_NUMBER,

@@ -38,7 +38,7 @@ from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.service_features import Features
 from aisle.courier.wake_event_and_backoff import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox.excess_and_superseded_refusals import EXCESS, parse_excess
+from aisle.outbox.excess_and_superseded_closings import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition

@@ -40,7 +40,7 @@ from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.pick.rejected_scans import reject_input
 from aisle.jobs.pools import LIVE_POOLS_QUERY, parse_pools
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
-from aisle.jobs.shell.note import start_note
+from aisle.jobs.shell.customer_comments import start_note
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,

@@ -17,7 +17,7 @@ from aisle.jobs.pick import (
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
 from aisle.jobs.pools import pool_name
-from aisle.jobs.shell.note import Note
+from aisle.jobs.shell.customer_comments import Note
 from aisle.jobs.view import (
     BACK,
     GOOD,

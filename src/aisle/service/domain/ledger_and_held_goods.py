@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from aisle.service.db.database import Statement
 from aisle.service.db.statements import products
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.products_and_locations import NO_LOCATION, StoreCatalogue
 from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import conflict
 from aisle.service.operation_context import Context
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.service.db.statements import logs as sql
-from aisle.service.domain.closed_recounts import FreeCount
+from aisle.service.domain.fulfilled_recounts import FreeCount
 from aisle.service.domain.json_fragments import (
     join_members,
     object_members,
@@ -21,8 +21,8 @@ from aisle.service.domain.json_fragments import (
 )
 from aisle.service.domain.ledger_and_held_goods import Ledger
 from aisle.service.domain.order_line import OrderLine
-from aisle.service.domain.products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.states import NOTHING_TO_REVIEW, TO_REVIEW
 
 _BOOKKEEPING_FIELDS = ("purchase_price", "purchase_unit_quantity")

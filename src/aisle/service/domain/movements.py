@@ -11,8 +11,8 @@ from aisle.service.domain.ledger_and_held_goods import Ledger, SourceQuantity, S
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.orders import save_changed_line
 from aisle.service.domain.picking import record_origin, remove_held
-from aisle.service.domain.products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict, unprocessable
 
 

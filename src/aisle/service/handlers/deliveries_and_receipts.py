@@ -27,7 +27,6 @@ from aisle.service.domain.json_fragments import (
 )
 from aisle.service.domain.order_line import half_order_line
 from aisle.service.domain.picking import parse_pool
-from aisle.service.domain.products_and_locations import Product, StoreCatalogue
 from aisle.service.domain.quantities import (
     format_quantity,
     parse_quantity,
@@ -35,6 +34,7 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
+from aisle.service.domain.read_products_and_locations import Product, StoreCatalogue
 from aisle.service.domain.states import DELIVERY_OPEN, DELIVERY_RECEIVED
 from aisle.service.domain.timestamps import (
     TimeZone,

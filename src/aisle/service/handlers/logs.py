@@ -14,7 +14,6 @@ from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
-from aisle.service.domain.closed_recounts import close_recounts, find_fulfilled_recounts
 from aisle.service.domain.counts_and_adjustments import (
     AdjustmentKind,
     CountDifference,
@@ -23,13 +22,13 @@ from aisle.service.domain.counts_and_adjustments import (
     count_free,
     count_held,
 )
+from aisle.service.domain.fulfilled_recounts import close_recounts, find_fulfilled_recounts
 from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, pick_members, quoted
 from aisle.service.domain.ledger_and_held_goods import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool
-from aisle.service.domain.products_and_locations import Location, Product, StoreCatalogue
 from aisle.service.domain.quantities import (
     parse_quantity,
     parse_row_id,
@@ -37,6 +36,7 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
+from aisle.service.domain.read_products_and_locations import Location, Product, StoreCatalogue
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
 from aisle.service.domain.states import NOTHING_TO_REVIEW, REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp

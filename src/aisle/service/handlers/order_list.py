@@ -19,8 +19,8 @@ from aisle.service.domain.json_fragments import (
     shipment_members,
     text_member,
 )
-from aisle.service.domain.products_and_locations import StoreCatalogue
 from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.domain.states import STATUS_IDS
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import to_json_bytes, unprocessable

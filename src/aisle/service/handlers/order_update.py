@@ -35,7 +35,6 @@ from aisle.service.domain.orders import (
     settings_of,
 )
 from aisle.service.domain.picking import RebasedUpdate, parse_pool, rebase_update, set_picked_quantity
-from aisle.service.domain.products_and_locations import Location, StoreCatalogue
 from aisle.service.domain.quantities import (
     format_quantity,
     parse_quantity,
@@ -43,6 +42,7 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
+from aisle.service.domain.read_products_and_locations import Location, StoreCatalogue
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
 from aisle.service.operation_context import Context, OperationCall
 

@@ -6,7 +6,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from aisle.contract.models.extension_bodies import ExtendedStore
-from aisle.contract.wire import POOL_NUMBERS
+from aisle.contract.request_encoding import POOL_NUMBERS
 from aisle.service.db.queries import filter_query, page_query, search_filter
 from aisle.service.db.statements import stores_and_locations as sql
 from aisle.service.db.text_search import search_key

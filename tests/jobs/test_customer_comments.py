@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs.job import Close, Context
-from aisle.jobs.shell.note import NoteJob
+from aisle.jobs.shell.customer_comments import NoteJob
 from aisle.jobs.view import WRONG, Verdict, msg
 from aisle.scan.meaning import ORDER, PRODUCT, Back, Match, Scan
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import apsw
 
-from aisle.contract.wire import encode_json
+from aisle.contract.request_encoding import encode_json
 from aisle.jobs.job import Write
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text

@@ -8,7 +8,7 @@ from aisle.client.load.columns import FREE_FIELDS
 from aisle.client.load.conflicting_rows_and_stores import difference_reason
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.service_reads import MAX_SINGLE_READS
-from aisle.contract.wire import QueryValue
+from aisle.contract.request_encoding import QueryValue
 
 
 async def similar_field_keys(table: CsvTable, client: Client) -> dict[int, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from aisle.contract.answers import answer_schemas
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start
-from aisle.jobs.supervisor.products import (
+from aisle.jobs.supervisor.catalogue import (
     KNOWN_FIELDS,
     SUBSETS,
     ProductsJob,

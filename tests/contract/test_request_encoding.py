@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.contract import wire
+from aisle.contract import request_encoding
 from aisle.contract.operations import OPERATIONS
-from aisle.contract.wire import QueryValue, get_operation
+from aisle.contract.request_encoding import QueryValue, get_operation
 from aisle.errors import ContractError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
@@ -22,7 +22,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 
 def test_the_wire_is_read_without_pydantic_or_httpx() -> None:
     code = (
-        "import sys, aisle.contract.wire\n"
+        "import sys, aisle.contract.request_encoding\n"
         "print([name for name in ('pydantic', 'httpx', 'asyncio', 'dataclasses', 'aisle.contract.models')"
         " if name in sys.modules])"
     )
@@ -46,15 +46,15 @@ def test_the_wire_is_read_without_pydantic_or_httpx() -> None:
 )
 def test_a_path_part_stays_one_part(value: str, encoded: str) -> None:
     op = get_operation("list-location-products")
-    assert wire.encode_segment(value) == encoded
-    path = wire.build_path(op, {"store_number": "7", "location_code": value})
+    assert request_encoding.encode_segment(value) == encoded
+    path = request_encoding.build_path(op, {"store_number": "7", "location_code": value})
     assert path == f"/api/v2/public/stores/7/locations/{encoded}/products"
 
 
 @given(TEXT)
 def test_any_other_text_survives_a_path(value: str) -> None:
     if value not in (".", ".."):
-        encoded = wire.encode_segment(value)
+        encoded = request_encoding.encode_segment(value)
         assert unquote(encoded) == value
         assert not set("/?#") & set(encoded)
         assert encoded.isascii()
@@ -63,21 +63,21 @@ def test_any_other_text_survives_a_path(value: str) -> None:
 @pytest.mark.parametrize("value", ["", ".", "..", "a\0b", "\ud800"])
 def test_a_part_that_would_name_something_else_is_refused_by_name(value: str) -> None:
     with pytest.raises(ContractError) as caught:
-        wire.build_path(get_operation("list-locations"), {"store_number": value})
+        request_encoding.build_path(get_operation("list-locations"), {"store_number": value})
     assert repr(value) in str(caught.value)
 
 
 def test_a_path_value_cannot_smuggle_in_another_placeholder() -> None:
     values = {"store_number": "{location_code}", "location_code": "L1"}
-    path = wire.build_path(get_operation("list-location-products"), values)
+    path = request_encoding.build_path(get_operation("list-location-products"), values)
     assert path == "/api/v2/public/stores/%7Blocation_code%7D/locations/L1/products"
 
 
 def test_missing_and_unknown_path_parameters_are_named() -> None:
     with pytest.raises(ContractError, match="needs the path parameter store_number"):
-        wire.build_path(get_operation("list-locations"), {})
+        request_encoding.build_path(get_operation("list-locations"), {})
     with pytest.raises(ContractError, match="no path parameter 'store_nr'; the nearest is store_number"):
-        wire.build_path(get_operation("list-locations"), {"store_nr": "1"})
+        request_encoding.build_path(get_operation("list-locations"), {"store_nr": "1"})
 
 
 def test_the_nearest_operation_is_offered() -> None:
@@ -108,7 +108,7 @@ def test_the_nearest_operation_is_offered() -> None:
     ],
 )
 def test_a_query_holds_what_was_set(name: str, values: dict[str, QueryValue], query: str) -> None:
-    assert wire.encode_query(get_operation(name), values) == query
+    assert request_encoding.encode_query(get_operation(name), values) == query
 
 
 @pytest.mark.parametrize(
@@ -130,33 +130,33 @@ def test_a_query_holds_what_was_set(name: str, values: dict[str, QueryValue], qu
 )
 def test_a_query_that_does_not_fit_is_refused(name: str, values: dict[str, QueryValue], why: str) -> None:
     with pytest.raises(ContractError) as caught:
-        wire.encode_query(get_operation(name), values)
+        request_encoding.encode_query(get_operation(name), values)
     assert why in str(caught.value)
 
 
 @given(TEXT)
 def test_any_text_survives_a_query(value: str) -> None:
-    query = wire.encode_query(get_operation("list-customer-orders"), {"search_text": value})
+    query = request_encoding.encode_query(get_operation("list-customer-orders"), {"search_text": value})
     assert parse_qsl(query, keep_blank_values=True) == [("search_text", value)]
 
 
 def test_headers_are_spelled_as_documented() -> None:
     deliveries, products = get_operation("create-store-deliveries"), get_operation("list-location-products")
-    assert wire.encode_headers(deliveries, {"container_override": True}) == {"container_override": "true"}
-    assert wire.encode_headers(products, {"Accept-Language": "nl-NL"}) == {"Accept-Language": "nl-NL"}
-    assert wire.encode_headers(products, {"Accept-Language": None}) == {}
+    assert request_encoding.encode_headers(deliveries, {"container_override": True}) == {"container_override": "true"}
+    assert request_encoding.encode_headers(products, {"Accept-Language": "nl-NL"}) == {"Accept-Language": "nl-NL"}
+    assert request_encoding.encode_headers(products, {"Accept-Language": None}) == {}
     for value in ("nl\r\nX: 1", "é"):
         with pytest.raises(ContractError, match="printable ASCII"):
-            wire.encode_headers(products, {"Accept-Language": value})
+            request_encoding.encode_headers(products, {"Accept-Language": value})
 
 
 def test_a_body_is_compact_utf8_and_decimals_keep_every_digit() -> None:
     value = [{"product_number": 'Käse "A"\n', "quantity": Decimal("1.50"), "reason_code": None, "allow_overage": False}]
-    assert wire.encode_body(get_operation("create-movement"), value) == (
+    assert request_encoding.encode_body(get_operation("create-movement"), value) == (
         '[{"product_number":"Käse \\"A\\"\\n","quantity":1.50,"reason_code":null,"allow_overage":false}]'.encode()
     )
     numbers = {"a": [], "b": {}, "c": [1, 2.5], "d": Decimal("1E+2"), "e": Decimal("0.1") + Decimal("0.2")}
-    assert wire.encode_json(numbers) == b'{"a":[],"b":{},"c":[1,2.5],"d":100,"e":0.3}'
+    assert request_encoding.encode_json(numbers) == b'{"a":[],"b":{},"c":[1,2.5],"d":100,"e":0.3}'
 
 
 JSON = st.recursive(
@@ -167,7 +167,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_any_json_value_comes_back_the_same(value: object) -> None:
-    assert json.loads(wire.encode_json(value), parse_float=Decimal) == value
+    assert json.loads(request_encoding.encode_json(value), parse_float=Decimal) == value
 
 
 @pytest.mark.parametrize(
@@ -176,24 +176,24 @@ def test_any_json_value_comes_back_the_same(value: object) -> None:
 )
 def test_what_json_cannot_say_is_refused(value: object) -> None:
     with pytest.raises(ContractError):
-        wire.encode_json([value])
+        request_encoding.encode_json([value])
 
 
 def test_a_body_of_the_wrong_shape_is_refused() -> None:
     with pytest.raises(ContractError, match="is an array, not an object"):
-        wire.encode_body(get_operation("create-movement"), {"body": []})
+        request_encoding.encode_body(get_operation("create-movement"), {"body": []})
     with pytest.raises(ContractError, match="is an object, not an array"):
-        wire.encode_body(get_operation("create-stores"), [])
+        request_encoding.encode_body(get_operation("create-stores"), [])
     with pytest.raises(ContractError, match="is an object, not str"):
-        wire.encode_body(get_operation("create-stores"), "x")
+        request_encoding.encode_body(get_operation("create-stores"), "x")
     with pytest.raises(ContractError, match="has no body"):
-        wire.encode_body(get_operation("list-stores"), {})
+        request_encoding.encode_body(get_operation("list-stores"), {})
 
 
 def test_pools_are_counted_from_one_to_ten() -> None:
-    assert wire.pool_fields("mostlikelypool")[0] == "mostlikelypool1"
-    assert wire.pool_fields("stock_pool_")[9] == "stock_pool_10"
-    assert len(wire.pool_fields("x")) == len(wire.POOL_NUMBERS) == 10
+    assert request_encoding.pool_fields("mostlikelypool")[0] == "mostlikelypool1"
+    assert request_encoding.pool_fields("stock_pool_")[9] == "stock_pool_10"
+    assert len(request_encoding.pool_fields("x")) == len(request_encoding.POOL_NUMBERS) == 10
 
 
 def test_every_list_takes_a_page_size_and_a_page() -> None:
