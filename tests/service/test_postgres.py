@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -170,6 +171,10 @@ async def test_writers_of_one_store_wait_for_each_other_and_for_nobody_else(url:
         assert await storage.read(names) == ["other", "x"]
 
 
+WRITERS = 4
+"""Writing connections of a database, by default."""
+
+
 @pytest.mark.parametrize("stores", ["the same", "others", "all"])
 async def test_many_writes_of_one_caller_hold_up_none_of_another(storage: PostgresDatabase, stores: str) -> None:
     had = list[str]()
@@ -182,8 +187,20 @@ async def test_many_writes_of_one_caller_hold_up_none_of_another(storage: Postgr
 
         await storage.write(note, stores=of)
 
+    gate, holding = threading.Event(), threading.Semaphore(0)
+
+    async def hold(tx: Transaction) -> None:
+        holding.release()
+        await asyncio.to_thread(gate.wait)
+
+    held = [asyncio.create_task(storage.write(hold, stores={f"H{n}"})) for n in range(WRITERS)]
+    for _ in held:
+        await asyncio.to_thread(holding.acquire)
     many = [{"the same": {"S1"}, "others": {f"T{n}"}, "all": None}[stores] for n in range(40)]
-    await asyncio.gather(*(write("a", of) for of in many), write("b", {"S1"}))
+    waiting = [asyncio.create_task(write("a", of)) for of in many] + [asyncio.create_task(write("b", {"S1"}))]
+    await asyncio.sleep(0)  # Each has asked for its turn.
+    gate.set()
+    await asyncio.gather(*held, *waiting)
     assert had.index("b") < 10
 
 

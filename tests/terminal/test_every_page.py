@@ -26,7 +26,7 @@ OPENS = {
     "move": "move.from",
     "batch": "batch",
     "receive": "receive.delivery",
-    "order board": "orders",
+    "orders": "orders",
     "exceptions": "exceptions",
     "log": "log",
     "stores": "stores",
