@@ -75,8 +75,9 @@ async def test_an_answer_without_end_is_given_up() -> None:
 async def test_an_answer_that_says_that_it_is_too_long_is_not_begun() -> None:
     async with lying(b"Content-Length: 1073741824\r\n") as url, Client(url, "t") as client:
         for limit in (64 << 20, 4 << 20):  # The first request imports modules.
-            with memory(limit), pytest.raises(ResponseTooLong, match="32 MiB"):
-                await client.call("list-stores")
+            async with memory(limit):
+                with pytest.raises(ResponseTooLong, match="32 MiB"):
+                    await client.call("list-stores")
 
 
 @pytest.mark.parametrize("kind", ["gzip", *(pytest.param(one, marks=pytest.mark.full) for one in ("deflate", "bare"))])
