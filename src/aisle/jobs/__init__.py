@@ -22,7 +22,7 @@ _JOB_CLASSES = {
     "batch": "batch_orders_and_totes:BatchJob",
     "look_up": "look_up:LookUpJob",
     "locations": "locations:LocationsJob",
-    "note": "shell.note:NoteJob",
+    "note": "shell.customer_comments:NoteJob",
     "move": "move.job:MoveJob",
     "count": "count.job:CountJob",
     "adjust": "adjust:AdjustJob",
