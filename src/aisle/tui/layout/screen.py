@@ -32,6 +32,7 @@ from aisle.tui.layout.choices_and_hints import VerdictOverlap, excess_cells, pro
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, left_and_right, line_width, pad_line
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
+from aisle.tui.mouse import PALETTE_KEY
 
 MIN_MARGIN_COLUMNS = 60
 """Width from which text has a margin of one cell."""
@@ -112,7 +113,7 @@ def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) ->
 def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
     """Return the lines around the body."""
     bars = FrameBars(
-        [[]], _prompt_lines(frame, box.cells, box.rows, box.writer), _link_line(frame.link, box.cells, box.writer)
+        [[]], _prompt_lines(frame, box.cells, box.rows, box.writer), _status_line(frame, box.cells, box.writer)
     )
     if frame.verdict:
         most, margin = _allowed_verdict_rows(frame, bars, box, columns), (columns - box.cells) // 2
@@ -401,6 +402,15 @@ LINK_LENGTHS = (
 The unit of an age is shortened first. The message that nothing is waiting is shortened before what is waiting or needs
 a person. It is left out if even the shortest line is too long.
 """
+
+
+def _status_line(frame: Frame, cells: int, writer: MessageWriter) -> StyledLine:
+    """Return the link line, at a desk with the key of the palette at its end."""
+    line = _link_line(frame.link, cells, writer)
+    if not frame.tabs:
+        return line
+    text = writer.write(msg("palette.title"), 0)
+    return left_and_right(line, [(PALETTE_KEY, "hint-key"), (" ", ""), (text, "hint")], cells)
 
 
 def _link_line(link: LinkState, cells: int, writer: MessageWriter) -> StyledLine:
