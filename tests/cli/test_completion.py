@@ -45,7 +45,7 @@ def test_commands_options_and_values_are_completed() -> None:
     assert completed("aisle", "token", "re") == ["revoke"]
     assert completed("aisle", "token", "add", "x", "--role", "su") == ["supervisor"]
     assert completed("aisle", "completion", "f") == ["fish"]
-    assert completed("aisle", "outbox", "settle", "x", "by") == ["by-hand"]
+    assert completed("aisle", "outbox", "resolve", "x", "by") == ["by-hand"]
     assert completed("aisle", "load", "") == ["dir"]
     assert completed("aisle", "backup", "") == ["file"]
 
