@@ -57,7 +57,7 @@ def test_bash_asks_the_program(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m aisle "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    for words, offered in (("aisle do", ["doctor"]), ("aisle outbox re", ["replay"])):
+    for words, offered in (("aisle do", ["doctor"]), ("aisle outbox rep", ["replay"])):
         text = ASKED.format(script=tmp_path / "script", words=words)
         done = subprocess.run(
             ["bash", "--norc"], input=text, env=environ, capture_output=True, text=True, check=True
