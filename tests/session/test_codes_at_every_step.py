@@ -42,7 +42,8 @@ def fill(cache: CacheWriter) -> None:
     cache.write_stock(
         [service_rows.stock(number, sum(places.values()), places=places) for number, (_, _, places) in PRODUCTS.items()]
     )
-    cache.write_locations([service_rows.location(code, n) for n, code in enumerate(("A-1", "A-2", "35", "4711", "4712"), 1)])
+    codes = ("A-1", "A-2", "35", "4711", "4712")
+    cache.write_locations([service_rows.location(code, n) for n, code in enumerate(codes, 1)])
     cache.write_deliveries([delivery("7001", line(1, "210005", 40), line(2, "110001", 40))], 1.0)
     lines = (("110001", 5, "A-1"), ("210005", 12, "A-2"), ("0226", 3, "4711"))
     order = service_rows.order(
