@@ -38,6 +38,14 @@ def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
     return to_decimal(row.get("picked_quantity")), to_decimal(row.get("total_quantity"))
 
 
+def listed_progress(picked: Decimal, ordered: Decimal, complete_lines: int, lines: int) -> Msg:
+    """Return the progress of an order for a list. `lines` is 0 unless it has measured goods: its quantities have no
+    common unit, so that its complete lines are shown."""
+    if lines:
+        return msg("progress.of_lines", done=complete_lines, total=lines)
+    return msg("progress.of", done=picked, total=ordered)
+
+
 IMPLAUSIBLE_FACTOR = Decimal(10)
 """Factor above the expected quantity from which a confirmation is asked."""
 
