@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.claims import Claim, is_later, parse_claim
 from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows
-from aisle.jobs.pick.take_over_and_shared_orders import SURPLUS_QUERY
+from aisle.jobs.pick.excess import SURPLUS_QUERY
 from aisle.scan.meaning import Back, Choice, Command, Quantity
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 

@@ -19,7 +19,7 @@ _JOB_CLASSES = {
     "pin": "shell.pin:PinJob",
     "home": "shell.home:HomeJob",
     "pick": "pick.job:PickJob",
-    "batch": "batch_orders_and_totes:BatchJob",
+    "batch": "batch:BatchJob",
     "look_up": "look_up:LookUpJob",
     "locations": "locations:LocationsJob",
     "note": "shell.customer_comments:NoteJob",

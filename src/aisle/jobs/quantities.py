@@ -70,25 +70,6 @@ def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:
     return value >= ALWAYS_ASKED_FROM or (bool(limit) and value >= limit and value > IMPLAUSIBLE_FACTOR * known)
 
 
-def quantity_prompt(keys: str, *, scans: bool = True, is_total: bool = True) -> Msg:
-    """Return the prompt where letters choose and a number is the total quantity, or that of what was scanned. `scans`:
-    a scan continues."""
-    if is_total:
-        return msg("prompt.choose_or_many" if scans else "prompt.choose_or_type", letters=spell_letters(keys))
-    id_ = "prompt.choose_or_how_many" if scans else "prompt.choose_or_type_how_many"
-    return msg(id_, letters=spell_letters(keys))
-
-
 def how_much_prompt(label: str, unit: str) -> Msg:
     """Return the prompt for the quantity of a scanned pack that does not say it."""
     return msg("session.type_in", label=label, unit=unit) if unit else msg("session.type_how_much", label=label)
-
-
-def letter_prompt(keys: str, *, scans: bool = True) -> Msg:
-    """Return the prompt where letters choose and no quantity is open."""
-    return msg("prompt.letter_or_scan" if scans else "prompt.letter", letters=spell_letters(keys))
-
-
-def spell_letters(keys: str) -> str:
-    """Return the letters, separated by spaces."""
-    return " ".join(keys)

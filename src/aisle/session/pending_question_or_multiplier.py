@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.jobs import COUNTS_SCANS, quantities, quantity_or_record
-from aisle.jobs.choice_letters import MAX_CHOICES, YES, assign_letters
-from aisle.jobs.quantities import letter_prompt
+from aisle.jobs import COUNTS_SCANS, choice_letters, quantity_or_record
+from aisle.jobs.choice_letters import MAX_CHOICES, YES, assign_letters, letter_prompt
 from aisle.jobs.quantity_or_record import other_choice_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
 from aisle.scan.grammar import is_multiplied
@@ -204,7 +203,7 @@ class PendingQuestion(NamedTuple):
             return plain._replace(
                 choices=answers,
                 choice_letters=ANSWER_LETTERS,
-                prompt=quantities.quantity_prompt(ANSWER_LETTERS, scans=False, is_total=False),
+                prompt=choice_letters.quantity_prompt(ANSWER_LETTERS, scans=False, is_total=False),
             )
         if not self.scans:
             return view

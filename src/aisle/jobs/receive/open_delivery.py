@@ -16,7 +16,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.receive import goods_in_hand_and_put_away, view
+from aisle.jobs.receive import goods_in_hand, view
 from aisle.jobs.receive.receive_state import (
     ReceiveChoice,
     ReceiveState,
@@ -48,7 +48,7 @@ def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
 def open_delivery(state: ReceiveState, number_: str, code: str, context: Context) -> Result:
     """Open a delivery by number; goods in hand are booked on the one before. `code` may be the code of its
     container."""
-    booked = goods_in_hand_and_put_away.book_goods(state, state.receiving_location, context)
+    booked = goods_in_hand.book_goods(state, state.receiving_location, context)
     requested = without_delivery(state)._replace(
         pending_scan=state.pending_scan, requested_delivery=number_, container=code
     )
@@ -86,7 +86,7 @@ def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: C
         container=container,
     )
     if match is not None:
-        return goods_in_hand_and_put_away.scan_product(state._replace(pending_scan=None), match, context)
+        return goods_in_hand.scan_product(state._replace(pending_scan=None), match, context)
     if lines and rows[0].get("state") == "received":
         choices = (ReceiveChoice("go_on"), ReceiveChoice("other"))
         return reply(state._replace(choices=choices), ASK, "receive.received_before", delivery=number)

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit
-from aisle.jobs import quantities, quantity_or_record
-from aisle.jobs.choice_letters import OfferedChoice, assign_letters
+from aisle.jobs import quantity_or_record
+from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
 from aisle.jobs.list_window import turn_page
@@ -143,7 +143,7 @@ def _prompt(state: BatchState) -> Msg:
     if state.is_removing:
         return msg("batch.prompt_remove")
     if state.choices:
-        return quantities.letter_prompt(choice_letters(state))
+        return letter_prompt(choice_letters(state))
     return msg("batch.prompt_more") if state.orders else msg("batch.prompt")
 
 

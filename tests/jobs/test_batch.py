@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle import json_codec
-from aisle.jobs.batch_orders_and_totes import BatchJob, BatchState
+from aisle.jobs.batch import BatchJob, BatchState
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start
 from aisle.jobs.pick.pick_state import MAX_ORDERS
 from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict
