@@ -33,13 +33,7 @@ from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RefusedOperationsRow
-    from aisle.jobs.row_types.orders_and_deliveries import (
-        AssignedOrdersRow,
-        OrderHeader,
-        OrderRow,
-        OrdersByNumberRow,
-        WorkerRow,
-    )
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersByNumberRow, WorkerRow
 
 _LAST_WORKER = """
 SELECT j.user, s.terminal, h.since FROM order_in_work h JOIN job j ON j.job_id = h.job_id

@@ -21,8 +21,8 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
-    from aisle.jobs.row_types.stores_and_people import ClearancePermissionRow
+    from aisle.jobs.row_types.stores import ClearancePermissionRow
+    from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 _HELD_LINES = """
 SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked

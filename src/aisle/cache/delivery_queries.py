@@ -30,7 +30,7 @@ from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text, search_words
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import (
+    from aisle.jobs.row_types.deliveries import (
         DeliveriesExpectingRow,
         DeliveriesRow,
         DeliveryLineRow,

@@ -42,8 +42,8 @@ from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, ExceptionsRow, NegativeStockRow, RecountsRow
-    from aisle.jobs.row_types.orders_and_deliveries import OrdersByNumberRow
+    from aisle.jobs.row_types.orders import OrdersByNumberRow
+    from aisle.jobs.row_types.supervisor import DifferencesRow, ExceptionsRow, NegativeStockRow, RecountsRow
 
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""

@@ -26,7 +26,7 @@ from aisle.outbox.rebase_picks import has_base, picked_change
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import OpenWorkRow
-    from aisle.jobs.row_types.orders_and_deliveries import OrderRow
+    from aisle.jobs.row_types.orders import OrderRow
 
 _LINES_IN_HAND = """
 SELECT l.order_number, l.in_hand FROM line l INDEXED BY line_in_hand

@@ -35,14 +35,7 @@ from aisle.search_text import index_text, normalise_text
 from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import (
-        EntryRow,
-        LogRow,
-        LogSumsRow,
-        LossesRow,
-        MyEntriesRow,
-        ReasonsRow,
-    )
+    from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, LossesRow, MyEntriesRow, ReasonsRow
 
     class PastEntry(TypedDict):
         """Key and time of the entry before the first one."""

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         RequestStateRow,
         UnconfirmedRow,
     )
-    from aisle.jobs.row_types.orders_and_deliveries import RefusalOfUserRow
+    from aisle.jobs.row_types.orders import RefusalOfUserRow
     from aisle.outbox.evidence import OrderState
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")

@@ -38,7 +38,7 @@ ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 STATUSES_TO_PICK = ("open", "partial")
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import (
+    from aisle.jobs.row_types.orders import (
         AbsentOrderRow,
         OrderBoardRow,
         OrderCountRow,

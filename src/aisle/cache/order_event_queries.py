@@ -24,7 +24,7 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_
 from aisle.outbox.reason_messages import reason_of_operation, store_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderOutcomesRow
+    from aisle.jobs.row_types.orders import OrderHistoryRow, OrderOutcomesRow
 
 _LAST_LOG_ENTRY = """
 SELECT e.value, max(l.at) FROM json_each(?) e JOIN log l INDEXED BY log_order

@@ -42,7 +42,7 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import (
+    from aisle.jobs.row_types.orders import (
         LocationStockRow,
         OrderHeader,
         OrderLineRow,

@@ -22,13 +22,7 @@ from aisle.scan.meaning import PERSON
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_people import (
-        ListChoicesRow,
-        PeopleRow,
-        PersonRow,
-        PreferencesRow,
-        UserTokenRow,
-    )
+    from aisle.jobs.row_types.people import ListChoicesRow, PeopleRow, PersonRow, PreferencesRow, UserTokenRow
 
 
 class PersonRights(NamedTuple):

@@ -30,10 +30,10 @@ from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow, PickupLocationsRow, StockAtLocationRow
-    from aisle.jobs.row_types.log_and_supervisor import ShortReasonsRow
-    from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
+    from aisle.jobs.row_types.log import ShortReasonsRow
+    from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import LabelledProduct, OrderOfCustomerRow, ProductRow, UnexpectedProductRow
-    from aisle.jobs.row_types.stores_and_people import FeaturesRow
+    from aisle.jobs.row_types.stores import FeaturesRow
 
     class _HeldInPools(HeldGoodsRow):
         pools: dict[str, Json]

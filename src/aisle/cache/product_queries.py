@@ -51,7 +51,7 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.search_text import normalise_text, search_variants
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import ReceivedLine
+    from aisle.jobs.row_types.deliveries import ReceivedLine
     from aisle.jobs.row_types.products import (
         NearbyStoreRow,
         NextDeliveriesRow,

@@ -23,7 +23,7 @@ from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import LocatedRow, LocationStockRow, PutDownRow
+    from aisle.jobs.row_types.orders import LocatedRow, LocationStockRow, PutDownRow
     from aisle.jobs.row_types.service_resources import Number
 
 Row = dict[str, Json]

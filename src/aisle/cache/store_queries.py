@@ -38,7 +38,7 @@ from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_people import StorePageRow, StoreRow, StoresRow, UnreadListsRow
+    from aisle.jobs.row_types.stores import StorePageRow, StoreRow, StoresRow, UnreadListsRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""

@@ -24,7 +24,7 @@ from aisle.jobs.walk_order import natural_key
 from aisle.outbox.sessions import SessionRow, running_sessions
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
+    from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 
 WORK_KINDS = ("pick", "count", "move", "short")
 """Kinds of work that are counted; see the triggers of the table `log`."""

@@ -30,7 +30,7 @@ _JOB_CLASSES = {
     "my_entries": "count.my_entries:MyEntriesJob",
     "scanner_test": "shell.scanner_test:ScannerTestJob",
     "unconfirmed": "supervisor.unconfirmed:UnconfirmedJob",
-    "orders": "supervisor.order_board_and_filter_pages:OrdersJob",
+    "orders": "supervisor.order_board:OrdersJob",
     "order": "supervisor.order_page:OrderJob",
     "order_actions": "supervisor.order_actions:OrderActionJob",
     "exceptions": "supervisor.exceptions:ExceptionsJob",

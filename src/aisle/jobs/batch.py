@@ -53,7 +53,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
 
 
 class BatchOrder(NamedTuple):

@@ -1,14 +1,12 @@
-"""Quantities: parsed from rows, judged if they are plausible, and the prompts that ask for them."""
+"""Quantities: parsed from rows, and judged if they are plausible."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs.view import Msg, msg
-
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderHeader
+    from aisle.jobs.row_types.orders import OrderHeader
 
 MAX_DIGITS = 30
 """Most digits before or after the decimal point of a number that can be used in calculations and be written out."""
@@ -68,8 +66,3 @@ def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:
     """Return True if the sum of single scans must be confirmed. One more piece is plausible while the sum is below
     `limit`."""
     return value >= ALWAYS_ASKED_FROM or (bool(limit) and value >= limit and value > IMPLAUSIBLE_FACTOR * known)
-
-
-def how_much_prompt(label: str, unit: str) -> Msg:
-    """Return the prompt for the quantity of a scanned pack that does not say it."""
-    return msg("session.type_in", label=label, unit=unit) if unit else msg("session.type_how_much", label=label)

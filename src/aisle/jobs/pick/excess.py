@@ -10,7 +10,6 @@ from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolv
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_others import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState
-from aisle.jobs.pick.take_over import _FAR_FUTURE
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
 
 Result = Turn[PickState]
 
-SURPLUS_QUERY, REFUSED_QUERY = "left_over", "refused"
+EXCESS_QUERY, REFUSED_QUERY = "left_over", "refused"
 """Ids of the queries for surplus picks and for refused put-downs."""
 
 
-def query_surplus(state: PickState) -> tuple[Query, ...]:
+def query_excess(state: PickState) -> tuple[Query, ...]:
     """Return the query for picks that exceeded a line, and for those whose goods still have to be put back."""
     return _query_refusals(
-        state, SURPLUS_QUERY, "update-customer-order", *(goods.op_id for goods in state.to_return if goods.op_id)
+        state, EXCESS_QUERY, "update-customer-order", *(goods.op_id for goods in state.to_return if goods.op_id)
     )
 
 
@@ -74,10 +73,10 @@ def _parse_target(row: RefusedOperationsRow) -> tuple[str, str]:
     return str(end.get("customer_order_number") or ""), str(end.get("location_code") or "")
 
 
-def report_surplus(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+def report_excess(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report lines that another picker has filled first; the surplus in this user's hand has to be put back."""
     own_rows = [row for row in rows if row["user"] == context.user and row["op_id"] not in state.reported_refusals]
-    found = [goods for row in own_rows for goods in _parse_surplus(state, row)]
+    found = [goods for row in own_rows for goods in _parse_excess(state, row)]
     if not found:
         return _drop_resolved(state, {row["op_id"] for row in rows})
     last, row = found[-1]
@@ -120,7 +119,7 @@ def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
     return state._replace(lines=tuple(takes))
 
 
-def _parse_surplus(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
+def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
     surplus = row.get("left") or {}
     order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(surplus.get("left"))
     take = next((t for t in state.lines if (t.order, t.line) == (order, surplus.get("line_number"))), None)
@@ -134,6 +133,10 @@ def _parse_surplus(state: PickState, row: RefusedOperationsRow) -> list[tuple[Go
     return [(goods, surplus)]
 
 
-def resolve_surplus(state: PickState) -> tuple[Effect, ...]:
+def resolve_excess(state: PickState) -> tuple[Effect, ...]:
     """Return the effects that resolve surplus operations, because the goods are put back."""
     return tuple(Resolve(goods.op_id, CLOSED_BY_HAND, "put back") for goods in state.to_return if goods.op_id)
+
+
+_FAR_FUTURE = "9999"
+"""Time later than any other, for a query that must find nothing by time."""

@@ -14,7 +14,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderLineRow, OrderRow
+    from aisle.jobs.row_types.orders import OrderLineRow, OrderRow
 
 
 GoodsTurn = Turn[PickState]

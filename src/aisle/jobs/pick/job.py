@@ -265,7 +265,7 @@ def _is_background_event(event: Event) -> bool:
     return isinstance(event, Rows) and event.id.startswith(
         (
             order_updates.ORDER_QUERY_PREFIX,
-            excess.SURPLUS_QUERY,
+            excess.EXCESS_QUERY,
             excess.REFUSED_QUERY,
             order_updates.ASSIGNED_QUERY,
         )
@@ -341,8 +341,8 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return excess.report_refused_put_down(state, rows, context)
         case Rows(order_updates.ASSIGNED_QUERY, rows, _):
             return order_updates.report_assigned(state, rows)
-        case Rows(excess.SURPLUS_QUERY, rows, _):
-            return excess.report_surplus(state, rows, context)
+        case Rows(excess.EXCESS_QUERY, rows, _):
+            return excess.report_excess(state, rows, context)
         case Changed("order", ""):
             return Turn(state, order_updates.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
@@ -357,7 +357,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
             after = after._replace(is_quantity_open=False)  # a number typed next may correct the count
-            return Turn(after, (*excess.query_surplus(after), *order_updates.query_all_orders(after)))
+            return Turn(after, (*excess.query_excess(after), *order_updates.query_all_orders(after)))
         case Resumed() | Closed():
             return Turn(
                 state,
@@ -381,7 +381,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
     return (
-        *excess.query_surplus(state),
+        *excess.query_excess(state),
         *excess.query_refused(state),
         order_updates.query_assigned(context),
     )

@@ -21,7 +21,7 @@ from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
 
 ChangeTurn = Turn[PickState]
 

@@ -157,7 +157,7 @@ def select_tote(state: PickState, tote: Tote) -> Result:
 
 def return_goods(state: PickState, context: Context) -> Result:
     """Record that goods of orders that left the pick are put back; close the job if nothing is left to undo."""
-    resolved = excess.resolve_surplus(state)
+    resolved = excess.resolve_excess(state)
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others

@@ -9,18 +9,14 @@ from aisle.jobs.claims import Claim, is_later, parse_claim
 from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
 from aisle.jobs.pick import goods_to_put_down, offered_choices, open_question, pick_state
 from aisle.jobs.pick.operations import claim_write
-from aisle.jobs.pick.pick_state import (
-    PickChoice,
-    PickState,
-    Tote,
-)
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import sum_own_in_hand
 from aisle.jobs.quantities import order_progress
 from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderRow
+    from aisle.jobs.row_types.orders import OrderRow
 
 
 Result = Turn[PickState]
@@ -30,9 +26,6 @@ OPEN_CHOICES = ("take_over", "open_free")
 
 TAKEN_OVER_CHOICES = ("both", "hand_over")
 """Kinds of choices offered when another picker has taken an order over."""
-
-_FAR_FUTURE = "9999"
-"""Time later than any other, for a query that must find nothing by time."""
 
 
 def check_claim(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Result | None:

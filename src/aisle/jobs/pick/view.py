@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import choice_letters, goods_messages, quantities, quantity_or_record
+from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.pick import goods_for_others, goods_to_put_down, location_questions, offered_choices, pick_state
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
@@ -212,7 +212,7 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if state.needs_location:
         return msg("pick.prompt_location", place=line.location)
     if state.is_pack_asked:
-        return quantities.how_much_prompt(line.label, line.unit)
+        return goods_messages.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
         return msg("pick.prompt_quantity", rest=pick_state.sum_lines(stop)[2])
     return msg("pick.prompt_product")

@@ -29,8 +29,8 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
+    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow
     from aisle.jobs.row_types.locations import LocationsOfProductsRow
-    from aisle.jobs.row_types.orders_and_deliveries import DeliveriesExpectingRow
     from aisle.jobs.row_types.products import ProductRow
 
 LOG_OPERATION = "create-store-product-logs"

@@ -5,34 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import list_window
-from aisle.jobs.job import (
-    Context,
-    Effect,
-    Event,
-    Query,
-    Refresh,
-    Start,
-    Turn,
-    reply,
-)
+from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.receive import goods_in_hand, view
-from aisle.jobs.receive.receive_state import (
-    ReceiveChoice,
-    ReceiveState,
-    Result,
-    parse_delivery_line,
-)
+from aisle.jobs.receive.receive_state import ReceiveChoice, ReceiveState, Result, parse_delivery_line
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
-from aisle.scan.meaning import (
-    Command,
-    CursorKey,
-    Match,
-    TypedText,
-)
+from aisle.scan.meaning import Command, CursorKey, Match, TypedText
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
+    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
 
 MAX_DELIVERY_CHOICES = 7
 """Maximum number of numbered deliveries; any other can be scanned."""

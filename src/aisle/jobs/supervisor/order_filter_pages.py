@@ -1,28 +1,13 @@
-"""Job of the order board: all orders of the store, filtered and sorted, and the pages of the filter.
-
-Its pages are the board, the fields of the filter and their values, and the views that a person saves.
-"""
+"""Pages that edit the order board's filter: its fields and values, and saved filters."""
 
 from __future__ import annotations
 
 import json
 from functools import partial
 
-from aisle.jobs import claims
-from aisle.jobs.job import Args, Changed, Closed, Context, Event, LocalNote, Query, Refresh, Rows, Turn, reply
-from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
-from aisle.jobs.pick_list import printed_pick_list
-from aisle.jobs.supervisor.order_board_list import (
-    BOARD,
-    Actions,
-    OrdersState,
-    Result,
-    SavedView,
-    apply_view,
-    mark_all_listed,
-    open_page,
-    with_pane,
-)
+from aisle.jobs.job import Context, Event, LocalNote, Turn, reply
+from aisle.jobs.page_job import Action, FormPage, Page, refuse
+from aisle.jobs.supervisor.order_board_list import BOARD, Actions, OrdersState, Result, SavedView, apply_view, open_page
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     FIELD_NAMES,
@@ -30,17 +15,14 @@ from aisle.jobs.supervisor.order_filter import (
     VALUE_NAMES,
     VIEW_NAMES,
     OrderFilter,
-    changed_fields,
     describe_filter,
     filter_values,
-    parse_filter,
     value_text,
     view_key,
     with_value,
 )
 from aisle.jobs.view import BACK, GOOD, INFO, NEXT_PAGE, Line, ListView, Msg, Row, Verdict, msg, raw
-from aisle.page_addresses import PageAddress
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Command, Scan
+from aisle.scan.meaning import Accepts, Choice, Command, Scan
 
 MAX_SAVED_VIEWS = 9
 """Most saved views of a person, offered with the built-in ones."""
@@ -194,85 +176,3 @@ class NamePage(FormPage[OrdersState]):
 
     def go_back(self, state: OrdersState, context: Context) -> Result:
         return open_page("views", state, context)
-
-
-PAGES: dict[str, Page[OrdersState]] = {
-    "": BOARD,
-    "filter": FilterPage(),
-    "field": FieldPage(),
-    "views": ViewsPage(),
-    "name": NamePage(),
-}
-
-
-class OrdersJob(PageJob[OrdersState]):
-    """Job that shows the order board and its filter."""
-
-    name = "orders"
-    state_type = OrdersState
-    steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
-    journalled = False
-    topics = ("order", "outbox", "log", "person")
-    preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
-
-    def page(self, state: OrdersState) -> Page[OrdersState]:
-        return PAGES[state.page]
-
-    def address(self, state: OrdersState) -> PageAddress:
-        """Return the address with the fields of the filter that differ from the usual ones."""
-        return PageAddress("orders", filter=changed_fields(state.filter))
-
-    def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
-        """Return the next state. The pane follows the order in focus."""
-        turn = super().handle(state, event, context)
-        return with_pane(turn, context, is_changed=isinstance(event, Rows) and event.id == "order_board")
-
-    def handle_opened(self, state: OrdersState, args: Args, context: Context) -> Result:
-        state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
-        state = state._replace(size=BOARD.page_size(context))
-        queries = (BOARD.query(state, context), _query_views(context))
-        return Turn(state, (*queries, Refresh("orders"), Refresh("logs")))
-
-    def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
-        board = BOARD.query_with_cursor(state, context)
-        return Turn(state, (board, *claims.query_claims(state.claims_for_others)))
-
-    def query_again(self, state: OrdersState, context: Context) -> Result:
-        size = BOARD.page_size(context)
-        board = BOARD.query_with_cursor(state, context, fill_page=state.size != size)
-        return Turn(state._replace(size=size), (board, _query_views(context)))
-
-    def handle_closed(self, state: OrdersState, event: Closed, context: Context) -> Result:
-        """Remove all marks after an action has run."""
-        if event.job != "order_actions":
-            return self.query_again(state, context)
-        state = state._replace(marked=(), is_marking=False) if event.answer else state
-        state = state._replace(claims_for_others=claims.with_new_claims(state.claims_for_others, event.answer))
-        return Turn(state, (BOARD.query_with_cursor(state, context),))
-
-    def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
-        match answer:
-            case Rows("order_board"):
-                return BOARD.handle_rows(state, answer, context)
-            case Rows("pane", rows) if state.pane:
-                details = next((row for row in rows if row["order_number"] == state.pane.number), None)
-                return Turn(state._replace(pane=state.pane._replace(details=details)))
-            case Rows("pane_history", rows) if state.pane:
-                return Turn(state._replace(pane=state.pane._replace(history=tuple(rows))))
-            case Rows("pick_list", rows):
-                return Turn(state, (printed_pick_list(rows),))
-            case Rows("order_counts", rows):
-                return Turn(BOARD.with_options(state, counts=tuple(row["count"] for row in rows)))
-            case Rows("assigned_orders"):
-                kept, verdict = claims.report_lost_claims(state.claims_for_others, answer)
-                return Turn(state._replace(claims_for_others=kept), (), verdict)
-            case Rows("saved_views", rows):
-                views = tuple(SavedView(row["name"], parse_filter(row["filter"])) for row in rows)
-                return Turn(state._replace(views=views[:MAX_SAVED_VIEWS]))
-            case Rows("all", rows, total):
-                return mark_all_listed(state, tuple(row["order_number"] for row in rows), total)
-        return Turn(state)
-
-
-def _query_views(context: Context) -> Query:
-    return Query("saved_views", "saved_views", {"user": context.user}, is_live=True)
