@@ -39,7 +39,7 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber, InputBatch
-from aisle.session.job_stack_and_event_run import PAGE_BY_LETTER
+from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.pin_check import PinCheck

@@ -36,7 +36,7 @@ from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack_and_event_run import JobResult, StackedJob, is_help_page, receiving_job
+from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.pin_check import PinCheck
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of

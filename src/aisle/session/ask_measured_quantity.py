@@ -23,7 +23,7 @@ from aisle.scan.meaning import (
     Scan,
 )
 from aisle.scan.units import convert_typed, display_unit, is_unit_of_measure, parse_amount, round_quantity
-from aisle.session.job_stack_and_event_run import StackedJob, receiving_job
+from aisle.session.job_stack import StackedJob, receiving_job
 
 OPENING_STEPS = ("count.start", "count.list")
 """Steps where a scan opens something. Only a product without a location is counted at once."""

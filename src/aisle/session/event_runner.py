@@ -14,7 +14,7 @@ from aisle.scan.meaning import Command
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack_and_event_run import JobResult
+from aisle.session.job_stack import JobResult
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.pin_check import PinCheck
 from aisle.session.shown_verdict import Verdicts

@@ -25,7 +25,7 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.session import ask_measured_quantity
-from aisle.session.job_stack_and_event_run import StackedJob, page_key
+from aisle.session.job_stack import StackedJob, page_key
 
 MORE_LETTER = "m"
 """Letter for the next page of choices."""

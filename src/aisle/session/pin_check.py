@@ -15,7 +15,7 @@ from aisle.scan.meaning import Meaning, Text, UnknownCode
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.current_page import Page
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack_and_event_run import JobResult
+from aisle.session.job_stack import JobResult
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 

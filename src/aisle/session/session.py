@@ -48,7 +48,7 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack_and_event_run import JobStack
+from aisle.session.job_stack import JobStack
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages

@@ -8,15 +8,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from aisle.client import Client
-from aisle.client.errors import (
-    ClientError,
-    InvalidRequest,
-    NotFound,
-    NotSent,
-    RateLimited,
-    StatusError,
-    Unauthorized,
-)
+from aisle.client.errors import ClientError, InvalidRequest, NotFound, NotSent, RateLimited, StatusError, Unauthorized
 from aisle.contract.request_encoding import QueryValue
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, Notify, ReadOvertaken

@@ -11,15 +11,15 @@ import apsw
 from aisle.cache.cache_for_reading import open_for_reading
 from aisle.cache.schema import SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter
-from aisle.cli.doctor.courier_and_link import log_advice
+from aisle.cli.doctor.courier import log_advice
 from aisle.cli.doctor.report import Finding, format_age, format_count, note, ok, wrong
-from aisle.cli.reason_and_list_texts import reason_text, repeated_rows, unread_lists, unusable_rows
+from aisle.cli.message_text import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import store_folder_of
 from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.host.database import check_not_newer, connect, fetch, fetch_one, schema_version
 from aisle.host.deleted_file_recovery import list_copies
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox import tokens_and_waiting_operations
+from aisle.outbox import user_tokens
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
@@ -135,7 +135,7 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
             return
         rows = OperationQueue(found).live_operations()
         observed = ObservedBehaviour(found).all()
-        pins = tokens_and_waiting_operations.operations_waiting_for_tokens(found, time.time())
+        pins = user_tokens.operations_waiting_for_tokens(found, time.time())
         restored = list_restores(found, time.time() - RESTORE_SHOWN_S)
         open_, stuck_after = unfinished_counts(found)
     waiting = [row for row in rows if row.state in ("queued", "sending")]

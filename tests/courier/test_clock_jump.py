@@ -14,16 +14,8 @@ import pytest
 
 from aisle.cache.row_values import iso_time
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier.clock_skew_and_jumps import (
-    MIN_JUMP_S,
-    MIN_SKEW_S,
-    SKEW_WINDOW_S,
-    ClockSkew,
-    SteadyClock,
-    apply_clock_jump,
-    has_jumped,
-    to_steady_clock,
-)
+from aisle.courier.clock_jump import MIN_JUMP_S, SteadyClock, apply_clock_jump, has_jumped, to_steady_clock
+from aisle.courier.clock_skew import MIN_SKEW_S, SKEW_WINDOW_S, ClockSkew
 from aisle.courier.courier import Courier, Runtime
 from aisle.courier.leader_process import LeaderOptions, Leadership, run_courier
 from aisle.courier.push.body_and_headers import request_headers
@@ -253,7 +245,7 @@ def test_clock_jump_is_applied_once_despite_courier_kill(
         before = settles_in()
         clock.set_by = jump
         with monkeypatch.context() as patched:
-            patched.setattr(f"aisle.courier.clock_skew_and_jumps.{end}", killed)
+            patched.setattr(f"aisle.courier.clock_jump.{end}", killed)
             with pytest.raises(ZeroDivisionError):
                 apply_clock_jump(*files, clock.steady())
         assert apply_clock_jump(*files, clock.steady()) == pytest.approx(jump)

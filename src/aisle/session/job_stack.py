@@ -47,12 +47,7 @@ from aisle.jobs.job import (
     Write,
 )
 from aisle.jobs.list_window import fill_page
-from aisle.jobs.view import (
-    ASK,
-    GOOD,
-    Msg,
-    Verdict,
-)
+from aisle.jobs.view import ASK, GOOD, Msg, Verdict
 from aisle.outbox.commit_journal import NewJob
 from aisle.outbox.journal_rows import JobRow
 from aisle.outbox.open_jobs import OpenJob

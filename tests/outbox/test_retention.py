@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from aisle.host.database import fetch, fetch_one, transaction
-from aisle.outbox import retention_and_archive
+from aisle.outbox import retention
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.reason_messages import store_text
-from aisle.outbox.retention_and_archive import DAY_S
+from aisle.outbox.retention import DAY_S
 from tests.clock import Clock
 from tests.writes import movement
 
@@ -27,7 +27,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.clock = Clock(NOW)
         self.db = open_outbox(folder)
-        self.kept = retention_and_archive.open_archive(folder)
+        self.kept = retention.open_archive(folder)
         self.journal = Journal(self.db, clock=self.clock)
         self.outbox = OperationQueue(self.db, clock=self.clock)
 
@@ -51,8 +51,8 @@ class Desk:
         return set(fetch(self.kept, "SELECT job_id, raw FROM event"))
 
     def move(self, limit: int = 200) -> int:
-        moved = retention_and_archive.copy_events(self.db, self.kept, NOW, limit)
-        retention_and_archive.delete_copied_events(self.db, moved, NOW)
+        moved = retention.copy_events(self.db, self.kept, NOW, limit)
+        retention.delete_copied_events(self.db, moved, NOW)
         return len(moved)
 
 
@@ -67,14 +67,14 @@ def test_closed_days_go_and_young_or_open_work_stays(desk: Desk) -> None:
     for job, days, events, close in (("old", 40, 7, True), ("open", 40, 3, False), ("young", 34, 5, True)):
         desk.work(job, days, events, close=close)
     before = desk.here()
-    assert retention_and_archive.has_old_events(desk.db, NOW)
+    assert retention.has_old_events(desk.db, NOW)
     while desk.move(limit=3):
         assert desk.here() | desk.there() == before
         assert not desk.here() & desk.there()
     assert {job for job, _ in desk.there()} == {"old"}
     assert {job for job, _ in desk.here()} == {"open", "young"}
-    assert retention_and_archive.daily_totals(desk.kept) == [("2024-08-25", "U1", "pick", 7)]
-    retention_and_archive.delete_old_sessions(desk.db, NOW)
+    assert retention.daily_totals(desk.kept) == [("2024-08-25", "U1", "pick", 7)]
+    retention.delete_old_sessions(desk.db, NOW)
     assert {str(row[0]) for row in fetch(desk.db, "SELECT session_id FROM session")} == {"open", "young"}
     assert {str(row[0]) for row in fetch(desk.db, "SELECT job_id FROM job")} == {"open", "young"}
 
@@ -84,7 +84,7 @@ def test_future_timestamps_do_not_stop_archiving(desk: Desk) -> None:
     desk.work("ahead", -400, 2)
     desk.work("old", 40, 4)
     desk.work("young", 1, 1)
-    assert retention_and_archive.has_old_events(desk.db, NOW)
+    assert retention.has_old_events(desk.db, NOW)
     while desk.move():
         pass
     assert {job for job, _ in desk.there()} == {"old"}
@@ -97,7 +97,7 @@ def test_sessions_of_which_something_is_left_stay(desk: Desk) -> None:
         desk.work(job, days, 3, close=close)
     while desk.move():
         pass
-    retention_and_archive.delete_old_sessions(desk.db, NOW)
+    retention.delete_old_sessions(desk.db, NOW)
     left = {str(row[0]) for row in fetch(desk.db, "SELECT session_id FROM session")}
     assert left == {job for job, _ in desk.here()}
     assert left == {"open", "young"}
@@ -121,15 +121,15 @@ def test_a_move_that_broke_off_anywhere_is_taken_up_again(desk: Desk) -> None:
     desk.work("old", 40, 9)
     desk.work("young", 1, 1)
     before = desk.here()
-    retention_and_archive.copy_events(desk.db, desk.kept, NOW, 4)  # and then nothing more: a crash
+    retention.copy_events(desk.db, desk.kept, NOW, 4)  # and then nothing more: a crash
     assert desk.here() == before
-    moved = retention_and_archive.copy_events(desk.db, desk.kept, NOW, 4)
+    moved = retention.copy_events(desk.db, desk.kept, NOW, 4)
     with pytest.raises(ZeroDivisionError):
         crash_in_the_middle(desk, moved)
     assert desk.here() == before
     while desk.move(4):
         assert desk.here() | desk.there() == before
-    assert retention_and_archive.daily_totals(desk.kept) == [("2024-08-25", "U1", "pick", 9)]
+    assert retention.daily_totals(desk.kept) == [("2024-08-25", "U1", "pick", 9)]
 
 
 def test_an_outbox_that_was_made_anew_overwrites_nothing(desk: Desk) -> None:
@@ -160,7 +160,7 @@ def test_old_closed_operations_are_deleted_and_others_stay(desk: Desk) -> None:
     desk.outbox.refuse(refused, store_text("no"))
     (young,) = at(29, "P0")
     desk.clock.now = NOW
-    assert retention_and_archive.delete_old_operations(desk.db, NOW) == 1
+    assert retention.delete_old_operations(desk.db, NOW) == 1
     assert [op.op_id for op in desk.outbox.recent()] == [young, waiting, refused, ahead]
-    assert retention_and_archive.delete_old_operations(desk.db, NOW) == 0
+    assert retention.delete_old_operations(desk.db, NOW) == 0
     assert fetch_one(desk.db, "SELECT count(*) FROM operation_lane WHERE n NOT IN (SELECT n FROM operation)") == (0,)

@@ -1,9 +1,4 @@
-"""Excess of confirmed updates, and closings of lines that were superseded: refused operations that the courier adds.
-
-Excess is picked goods beyond what a line can take. They are in a person's hand and recorded nowhere until that person
-reports them put back. A closing is superseded if it was not repeated after a restore. Each is stored as a refused
-operation of its own, so that every list of refusals has it.
-"""
+"""Excess of confirmed updates: refused operations that the courier adds."""
 
 from __future__ import annotations
 
@@ -20,7 +15,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_state import REFUSED
-from aisle.outbox.reason_messages import StoredMessage, excess_reason, superseded_reason
+from aisle.outbox.reason_messages import StoredMessage, excess_reason
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 
 if TYPE_CHECKING:
@@ -29,13 +24,11 @@ if TYPE_CHECKING:
 EXCESS: Final = "left"
 """Name of the excess in the evidence read before an operation was sent."""
 
-SUPERSEDED = "superseded"
-"""Name of the lines in an answer whose closing was not repeated, because they were changed later."""
 
 CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
 """Lane of queries for the excess of lines; seconds after a restore before such a query, for other hosts to return."""
 
-_REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
+REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
 """Fields of a line with excess that a report to a person needs."""
 
 _INSERT_REFUSED = """
@@ -52,24 +45,10 @@ def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[LineExcess],
         picked = to_decimal(line[PICKED])
         order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
         order_line |= {BASE: picked, PICKED: picked + to_decimal(line["left"])}
-        _insert_refused(db, op, order_line, excess_reason_of(line), to_text(dict(line)), random)
+        insert_refused(db, op, order_line, excess_reason_of(line), to_text(dict(line)), random)
 
 
-def keep_superseded(db: apsw.Connection, op: Operation, line: LineUpdate, random: RandomBytes) -> None:
-    """Insert a refused operation for a closing that was not repeated after a restore.
-
-    It happens inside the caller's transaction.
-    """
-    picked = to_decimal(line[PICKED])
-    order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
-    for each in op.body["orders"].get("order_lines") or ():
-        if int(each["line_number"]) == int(line["line_number"]):
-            order_line |= each
-    order_line |= {BASE: picked, PICKED: picked}
-    _insert_refused(db, op, order_line, superseded_reason(int(line["line_number"])), "", random)
-
-
-def _insert_refused(
+def insert_refused(
     db: apsw.Connection, op: Operation, order_line: LineUpdate, reason: StoredMessage, answer: str, random: RandomBytes
 ) -> None:
     """Insert a refused operation with one line of the order of another operation."""
@@ -109,7 +88,7 @@ def parse_excess(content: bytes | str) -> tuple[LineExcess, ...]:
             row
             for row in answer[EXCESS]
             if to_decimal(row[EXCESS])
-            and all(row[name] is not None for name in _REQUIRED_FIELDS)
+            and all(row[name] is not None for name in REQUIRED_FIELDS)
             and int(row["line_number"])
         )
     except (ValueError, TypeError, KeyError):
@@ -122,19 +101,6 @@ def parse_carried_lines(content: bytes | str) -> frozenset[int]:
         return frozenset(int(row["line_number"]) for row in json.loads(content)["carried"])
     except (ValueError, TypeError, KeyError):
         return frozenset()
-
-
-def parse_superseded_lines(content: bytes | str) -> tuple[LineUpdate, ...]:
-    """Return the lines of which an answer of our own service says that a later change stands."""
-    try:
-        answer = json.loads(content, parse_float=Decimal)
-        return tuple(
-            row
-            for row in answer[SUPERSEDED]
-            if all(row[name] is not None for name in _REQUIRED_FIELDS) and int(row["line_number"])
-        )
-    except (ValueError, TypeError, KeyError):
-        return ()
 
 
 def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs.view import KeyHint, LabelledValue, Msg
+from aisle.jobs.view import KeyHint, Msg
 from aisle.safe_text import fit, width, wrap
 from aisle.tui.layout.styled_lines import StyledLine, line_width
 from aisle.tui.message_text import MessageWriter
@@ -153,32 +152,3 @@ def _item(keyed: KeyedItem, length: int, cells: int, writer: MessageWriter) -> S
     key, message, role = keyed
     text = fit(writer.write(message, length), max(1, cells - len(key) - 1), mark=writer.cut_mark)
     return [(key, f"{role}-key"), (" ", ""), (text, role)]
-
-
-def progress_bar(share: Decimal, cells: int, writer: MessageWriter) -> StyledLine:
-    """Return a progress bar: the done part in the accent, the rest as a rule.
-
-    Any progress shows, and the bar is full only when all is done.
-    """
-    share = min(Decimal(1), max(Decimal(0), share))
-    done = int(share * cells)
-    if share > 0 and done == 0:
-        done = 1
-    full, rest = ("=", "-") if writer.is_ascii else ("━", "─")
-    return [(full * done, "bar"), (rest * (cells - done), "rule")]
-
-
-def labelled_value_lines(
-    labelled_values: Sequence[LabelledValue], cells: int, writer: MessageWriter
-) -> list[StyledLine]:
-    """Return labels and values in two columns; labels are short if a value would be cut."""
-    least = max((width(writer.write(fact.label, 0)) for fact in labelled_values), default=0)
-    values = max((width(writer.write(fact.value)) for fact in labelled_values), default=0)
-    space = max(4, min(cells // 2, max(least, cells - values - 2)))
-    labels = [writer.fit_line(fact.label, space) for fact in labelled_values]
-    column = max((width(label) for label in labels), default=0) + 2
-    lines = []
-    for fact, label in zip(labelled_values, labels, strict=True):
-        value = writer.fit_line(fact.value, max(1, cells - column))
-        lines.append([(fit(label, column, pad=True), "label"), (value, "value")])
-    return lines
