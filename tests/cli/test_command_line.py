@@ -205,7 +205,7 @@ def test_a_command_s_options_are_heard_before_and_behind_its_actions(
         ("people", "set", "B"),
         ("people", "remove", "B"),
         ("outbox", "show", "I"),
-        ("outbox", "settle", "I", "arrived"),
+        ("outbox", "resolve", "I", "arrived"),
     ):
         path, values = parse(*words, *shop)
         assert (path, values) == parse(words[0], *shop, *words[1:])

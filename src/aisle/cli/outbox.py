@@ -54,7 +54,7 @@ _STOCK_EVIDENCE = {
 }
 
 _RESOLUTIONS = {"again": RESEND, "by-hand": CLOSED_BY_HAND}
-"""Resolutions that `outbox settle` calls by another word."""
+"""Resolutions that `outbox resolve` calls by another word."""
 
 _WORDS = {resolution: word for word, resolution in _RESOLUTIONS.items()}
 
@@ -64,7 +64,7 @@ _WORDS = {resolution: word for word, resolution in _RESOLUTIONS.items()}
 @setting_options
 @click.pass_context
 def outbox(context: click.Context, show_all: bool, setting_values: SettingValues) -> int | None:
-    """Print the operations that wait to be sent; show, settle or replay operations."""
+    """Print the operations that wait to be sent; show, resolve or replay operations."""
     return None if context.invoked_subcommand else _print_operations(setting_values, show_all=show_all)
 
 
@@ -80,7 +80,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     _print_table(titles, [_operation_cells(row, names) for row in rows])
     waiting, in_doubt = store.pending_counts()
-    print(f"{waiting} waiting, {in_doubt} for a person to settle.", file=sys.stderr)
+    print(f"{waiting} waiting, {in_doubt} for a person to resolve.", file=sys.stderr)
     for each in waiting_for:
         who = clean(names[each.user])
         print(
@@ -197,12 +197,12 @@ def show(op_id: str, setting_values: SettingValues) -> int:
 @click.argument("op_id", metavar="ID")
 @click.argument("how", type=click.Choice(("arrived", "again", "overage", "difference", "by-hand")))
 @click.option("--by", metavar="WHO", help="Person who decides.", show_default="the account of this shell")
-@click.option("--note", metavar="TEXT", help="How the operation was settled.")
+@click.option("--note", metavar="TEXT", help="How the operation was resolved.")
 @setting_options
-def settle(op_id: str, how: str, by: str | None, note: str | None, setting_values: SettingValues) -> int:
-    """Settle an operation that only a person can decide.
+def resolve(op_id: str, how: str, by: str | None, note: str | None, setting_values: SettingValues) -> int:
+    """Resolve an operation that only a person can decide.
 
-    ID is its id, or the beginning of it. `aisle outbox show ID` prints how it can be settled.
+    ID is its id, or the beginning of it. `aisle outbox show ID` prints how it can be resolved.
     """
     store_folder, _loaded = _existing_store_folder(setting_values)
     connection = open_outbox(store_folder.folder)
@@ -250,7 +250,7 @@ def _print_operation(row: UnconfirmedRow) -> None:
     resolutions = ", ".join(
         _WORDS.get(way, way.replace("_", "-")) for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER)
     )
-    print(f"can be settled as: {resolutions or 'nothing, it goes on by itself'}")
+    print(f"can be resolved as: {resolutions or 'nothing, it goes on by itself'}")
 
 
 def _item_cells(item: OperationItemRow) -> Sequence[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from aisle.jobs.view import Msg, msg
+
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader
 
@@ -34,6 +36,14 @@ def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
     if "pieces" in row:
         return to_decimal(row["picked_pieces"]), to_decimal(row["pieces"])
     return to_decimal(row.get("picked_quantity")), to_decimal(row.get("total_quantity"))
+
+
+def listed_progress(picked: Decimal, ordered: Decimal, complete_lines: int, lines: int) -> Msg:
+    """Return the progress of an order for a list. `lines` is 0 unless it has measured goods: its quantities have no
+    common unit, so that its complete lines are shown."""
+    if lines:
+        return msg("progress.of_lines", done=complete_lines, total=lines)
+    return msg("progress.of", done=picked, total=ordered)
 
 
 IMPLAUSIBLE_FACTOR = Decimal(10)

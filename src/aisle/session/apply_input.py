@@ -23,6 +23,7 @@ from aisle.scan.inputs import (
     OpenLine,
 )
 from aisle.scan.meaning import (
+    LOCATION,
     NUMBER_BESIDE_CODE,
     Back,
     Command,
@@ -30,12 +31,14 @@ from aisle.scan.meaning import (
     Meaning,
     Quantity,
     RefusedInput,
+    Scan,
     TypedText,
     UnknownCode,
 )
 from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
+from aisle.session.covered_question import CoveredQuestion
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber, InputBatch
@@ -89,6 +92,9 @@ class InputHandler:
         self._addresses = addresses
         self._typed_line = typed_line
         self._trace = trace
+        self._covered_question = CoveredQuestion(page, verdicts)
+        self._last_line: tuple[Line, Meaning] | None = None
+        """The line before, with its meaning."""
         self._waiting_number = NO_NUMBER
         """Number that the line before asked about (`InputBatch.asked_number`), whose `y` may only be this line."""
 
@@ -112,8 +118,10 @@ class InputHandler:
 
     def _apply_key(self, name: str) -> None:
         self._waiting_number = self._batch.take_asked_number()
+        jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
         self._apply_key_name(name)
         self._report_number_not_taken()
+        self._covered_question.after_input(jobs, verdict)
 
     def _apply_key_name(self, name: str) -> None:
         meaning = meaning_of_key(name, self._profile.current.letter_by_key, MEANING_BY_KEY)
@@ -175,8 +183,9 @@ class InputHandler:
     def apply_line(self, line: Line | None, at: float) -> None:
         """Apply a line that has ended, as `take_own_line` returned it."""
         self._batch.serial += 1
-        if line is None:
+        if line is None or self._is_read_twice(line):
             return
+        jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
         self._waiting_number = self._batch.take_asked_number()
         self._batch.uncommitted += 1
         prepared = self._resolver.prepare(line)
@@ -190,6 +199,15 @@ class InputHandler:
         if prepared.dropped:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
         self._report_number_not_taken()
+        self._covered_question.after_input(jobs, verdict)
+
+    def _is_read_twice(self, line: Line) -> bool:
+        """Return whether the scanner has read the label of a location a second time at once."""
+        if self._last_line is None:
+            return False
+        last, meaning = self._last_line
+        is_location = isinstance(meaning, Scan) and meaning.matches[0].kind == LOCATION
+        return is_location and (line.scan_number, line.text) == (last.scan_number or None, last.text)
 
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
@@ -240,6 +258,7 @@ class InputHandler:
             self._meanings.record(meaning)
         else:
             line, meaning = self._apply_resolved(line, label)
+        self._last_line = line, meaning
         self._add_to_trace(line, meaning, at)
 
     def _label_of(self, line: Line) -> str:

@@ -171,6 +171,8 @@ class CountState(NamedTuple):
     has_moved_on: bool = False
     """True if the last input was a number that answered a question, so that the page went on to another quantity. The
     next number may be a correction, so it is asked about."""
+    is_listed: bool = False
+    """True if the target that is counted came from the list."""
     untaken: str = ""
     """Label of a scan whose question was not answered; the next verdict says that it is not taken."""
 
@@ -199,12 +201,14 @@ class CountState(NamedTuple):
         return -1
 
     def list_again(self, sent: SentCount) -> CountState:
-        """Return the state with an undone target of a list back on it, as the next one, while another is counted."""
-        is_listed = any((each.kind, each.key) == (sent.listed_kind, sent.listed_key) for each in self.plan)
-        is_open = (self.location or self.product) and sent.listed_key not in (self.location, self.product)
-        if not sent.listed_key or is_listed or not is_open:
+        """Return the state with an undone target of a list back on it, as the next one, unless it is counted now. If
+        nothing is counted, the list is shown."""
+        is_on_list = any((each.kind, each.key) == (sent.listed_kind, sent.listed_key) for each in self.plan)
+        is_counted_now = self.phase != "start" and sent.listed_key in (self.location, self.product)
+        if not sent.listed_key or is_on_list or is_counted_now:
             return self
-        return self._replace(plan=(CountTarget(sent.listed_kind, sent.listed_key, sent.label), *self.plan))
+        plan = (CountTarget(sent.listed_kind, sent.listed_key, sent.label), *self.plan)
+        return self._replace(plan=plan, phase="list" if self.phase == "start" else self.phase)
 
 
 def exceeds_threshold(line: CountLine, policy: Policy) -> bool:

@@ -10,7 +10,7 @@ from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Sen
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, money_message, reply
 from aisle.jobs.product_log_writes import log_writes, new_log_entry
-from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
@@ -39,7 +39,9 @@ def reset_count(state: CountState) -> CountState:
 
 def begin_count(state: CountState, target: CountTarget, only_product: str = "") -> Result:
     todo = tuple(each for each in state.plan if (each.kind, each.key) != (target.kind, target.key))
-    state = reset_count(state)._replace(phase="count", mode=target.kind, plan=todo)
+    state = reset_count(state)._replace(
+        phase="count", mode=target.kind, plan=todo, is_listed=len(todo) < len(state.plan)
+    )
     if target.kind == "location":
         query = count_state.query_location("open", target.key, only_product)
         return Turn(
@@ -180,15 +182,25 @@ def answer_recount(state: CountState, counted: Decimal, context: Context) -> Res
 
 
 def undo_recount(state: CountState) -> Result | None:
-    """Undo the recount before this one and ask for it again; return None without one."""
+    """Undo the recount entered last and ask for it again; return None if another entry was the last one."""
     back, item = count_state.undo_entry(state)
-    if state.phase != "recount" or item is None or not item.is_recounted:
+    if state.phase not in ("recount", "summary") or item is None or not item.is_recounted:
         return None
     index = back.current_index
     line = back.lines[index]._replace(needs_recount=True)
     label, was, now = count_state.name_with_pool(back, index), item.counted or Decimal(0), line.counted or Decimal(0)
-    back = count_state.replace_line(back, index, line)._replace(current_index=-1)
+    back = count_state.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
+
+
+def undo_missing_quantity(state: CountState) -> Result:
+    """Undo the quantity of a line that was not scanned, and ask about that line again."""
+    back, item = count_state.undo_entry(state)
+    if item is None:
+        return reply(back, WRONG, "count.nothing_to_undo")
+    label, was = count_state.name_with_pool(back, back.current_index), item.counted or Decimal(0)
+    back = back._replace(phase="missing", current_index=-1, first_row=0)
+    return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
 
 
 def _other_empty_pools(state: CountState, index: int) -> tuple[int, ...]:
@@ -255,7 +267,7 @@ def _sent_count(label: str, state: CountState) -> SentCount:
     )
     counted = tuple(CountedQuantity(item.product, item.counted or Decimal(0)) for item in state.counted_lines)
     sent = SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)
-    if not state.plan:
+    if not (state.plan or state.is_listed):
         return sent
     return sent._replace(listed_kind=state.mode, listed_key=state.product or state.location)
 

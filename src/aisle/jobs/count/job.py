@@ -62,7 +62,7 @@ PHASE_LETTERS = {
     "count": "dulk",
     "missing": "u",
     "recount": "dnu",
-    "summary": "n",
+    "summary": "nu",
     "pool": "n",
 }
 """Command letters of each phase; `n` is added while a product's locations or a list are counted."""
@@ -170,6 +170,9 @@ class CountJob(Job[CountState]):
             return count_input.repeat_question(state, event, context)
         if not asked and isinstance(event, Scan | Quantity | Command):
             state = state._replace(choices=())
+        if event == Command("u") and state.has_moved_on and state.phase in ("recount", "summary"):
+            undone = finish_count.undo_recount(state) or finish_count.undo_missing_quantity(state)
+            return undone._replace(state=undone.state._replace(has_moved_on=False))
         if isinstance(event, Scan | Command | Choice | Back):
             state = state._replace(has_moved_on=False)
         match event:
@@ -362,7 +365,7 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
         )
     if state.phase in ("summary", "pool") and letter == "n":
         return Turn(finish_count.scroll(state, "pagedown", context))
-    if letter == "u" and state.phase in ("missing", "recount"):
+    if letter == "u" and state.phase in ("missing", "recount", "summary"):
         return _undo_in_question(state)
     if state.phase != "count":
         return Turn(state)
@@ -409,7 +412,7 @@ def _undo_in_question(state: CountState) -> Result:
     again, or else the recount before it."""
     if state.phase == "missing" and state.history:
         return _undo_step(state)
-    if state.recount_quantity is not None:
+    if state.phase == "recount" and state.recount_quantity is not None:
         return reply(state._replace(recount_quantity=None), INFO, "count.dropped")
     return finish_count.undo_recount(state) or _go_back(state)
 

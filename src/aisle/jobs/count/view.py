@@ -364,7 +364,7 @@ def _summary(state: CountState) -> ListView:
         first=state.first_row,
         total=len(rows),
         choices=choices(state),
-        key_hints=(NEXT_PAGE, BACK) if len(rows) > 1 else (BACK,),
+        key_hints=(*((NEXT_PAGE,) if len(rows) > 1 else ()), KeyHint("u", msg("hint.undo")), BACK),
     )
 
 

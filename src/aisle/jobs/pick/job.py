@@ -415,13 +415,15 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
         return line_actions.ask_tote_or_quantity(state, value, tote)
     found = quantity_or_record.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
     is_about_goods = open_question.is_about_goods(state)
-    if found and _is_record(state, rows, value, found[0]):
+    if found and _is_record(state, rows, value, code, found):
         turn = handle_scan(state if is_about_goods else state._replace(choices=()), found, context)
         if turn.verdict and any(row.get("is_guess") for row in rows):
             label = found[0].label or found[0].key
             text = msg("session.guessed", code=code, label=label, said=turn.verdict.text)
             turn = turn._replace(verdict=turn.verdict._replace(text=text))
         return turn
+    if asked := location_questions.set_total(state, value):
+        return asked
     if (
         not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
     ):  # nobody means a quantity this large
@@ -429,17 +431,30 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     return line_actions.check_quantity(state, value, found, context)
 
 
-def _is_record(state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, found: Match) -> bool:
+def _is_record(
+    state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, code: str, found: tuple[Match, ...]
+) -> bool:
     """Return True if digits are the number of the record found, and no quantity."""
-    if quantity_or_record.is_likely_number(rows, value):
+    if quantity_or_record.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
         return True
     if open_question.is_about_goods(state) and value > pick_state.ordered_at_stop(state):
         return True  # it is refused by name, because the question about scanned goods would be lost
     return (
         value > quantity_or_record.MAX_LIKELY_QUANTITY
-        and _is_ordered_product(state, found)
+        and _is_ordered_product(state, found[0])
         and not quantity_or_record.are_several_guesses(rows)
     )
+
+
+def _is_label(
+    state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, code: str, found: tuple[Match, ...]
+) -> bool:
+    """Return True if digits that are too many for the stop are the label of a location, or an order of this pick."""
+    if len(found) > 1 or value <= pick_state.ordered_at_stop(state) or any(row.get("is_guess") for row in rows):
+        return False
+    is_long = not quantity_or_record.is_too_short_for_code(code)
+    is_own_order = found[0].kind in (ORDER, REFERENCE) and bool(pick_state.find_tote(state, found[0].key))
+    return is_own_order or (is_long and found[0].kind == LOCATION)
 
 
 def _is_ordered_product(state: PickState, found: Match) -> bool:

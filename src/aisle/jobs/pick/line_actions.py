@@ -197,17 +197,18 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
     The digits may instead be the number of a record, or the picker may be asked where the goods were picked."""
     if state.current_line is None:
         return Turn(state)
-    return (
-        location_questions.set_total(state, value)
-        or _query_number(state, value, code)
-        or check_quantity(state, value, (), context)
-    )
+    asked = location_questions.set_total(state, value)
+    if asked and asked.verdict and asked.verdict.kind == ASK:
+        return asked
+    return _query_number(state, value, code) or asked or check_quantity(state, value, (), context)
 
 
 def _query_number(state: PickState, value: Decimal, code: str) -> Result | None:
-    """Query the records with this number; a question about scanned goods stays until the answer arrives."""
+    """Query the records with this number; a question about scanned goods or a location stays until the answer
+    arrives."""
     turn = rejected_scans.query_number(state, value, code)
-    if turn is None or not open_question.is_about_goods(state):
+    is_kept = open_question.is_about_goods(state) or location_questions.scanned_locations(state)
+    if turn is None or not is_kept:
         return turn
     return turn._replace(state=state._replace(lookup=turn.state.lookup))
 

@@ -40,6 +40,10 @@ class OrderHeader(ServiceOrder):
     pieces: NotRequired[Decimal]
     """Ordered pieces, a measured line counts as one; only of orders with measured goods."""
     picked_pieces: NotRequired[Decimal]
+    complete_lines: NotRequired[int]
+    """Lines of which something is picked and nothing is left to pick; only of orders with measured goods."""
+    counted_lines: NotRequired[int]
+    """All lines of such an order."""
     is_claim_active: NotRequired[bool]
     """True if its owner has a claimed order open; missing if this host cannot know."""
     claim_ended_at: NotRequired[str]

@@ -235,6 +235,17 @@ def revoke_token(database: Database, token_id: str, *, now: str) -> bool:
     return database.write_now(work)
 
 
+class TokenRefused(Refusal):
+    """Refusal (401) of a token. The message is the same for every reason.
+
+    `name` is that of a token that was revoked or has expired; it is empty for people's tokens and unknown ones.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__(401, "The token is missing, wrong, expired or revoked.")
+        self.name = name
+
+
 async def authenticate(tx: Transaction, secret: str, now: str) -> Principal:
     """Return the principal of a token. Raise Refusal (401) with the same message for every reason.
 
@@ -274,7 +285,7 @@ def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Princip
     stored = row[1] if row else "0" * 64
     is_genuine = hmac.compare_digest(stored, digest) and is_well_formed_secret(secret)
     if not (row and is_genuine and row[6] is None and (row[5] is None or now < row[5])):
-        raise Refusal(401, "The token is missing, wrong, expired or revoked.")
+        raise TokenRefused(row[2] if row and is_genuine and not row[8] else "")
     return Principal(row[0], row[2], row[3], bool(row[4]), row[7], row[5], row[8])
 
 

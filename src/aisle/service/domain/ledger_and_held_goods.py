@@ -238,6 +238,17 @@ class Ledger:
         ]
         return sorted(found, key=lambda one: (one[1].line, one[1].location, one[1].pool))
 
+    async def held_for_active_orders(self) -> list[tuple[str, StockKey, int]]:
+        """Return the goods held for all active orders, sorted by order, line, location and pool."""
+        await self.write_pending()
+        rows = await self.ctx.tx.all(sql.HELD_FOR_ACTIVE_ORDERS, self.store)
+        held = [(str(product), StockKey(*place), int(quantity)) for product, *place, quantity in rows]
+        for product, key, _ in held:
+            self._set_stock((product, key.order, key.line), {})
+        for product, key, quantity in held:
+            self._stock[product, key.order, key.line][key] = quantity
+        return held
+
     async def load_balances(self, product_numbers: Iterable[str]) -> None:
         """Read all stock of many products in one query."""
         wanted = sorted({number for number in product_numbers if number and number not in self._complete})

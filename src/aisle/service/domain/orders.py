@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -218,20 +218,36 @@ async def release_lines(ledger: Ledger, order: Order, lines: Iterable[OrderLine]
         line.picked_quantity = line.moved_quantity = 0
 
 
+async def release_all_orders(ledger: Ledger) -> None:
+    """Release the goods of all active orders of the store, before these are deleted."""
+    held = await ledger.held_for_active_orders()
+    await ledger.load_free_stock(product for product, _, _ in held)
+    for product, key, quantity in held:
+        await ledger.transfer("release", product, key, StockKey(key.location, key.pool), quantity)
+    products = {(key.order, key.line): product for product, key, _ in held}
+    rows = await ledger.ctx.tx.all(stock_sql.ORIGINS_IN_HAND, ledger.store)
+    await _save_put_backs(
+        ledger, [(products[row[0], row[1]], *row[2:], *row[:2]) for row in rows if (row[0], row[1]) in products]
+    )
+    await ledger.ctx.tx.run(stock_sql.ORIGINS_DELETE, ledger.store)
+
+
 async def _add_put_backs(ledger: Ledger, order: str, lines: dict[int, OrderLine]) -> None:
     await ledger.write_pending()
     rows = await ledger.ctx.tx.all(stock_sql.ORIGINS_OF_ORDER_IN_HAND, ledger.store, order)
-    listed = [row for row in rows if row[0] in lines and row[1] != NO_LOCATION]
+    await _save_put_backs(
+        ledger, [(lines[row[0]].product_number, *row[1:], order, row[0]) for row in rows if row[0] in lines]
+    )
+
+
+async def _save_put_backs(ledger: Ledger, goods: Sequence[tuple[str, str, int, int, str, int]]) -> None:
+    """List goods to be put back: product, location, pool, quantity, order and line. Some have no location to go to."""
+    listed = [row for row in goods if row[1] != NO_LOCATION]
     if not listed:
         return
     seq = await ledger.ctx.next_numbers(ledger.store, "put_back", len(listed))
-    await ledger.ctx.tx.run_many(
-        stock_sql.PUT_BACK_ADD,
-        [
-            (ledger.store, seq + n, lines[line].product_number, location, pool, quantity, order, line, ledger.ctx.now)
-            for n, (line, location, pool, quantity) in enumerate(listed)
-        ],
-    )
+    rows = [(ledger.store, seq + n, *row, ledger.ctx.now) for n, row in enumerate(listed)]
+    await ledger.ctx.tx.run_many(stock_sql.PUT_BACK_ADD, rows)
 
 
 _CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")

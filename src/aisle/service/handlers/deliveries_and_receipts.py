@@ -53,7 +53,7 @@ from aisle.service.handlers.list_page import (
     reduced_envelope,
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
-from aisle.service.handlers.products import find_products_by_code
+from aisle.service.handlers.products import find_products_by_codes
 from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id
 
@@ -192,7 +192,12 @@ async def _create_deliveries(
     known = {row[0]: (row[1], row[2]) for row in await ctx.tx.all(sql.DELIVERY_FINGERPRINTS, store.number, numbers)}
     catalogue = StoreCatalogue(ctx, store)
     lines = [line for _, body in given for line in body.get("order_lines", [])]
-    await catalogue.load(number for line in lines if (number := line.get("product_number")))
+    by_code = await find_products_by_codes(
+        ctx.tx, {line.get("barcode", "") for line in lines if not line.get("product_number")}
+    )
+    numbers_of_codes = (number for found in by_code.values() for number in found[:2])
+    await catalogue.load([*(line.get("product_number", "") for line in lines), *numbers_of_codes])
+    parsed: dict[str, _ParsedDelivery] = {}
     for index, body in given:
         number, print_, field = body["order_number"], body_fingerprint(body), f"orders[{index}]"
         check_code(number, "the number of a delivery", f"{field}.order_number")
@@ -205,11 +210,12 @@ async def _create_deliveries(
         if status != DELIVERY_OPEN:
             raise conflict(f"Goods of delivery {number} have been received.", f"{field}.order_number")
         rows = [
-            await _parse_line(catalogue, raw, f"{field}.order_lines[{n}]")
+            await _parse_line(catalogue, by_code, raw, f"{field}.order_lines[{n}]")
             for n, raw in enumerate(body.get("order_lines", []))
         ]
-        await _store_delivery(ctx, store, body, print_, _number_lines(rows, field), field)
+        parsed[number] = _parse_delivery(ctx, store, body, print_, _number_lines(rows, field), field)
         known[number] = (print_, DELIVERY_OPEN)
+    await _store_deliveries(ctx, store, parsed)
 
 
 async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
@@ -223,6 +229,7 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
         row[0]: parse_json_object(row[1])
         for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.current_store.number, numbers)
     }
+    changed: dict[str, tuple[str, str, str, str]] = {}
     for index, mark in enumerate(marks):
         number, fields = mark["order_number"], {name: value for name, value in mark.items() if name != "order_number"}
         if number not in known:
@@ -230,8 +237,9 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
         if known[number] | fields == known[number]:
             continue
         known[number] |= fields
-        await ctx.tx.run(sql.DELIVERY_ITEM_SET, ctx.current_store.number, number, to_json(known[number]), ctx.now)
+        changed[number] = (ctx.current_store.number, number, to_json(known[number]), ctx.now)
         ctx.mark_changed(ctx.current_store.number, "delivery", number)
+    ctx.defer(sql.DELIVERY_ITEM_SET, changed.values())
     return SUCCESS
 
 
@@ -246,9 +254,18 @@ class _ParsedLine(NamedTuple):
     body: NewDeliveryLine
 
 
-async def _parse_line(catalogue: StoreCatalogue, line_body: NewDeliveryLine, field: str) -> _ParsedLine:
+class _ParsedDelivery(NamedTuple):
+    """Delivery to store: its row after store, number and sequence, and its lines."""
+
+    row: tuple[object, ...]
+    lines: list[_ParsedLine]
+
+
+async def _parse_line(
+    catalogue: StoreCatalogue, by_code: Mapping[str, list[str]], line_body: NewDeliveryLine, field: str
+) -> _ParsedLine:
     """Return a line with its product and validated figures. Raise Refusal (422) if it is invalid."""
-    product = await _get_product(catalogue, line_body, field)
+    product = await _get_product(catalogue, by_code, line_body, field)
     quantity = parse_quantity(line_body["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity < 0:
         raise unprocessable("Less than nothing cannot be delivered.", f"{field}.quantity")
@@ -270,12 +287,14 @@ async def _parse_line(catalogue: StoreCatalogue, line_body: NewDeliveryLine, fie
     )
 
 
-async def _get_product(catalogue: StoreCatalogue, line_body: NewDeliveryLine, field: str) -> Product:
+async def _get_product(
+    catalogue: StoreCatalogue, by_code: Mapping[str, list[str]], line_body: NewDeliveryLine, field: str
+) -> Product:
     """Return the product of a line, by its number or barcode. Raise Refusal (422) if it is not unique."""
     if line_body.get("product_number"):
         return await catalogue.get_product(line_body["product_number"], f"{field}.product_number")
     code = line_body.get("barcode", "")
-    found = await find_products_by_code(catalogue.ctx.tx, code)
+    found = by_code.get(code, [])
     if len(found) != 1:
         known = "Several products have" if found else "No product has"
         message = f"{known} the barcode {code}." if code else "A line needs a product number or a barcode."
@@ -293,15 +312,13 @@ def _number_lines(rows: list[_ParsedLine], field: str) -> list[_ParsedLine]:
     return [row if row.number is not None else row._replace(number=next(free)) for row in rows]
 
 
-async def _store_delivery(
+def _parse_delivery(
     ctx: Context, store: Store, body: NewDelivery, fingerprint: str, lines: list[_ParsedLine], field: str
-) -> None:
-    number = body["order_number"]
-    await ctx.tx.run(sql.DELIVERY_LINES_DELETE, store.number, number)
+) -> _ParsedDelivery:
+    """Return the delivery as it is stored. Raise Refusal for an invalid time or number."""
     item = delivery_fields(ctx, store, body, field)
     kept = {name: value for name, value in body.items() if name != "order_lines"}
     row = (
-        await ctx.next_numbers(store.number, "delivery"),
         store.ordinal,
         DELIVERY_OPEN,
         parse_whole_number(body.get("order_type", PURCHASE_ORDER_TYPE), f"{field}.order_type"),
@@ -313,17 +330,35 @@ async def _store_delivery(
         to_json(item),
         to_json(kept),
     )
-    await ctx.tx.run(sql.DELIVERY_SET, store.number, number, *row)
+    return _ParsedDelivery(row, lines)
+
+
+async def _store_deliveries(ctx: Context, store: Store, parsed: Mapping[str, _ParsedDelivery]) -> None:
+    """Write new and changed deliveries by few statements."""
+    if not parsed:
+        return
+    await ctx.tx.run(sql.LINES_OF_DELIVERIES_DELETE, store.number, list(parsed))
+    first = await ctx.next_numbers(store.number, "delivery", len(parsed))
+    await ctx.tx.run_many(
+        sql.DELIVERY_SET,
+        [(store.number, number, first + n, *one.row) for n, (number, one) in enumerate(parsed.items())],
+    )
+    lines = [(number, line) for number, one in parsed.items() for line in one.lines]
     first = await ctx.next_numbers(store.number, "delivery_line", len(lines)) if lines else 0
     await ctx.tx.run_many(
-        sql.DELIVERY_LINE_ADD, [_delivery_line_row(ctx, store, number, first + n, one) for n, one in enumerate(lines)]
+        sql.DELIVERY_LINE_ADD,
+        [_delivery_line_row(ctx, store, number, first + n, line) for n, (number, line) in enumerate(lines)],
     )
-    for line in lines:
-        shipment = line.body.get("customer_order_shipment_number")
-        if line.order and shipment:
-            key = (store.number, line.order, line.order_line)
-            await ctx.tx.run(sql.SHIPMENT_SET, *key, shipment, line.shipment_line)
-    ctx.mark_changed(store.number, "delivery", number)
+    await ctx.tx.run_many(
+        sql.SHIPMENT_SET,
+        [
+            (store.number, line.order, line.order_line, shipment, line.shipment_line)
+            for _, line in lines
+            if line.order and (shipment := line.body.get("customer_order_shipment_number"))
+        ],
+    )
+    for number in parsed:
+        ctx.mark_changed(store.number, "delivery", number)
 
 
 def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: _ParsedLine) -> tuple[object, ...]:

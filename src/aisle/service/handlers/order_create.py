@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from aisle.service.auth.tokens import authorize_named_stores, require_role
 from aisle.service.db.statements import orders as sql
-from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json
 from aisle.service.domain.ledger_and_held_goods import Ledger
@@ -18,6 +17,7 @@ from aisle.service.domain.orders import (
     new_line_fields,
     order_fields,
     order_search_key,
+    release_all_orders,
     release_order,
 )
 from aisle.service.domain.picking import parse_pool, set_picked_quantity
@@ -75,11 +75,8 @@ async def _delete_all_orders(ledger: Ledger) -> None:
     await audit.record_changes(
         ctx, store, [audit.AuditChange("order", "*", {"orders": len(numbers)}, {})] if numbers else []
     )
-    with_goods = {number for (number,) in await ctx.tx.all(stock_sql.ORDERS_WITH_GOODS, store)}
+    await release_all_orders(ledger)
     for (number,) in numbers:
-        order = await Order.load(ctx, store, number) if number in with_goods else None
-        if order is not None and order.is_active:
-            await release_order(ledger, order)
         ctx.mark_changed(store, "order", number)
     await ctx.tx.run(sql.CARRIED_PICKS_DELETE, store)
     await ctx.tx.run(sql.LINES_DELETE, store)

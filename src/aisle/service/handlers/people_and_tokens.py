@@ -131,6 +131,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
     badges = {user: badge for badge, user, *_ in rows}
     pins_of = await _pin_hashes(ctx)
     changes: list[audit.AuditChange] = []
+    writes = _PeopleWrites({}, [], {}, [], [])
     known = {badge: _Person(badge, user, name, role, None) for badge, user, name, role, _ in rows}
     people: list[_HashedPerson] = call.body["people"]
     for index, body in enumerate(people):
@@ -149,28 +150,51 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
             raise unprocessable(f"{user} has another badge in this store, {badges[user]}; {advice}.", f"{field}.user")
         role: Role = body.get("role", ROLES[0])
         _check_role(ctx, before, body, role, field)
+        writes.named[badge] = None
         if not body.get("is_active", True):
-            await ctx.tx.run(people_and_tokens.PERSON_DELETE, store, badge)
+            writes.deleted.append((store, badge))
+            writes.pins.pop(badge, None)
         else:
             badges[user] = badge
             known[badge] = _Person(badge, user, body["name"], role, None)
-            await ctx.tx.run(people_and_tokens.PERSON_SET, store, badge, user, body["name"], role)
         ctx.mark_changed(store, "person", badge)
         old_pin = pins_of.get(badge, "")
         new_pin = body.get(_PIN_HASH_FIELD, old_pin) if badge in known else ""
         changes.append(_audit_change(badge, before, known.get(badge), old_pin, new_pin))
         pins_of[badge] = new_pin
         if _PIN_HASH_FIELD in body:
-            await ctx.tx.run(people_and_tokens.PERSON_PIN_SET, store, badge, new_pin or None)
-            for is_web in (False, True):
-                await ctx.tx.run(people_and_tokens.SIGN_IN_FAILURES_DELETE, store, _failure_key(badge, is_web=is_web))
+            writes.pins[badge] = new_pin or None
+            writes.ended_failures.extend((store, _failure_key(badge, is_web=is_web)) for is_web in (False, True))
         if before and (badge not in known or new_pin != old_pin or (before.user, before.role) != (user, role)):
-            await ctx.tx.run(people_and_tokens.TOKENS_OF_PERSON_REVOKE, store, badge, ctx.now)
+            writes.ended_tokens.append((store, badge, ctx.now))
+    await _save_people(ctx, writes, [known[badge] for badge in writes.named if badge in known])
     await audit.record_changes(ctx, store, changes)
     for change in changes:
         is_same = change.before == change.after
         ctx.count_records(new=not change.before, changed=bool(change.before) and not is_same, same=is_same)
     return SUCCESS
+
+
+class _PeopleWrites(NamedTuple):
+    """Rows that one request writes, by statement."""
+
+    named: dict[str, None]
+    """Badges of the request."""
+    deleted: list[tuple[str, str]]
+    pins: dict[str, str | None]
+    """New hashes of PINs by badge; None removes the PIN."""
+    ended_failures: list[tuple[str, str]]
+    ended_tokens: list[tuple[str, str, str]]
+
+
+async def _save_people(ctx: Context, writes: _PeopleWrites, people: list[_Person]) -> None:
+    """Delete people, then store these with their new PINs, so that a user name is free again."""
+    store, run_many = ctx.current_store.number, ctx.tx.run_many
+    await run_many(people_and_tokens.PERSON_DELETE, writes.deleted)
+    await run_many(people_and_tokens.PERSON_SET, [(store, one.badge, one.user, one.name, one.role) for one in people])
+    await run_many(people_and_tokens.PERSON_PIN_SET, [(store, *pin) for pin in writes.pins.items()])
+    await run_many(people_and_tokens.SIGN_IN_FAILURES_DELETE, writes.ended_failures)
+    await run_many(people_and_tokens.TOKENS_OF_PERSON_REVOKE, writes.ended_tokens)
 
 
 def _check_role(ctx: Context, before: _Person | None, body: _HashedPerson, role: Role, field: str) -> None:

@@ -122,25 +122,25 @@ def health_routes(endpoint: OperationEndpoint, is_shutting_down: Callable[[], bo
 
 
 def metrics_route(endpoint: OperationEndpoint, metrics: Metrics) -> BaseRoute:
-    """Return the route of the metrics, for this host and for tokens that may read them."""
-    from aisle.service.http.metrics import CONTENT_TYPE, TableSizes, is_local
+    """Return the route of the metrics, for this host and for tokens that may read them. A token given is a used one."""
+    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, is_local
 
     async def nothing(ctx: Context, call: OperationCall) -> bytes:
         return b""
 
     handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
     operation = ServedOperation("metrics", "GET", METRICS_PATH, handler)
-    sizes = TableSizes(endpoint.database)
+    stored = DatabaseFigures(endpoint.database)
 
     async def figures(request: Request) -> Response:
         note_token_use = None
-        if not is_local(request):
+        if not is_local(request) or "authorization" in request.headers:
             answer = await endpoint.handle(operation, request)
             if answer.status_code != 200:
                 return answer
             note_token_use = answer.background
-        await sizes.refresh()
-        return Response(metrics.render(sizes.by_table), media_type=CONTENT_TYPE, background=note_token_use)
+        await stored.refresh()
+        return Response(metrics.render(stored.sizes, stored.seen), media_type=CONTENT_TYPE, background=note_token_use)
 
     return page_route(METRICS_PATH, figures, lenient=endpoint.lenient)
 

@@ -25,7 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from aisle.caller_keys import address_key
 from aisle.service.auth.statement_scope import StoreScopedTransaction
-from aisle.service.auth.tokens import authorize, hash_secret, store_refusal
+from aisle.service.auth.tokens import TokenRefused, authorize, hash_secret, store_refusal
 from aisle.service.db.database import (
     CALLER,
     Busy,
@@ -54,7 +54,7 @@ log = logging.getLogger("aisle.service")
 # Days that a host may be offline and still detect that the database was restored from an earlier copy.
 WRITE_HISTORY_DAYS = 60
 # Minimum seconds between two updates of a token's last use, so that not every read causes a write.
-_LAST_USE_INTERVAL_S = 600.0
+_LAST_USE_INTERVAL_S = 300.0
 # Seconds after which expired tokens of people, and wrong PINs, are deleted.
 _EXPIRED_RETENTION_S = 86400.0
 
@@ -113,6 +113,8 @@ class OperationEndpoint:
             if not operation.is_write:
                 answered = self._held_until_sent(request, principal, answered)
         except Refusal as refusal:
+            if isinstance(refusal, TokenRefused) and refusal.name:
+                notes["refused_token"] = refusal.name
             return refusal_response(self._limit_unauthenticated(request, refusal))
         except TooManyWaiting as problem:
             await asyncio.sleep(_TOO_MANY_WAIT_S)
@@ -304,7 +306,7 @@ class OperationEndpoint:
     def _housekeeping(self, principal: Principal, now: float) -> BackgroundTask | None:
         """Return a task for after the answer: record the token's use and delete expired rows.
 
-        It runs every 10 minutes per token. The operation is committed by then, so errors of the task must not reach the
+        It runs every 5 minutes per token. The operation is committed by then, so errors of the task must not reach the
         caller.
         """
         if principal.last_used_on is not None and principal.last_used_on >= format_timestamp(

@@ -26,6 +26,9 @@ ALL_TOKENS = """
     SELECT token_id, name, role, all_stores, created_on, expires_on, revoked_on, last_used_on
     FROM token ORDER BY created_on, token_id"""
 TOKENS_WITHOUT_PARENT = ALL_TOKENS.replace("ORDER BY", "WHERE parent_id = '' ORDER BY")
+TOKENS_SEEN = """
+    SELECT name, MAX(last_used_on) FROM token
+    WHERE parent_id = '' AND revoked_on IS NULL AND last_used_on IS NOT NULL GROUP BY name"""
 TOKEN_STORES = "SELECT token_id, store_number FROM token_store ORDER BY token_id, store_number"
 
 # One query for the store and the token's right to it, starting at the token. A store of others and a missing one differ
