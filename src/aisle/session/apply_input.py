@@ -32,6 +32,7 @@ from aisle.scan.meaning import (
     Quantity,
     RefusedInput,
     Scan,
+    Text,
     TypedText,
     UnknownCode,
 )
@@ -304,7 +305,8 @@ class InputHandler:
             self._apply_raw(raw_input(line, meaning), "" if is_secret else line.text)
         else:
             self._meanings.apply(meaning, "" if is_secret and not isinstance(meaning, Back) else line.text)
-            self._meanings.record(meaning)
+            is_scanned_text = isinstance(meaning, Text) and line.scan_number
+            self._meanings.record(UnknownCode(line.text) if is_scanned_text else meaning)
             if label and isinstance(meaning, Back):
                 self._explain_label(label)
         if is_secret and not isinstance(meaning, Back):

@@ -140,6 +140,8 @@ class CountState(NamedTuple):
     recount_quantity: Decimal | None = None
     """Result so far of the second count."""
     history: tuple[UndoStep, ...] = ()
+    question_start: int = 0
+    """Number of entries in the history when counting was finished: later ones answer questions."""
     next_target: CountTarget | None = None
     plan: tuple[CountTarget, ...] = ()
     """Targets still to be counted, in walking order."""
