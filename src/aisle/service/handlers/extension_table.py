@@ -89,10 +89,13 @@ EXTENSIONS = (
         "reject-lines", "POST", _STORE_PATH + "/line-rejections", _write(reject_lines), LineRejectionsRequest,
     ),
     _extension(
-        "list-changes", "GET", _STORE_PATH + "/changes", Handler(list_changes), query="since:n limit:n mark known",
+        "list-changes", "GET", _STORE_PATH + "/changes", Handler(list_changes),
+        query="since:n limit:n mark known<=4000",
     ),
-    _extension("list-unknown-keys", "GET", _STORE_PATH + "/keys", Handler(list_unknown_keys), query="keys"),
-    _extension("list-named-orders", "GET", _STORE_PATH + "/orders", Handler(list_orders_by_number), query="numbers"),
+    _extension("list-unknown-keys", "GET", _STORE_PATH + "/keys", Handler(list_unknown_keys), query="keys<=16384"),
+    _extension(
+        "list-named-orders", "GET", _STORE_PATH + "/orders", Handler(list_orders_by_number), query="numbers<=16384",
+    ),
     _extension(
         "retrieve-log-entry", "GET", _STORE_PATH + "/logs", Handler(retrieve_log_entry),
         query="id:n!", reads_one_row=True,
