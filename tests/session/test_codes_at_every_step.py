@@ -155,6 +155,51 @@ def test_undo_after_each_number_of_a_recount_takes_back_that_number(home: StoreF
         assert quantities(session) == {"110001": Decimal(1), "210005": Decimal(30)}
 
 
+@pytest.mark.parametrize(
+    ("way", "asked", "step"),
+    [
+        (("count", MUESLI, "7", BUTTER), "count.other_product", "count.stop"),
+        (("count", "A-1", MUESLI, "7", "A-2"), "count.missing", "count.product"),
+        (("count", "A-1", MUESLI, "18", "d"), "count.missing", "count.product"),
+        (("move", "A-1", MUESLI, "3", "A-1"), "move.same_location", "move.take"),
+        (("move", "A-1", MUESLI, "3", "A-2", "u", "A-2"), "move.after_undo", "move.take"),
+        (("move", "c", "A-1", MUESLI, "3", "4712", MUESLI), "move.not_here", "move.load"),
+        (("receive", "7001", BUTTER, "17", ZERO), "receive.not_announced", "receive.goods"),
+        (("pick", "4113", MUESLI, "4712"), "pick.wrong_location", "pick.product"),
+        (("pick", "4113", MUESLI, "9"), "pick.total_more_than_ordered", "pick.product"),
+    ],
+)
+def test_undo_at_a_question_drops_only_the_question(
+    home: StoreFolder, way: tuple[str, ...], asked: str, step: str
+) -> None:
+    with at(home, user="U1") as session:
+        assert told(begin(session, *way))[1] == asked
+        before = quantities(session), entries(home)
+        frame = say(session, "u")
+        assert frame.view.name == step
+        assert (quantities(session), entries(home)) == before
+
+
+def test_an_answer_to_a_question_of_a_count_names_what_was_counted(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        frame = begin(session, "count", "A-1", MUESLI, "18", "d", "3")
+        assert frame.verdict
+        assert frame.verdict.detail
+        assert "3 · Meadow Butter" in shown(frame, 80, 24)
+
+
+@pytest.mark.parametrize("code", ["KASSE", "$XYZ", "QWERTZUIOP"])
+def test_a_number_after_a_scan_of_letters_that_is_unknown_is_asked_back(home: StoreFolder, code: str) -> None:
+    with at(home, user="U1") as session:
+        begin(session, "count", "A-1", MUESLI, "7")
+        scan = Scanner(session)
+        scan.rest(2.5)
+        scan.send(f"{code}\r", 0.003)
+        scan.rest(2.5)
+        assert told(scan.send("3\r", 0.15)) == (ASK, "input.number_after_refused_scan")
+        assert quantities(session) == {"110001": Decimal(7)}
+
+
 def test_undo_after_the_number_of_what_was_not_scanned_asks_again(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         frame = begin(session, "count", "A-1", MUESLI, "18", "d", "3")

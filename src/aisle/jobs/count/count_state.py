@@ -20,7 +20,7 @@ from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
-    from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
+    from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import ProductRow
 
 MAX_UNDO = 100
@@ -140,6 +140,8 @@ class CountState(NamedTuple):
     recount_quantity: Decimal | None = None
     """Result so far of the second count."""
     history: tuple[UndoStep, ...] = ()
+    question_start: int = 0
+    """Number of entries in the history when counting was finished: later ones answer questions."""
     next_target: CountTarget | None = None
     plan: tuple[CountTarget, ...] = ()
     """Targets still to be counted, in walking order."""

@@ -10,7 +10,7 @@ from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Sen
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, money_message, reply
 from aisle.jobs.product_log_writes import log_writes, new_log_entry
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
@@ -92,7 +92,8 @@ def back_to_plan(state: CountState) -> CountState:
 
 
 def finish_counting(state: CountState, context: Context) -> Result:
-    state = state._replace(current_index=-1, recount_quantity=None, first_row=0)
+    start = len(state.history)
+    state = state._replace(current_index=-1, recount_quantity=None, first_row=0, question_start=start)
     if state.has_unread_lines:
         return Turn(state, (Query(QUERY_ALL, "location", {"location_code": state.location}),))
     return next_question(state, context)
@@ -193,11 +194,11 @@ def undo_recount(state: CountState) -> Result | None:
     return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
 
 
-def undo_missing_quantity(state: CountState) -> Result:
-    """Undo the quantity of a line that was not scanned, and ask about that line again."""
+def undo_missing_quantity(state: CountState) -> Result | None:
+    """Undo the quantity of a line that was not scanned, and ask about that line again; return None without one."""
     back, item = count_state.undo_entry(state)
-    if item is None:
-        return reply(back, WRONG, "count.nothing_to_undo")
+    if item is None or back.lines[back.current_index].counted is not None:
+        return None
     label, was = count_state.name_with_pool(back, back.current_index), item.counted or Decimal(0)
     back = back._replace(phase="missing", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))

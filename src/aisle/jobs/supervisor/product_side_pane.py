@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from aisle.jobs.look_up import need_text
-from aisle.jobs.row_types.log_and_supervisor import LogRow
-from aisle.jobs.row_types.orders_and_deliveries import OrdersWithProductRow
+from aisle.jobs.row_types.log import LogRow
+from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.supervisor.log_list import change_message, why_message
 from aisle.jobs.supervisor.store_product_data import StoreProduct
 from aisle.jobs.view import Block, Chart, Msg, Series, SidePane, msg, raw

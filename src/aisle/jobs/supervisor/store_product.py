@@ -17,8 +17,8 @@ from aisle.jobs.look_up import delivery_rows, estimate, location_rows, with_age
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
 from aisle.jobs.product_data import ExpectedDelivery, parse_expected_deliveries, parse_product
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.log_and_supervisor import LogRow
-from aisle.jobs.row_types.orders_and_deliveries import OrdersWithProductRow
+from aisle.jobs.row_types.log import LogRow
+from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import PendingChangeRow
 from aisle.jobs.supervisor.product_side_pane import side_pane
 from aisle.jobs.supervisor.store_product_data import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aisle.contract.models.extension_bodies import ExtendedLineUpdate
-from aisle.contract.models.orders_and_deliveries import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import people_and_tokens
 from aisle.service.db.statements import stock as stock_sql

@@ -8,8 +8,8 @@ from itertools import count as count_from
 from typing import Final, NamedTuple
 
 from aisle.contract.models import ExactNumber
+from aisle.contract.models.deliveries import MultiStoreDeliveryLineCreate
 from aisle.contract.models.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
-from aisle.contract.models.orders_and_deliveries import MultiStoreDeliveryLineCreate
 from aisle.service.auth.tokens import authorize_named_stores, authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page

@@ -8,7 +8,7 @@ from decimal import Decimal
 from aisle.jobs.view import Chart, DetailView, Msg, SidePane
 from aisle.safe_text import fit, width
 from aisle.tui.layout.chart_view import ASCII_BAR_SIGNS, BAR_SIGNS, eighths_of
-from aisle.tui.layout.choices_and_hints import VerdictOverlap
+from aisle.tui.layout.choice_lines import VerdictOverlap
 from aisle.tui.layout.detail_view import block_lines, detail_lines
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width, side_by_side
