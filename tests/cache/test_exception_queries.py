@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.difference_and_loss_writer import difference_of_count, entry_price
 from aisle.cache.log_queries import is_undone, undone_entries
+from aisle.cache.log_writer import difference_of_count, entry_price
 from aisle.cache.price import prices_of
 from aisle.cache.product_writer import negative_stock
 from aisle.cache.reader import CacheReader
@@ -20,11 +20,11 @@ from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
+from aisle.jobs.product_log_writes import UNDO_PREFIX
 from aisle.jobs.quantities import to_decimal
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Intent
-from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.writes import ANNA, update

@@ -27,13 +27,13 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Export, Query
+from aisle.jobs.product_log_writes import UNDO_PREFIX
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.log import EXPORT_COLUMNS
 from aisle.jobs.supervisor.log_list import LogFilter, parse_id_range, query_arguments
-from aisle.messages.loader_and_parser import load_messages
+from aisle.messages.loader import load_messages
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id
-from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.writes import STORE
 

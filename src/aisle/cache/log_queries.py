@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import apsw
 
-from aisle.cache.difference_and_loss_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
+from aisle.cache.log_writer import entry_identity
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.price import prices_of
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, Row, WindowRows, parse_row, product_names, round_sum, window_bounds
+from aisle.cache.row_values import Row, parse_row, product_names, round_sum
+from aisle.cache.window import QueryResult, WindowRows, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
 from aisle.jobs.job import Args, Json
+from aisle.jobs.product_log_writes import UNDO_PREFIX
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
@@ -32,17 +34,9 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.reason_messages import reason_of_operation
 from aisle.scan.meaning import LOCATION
 from aisle.search_text import index_text, normalise_text
-from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import (
-        EntryRow,
-        LogRow,
-        LogSumsRow,
-        LossesRow,
-        MyEntriesRow,
-        ReasonsRow,
-    )
+    from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, LossesRow, MyEntriesRow, ReasonsRow
 
     class PastEntry(TypedDict):
         """Key and time of the entry before the first one."""

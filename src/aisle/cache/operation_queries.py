@@ -16,15 +16,16 @@ import apsw
 from aisle.cache.claim_queries import add_picker_names
 from aisle.cache.people_queries import person_name
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, Row, entry_quantity, product_names, window_bounds
+from aisle.cache.row_values import Row, entry_quantity, product_names
 from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
+from aisle.cache.window import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import from_text, to_text
 from aisle.outbox import session_requests
-from aisle.outbox.excess_and_superseded_closings import is_excess
+from aisle.outbox.excess import is_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -37,11 +38,19 @@ from aisle.outbox.operation_record import (
     parse_update_values,
     user_of_principal,
 )
-from aisle.outbox.operation_state import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
-from aisle.outbox.operation_transitions import is_last_in_lanes
+from aisle.outbox.operation_state import (
+    CLOSED,
+    CONFIRMED,
+    IN_DOUBT,
+    NEEDS_PERSON,
+    QUEUED,
+    REFUSED,
+    SENDING,
+    is_last_in_lanes,
+)
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.replacement_writes import replacement_write
-from aisle.outbox.tokens_and_waiting_operations import user_awaited_by
+from aisle.outbox.user_tokens import user_awaited_by
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import (
@@ -52,7 +61,7 @@ if TYPE_CHECKING:
         RequestStateRow,
         UnconfirmedRow,
     )
-    from aisle.jobs.row_types.orders_and_deliveries import RefusalOfUserRow
+    from aisle.jobs.row_types.orders import RefusalOfUserRow
     from aisle.outbox.evidence import OrderState
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
@@ -153,7 +162,7 @@ def _compare_settings(
 def _excess_as_order(line: Row) -> Row:
     """Return a line as it was when it could not take the excess, in the form of an order.
 
-    See aisle.outbox.excess_and_superseded_closings.
+    See aisle.outbox.excess.
     """
     return {"lines": {str(line.get("line_number")): line}}
 
@@ -394,7 +403,7 @@ AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
 def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
     """Return by user of this host their last refused operation on an order.
 
-    Excess that no line could take is left out (see aisle.outbox.excess_and_superseded_closings).
+    Excess that no line could take is left out (see aisle.outbox.excess).
     """
     found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
     return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
@@ -404,7 +413,7 @@ def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, Refusal
 def refused_operations(context: QueryContext, args: Args) -> QueryResult[RefusedOperationsRow]:
     """Return the refused operations (`operation`) since then, or `ops`, that nobody has resolved, oldest first.
 
-    `left` is set for excess that no order line could take (see aisle.outbox.excess_and_superseded_closings).
+    `left` is set for excess that no order line could take (see aisle.outbox.excess).
     """
     query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
     found = [operation_from_row(row) for row in fetch(context.outbox, _REFUSED_OPERATIONS, *query_args)]

@@ -17,9 +17,7 @@ from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked
 from aisle.cache.pending_order_states import ListChange, SortKey
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.row_values import (
-    QueryResult,
     Row,
-    WindowRows,
     held_locations,
     line_locations,
     load_lines,
@@ -28,10 +26,10 @@ from aisle.cache.row_values import (
     parse_row,
     sort_by_walk_order,
     stock_locations,
-    window_bounds,
 )
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
+from aisle.cache.window import QueryResult, WindowRows, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
 from aisle.jobs.list_window import MAX_COUNTED
@@ -42,7 +40,7 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import (
+    from aisle.jobs.row_types.orders import (
         LocationStockRow,
         OrderHeader,
         OrderLineRow,

@@ -173,8 +173,9 @@ _QUERIES_BY_MODULE = {
     ),
     "product_queries": ("next_deliveries", "product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
-    "store_queries": ("store", "store_page", "stores", "unread_lists"),
+    "store_queries": ("store", "store_page", "stores"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
+    "unread_lists": ("unread_lists",),
 }
 MODULE_BY_QUERY = {name: module for module, names in _QUERIES_BY_MODULE.items() for name in names}
 

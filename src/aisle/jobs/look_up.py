@@ -37,7 +37,7 @@ from aisle.jobs.product_data import (
     parse_product,
 )
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.orders_and_deliveries import OrdersWithProductRow
+from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
 from aisle.jobs.view import (
     ASK,

@@ -10,7 +10,7 @@ from aisle.page_addresses import PageAddress, parse_address
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack_and_event_run import StackedJob
+from aisle.session.job_stack import StackedJob
 from aisle.session.shown_verdict import Verdicts
 
 WITHOUT_WORK: Final = frozenset(

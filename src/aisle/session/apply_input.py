@@ -39,16 +39,15 @@ from aisle.scan.meaning import (
 from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.asked_number_and_rejected_scan import CONFIRM_FAST_NUMBER, MIN_CODE, NO_NUMBER, AskedNumber
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import InputBatch
-from aisle.session.job_stack_and_event_run import PAGE_BY_LETTER
+from aisle.session.input_batch import CONFIRM_FAST_NUMBER, MIN_CODE, NO_NUMBER, AskedNumber, InputBatch
+from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
+from aisle.session.pin_check import PinCheck
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
-from aisle.session.required_and_misplaced_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
 from aisle.session.tabs import Tabs

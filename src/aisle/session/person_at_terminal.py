@@ -15,16 +15,16 @@ from aisle.outbox.local_notes import LANGUAGE
 from aisle.scan.meaning import Ambiguous, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.pending_question_or_multiplier import restore_question
-from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.pending_question import restore_question
+from aisle.session.pin_check import PinCheck
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_people import PreferencesRow
+    from aisle.jobs.row_types.people import PreferencesRow
 
 NOBODY = SignIn("", "")
 

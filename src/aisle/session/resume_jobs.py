@@ -11,8 +11,8 @@ from aisle.outbox.commit_journal import Journal
 from aisle.outbox.open_jobs import OpenJob
 from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
-from aisle.session.asked_number_and_rejected_scan import CONFIRM_FAST_NUMBER
-from aisle.session.job_stack_and_event_run import JobStack, is_readable
+from aisle.session.input_batch import CONFIRM_FAST_NUMBER
+from aisle.session.job_stack import JobStack, is_readable
 
 
 class Unanswered(NamedTuple):

@@ -46,15 +46,15 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack_and_event_run import JobStack
+from aisle.session.job_stack import JobStack
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.person_at_terminal import SignInFlow
+from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes import ChangePoller
-from aisle.session.required_and_misplaced_pin import PinCheck
 from aisle.session.screen_size import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.stale_typed_text import TypedLine

@@ -12,7 +12,7 @@ from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJo
 from aisle.outbox.open_jobs import OpenJob
 from aisle.outbox.operation_record import Author
 from aisle.scan.meaning import Quantity, RefusedInput, UnknownCode
-from aisle.session.job_stack_and_event_run import JobResult, JobStack, StackedJob, orders_by_job
+from aisle.session.job_stack import JobResult, JobStack, StackedJob, orders_by_job
 from aisle.session.resume_jobs import Unanswered, reopen_job, resume_jobs
 
 

@@ -12,7 +12,7 @@ from aisle.contract.request_encoding import encode_body, encode_json, encode_seg
 from aisle.courier.push.entry_references import REFERENCE, with_entry_references, with_missing_references
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError
-from aisle.outbox.excess_and_superseded_closings import parse_excess
+from aisle.outbox.excess import parse_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     REJECT_LINES,
@@ -23,7 +23,7 @@ from aisle.outbox.operation_record import (
     without_expected,
 )
 from aisle.outbox.rebase_picks import BASE
-from aisle.outbox.retention_and_archive import DEFAULT_RETENTION, Retention
+from aisle.outbox.retention import DEFAULT_RETENTION, Retention
 from aisle.safe_text import clean
 
 if TYPE_CHECKING:

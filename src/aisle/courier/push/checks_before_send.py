@@ -24,7 +24,7 @@ from aisle.courier.service_features import Features
 from aisle.courier.topics_to_reread import ORDER, topics_of_operation
 from aisle.errors import ContractError
 from aisle.host.database import fetch
-from aisle.outbox.excess_and_superseded_closings import EXCESS
+from aisle.outbox.excess import EXCESS
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation, parse_update_values
 from aisle.outbox.reason_messages import StoredMessage, setting_changed_reason, store_message

@@ -20,7 +20,7 @@ from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
-    from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
+    from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import ProductRow
 
 MAX_UNDO = 100

@@ -26,7 +26,7 @@ from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.log_and_supervisor import MyEntriesRow
+from aisle.jobs.row_types.log import MyEntriesRow
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import (
     ASK,

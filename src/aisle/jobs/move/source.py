@@ -29,7 +29,7 @@ from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
-    from aisle.jobs.row_types.orders_and_deliveries import OrderRow
+    from aisle.jobs.row_types.orders import OrderRow
     from aisle.jobs.row_types.products import ProductRow
 
 Result = Turn[MoveState]

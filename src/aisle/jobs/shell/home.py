@@ -52,7 +52,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderRow, OrdersRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrdersRow
 
 MENU_TEXTS = ("home.pick", "home.look_up", "home.locations", "home.count", "home.move", "home.batch", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""

@@ -28,7 +28,7 @@ from aisle.jobs.list_window import PAGE_LETTERS, page_size
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities import order_progress
-from aisle.jobs.row_types.orders_and_deliveries import OrderOutcomesRow, OrderToActOnRow
+from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor.order_action_writes import (

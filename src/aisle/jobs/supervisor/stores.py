@@ -11,7 +11,7 @@ from aisle.jobs.list_page import Column, SearchPage, next_of
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.stores_and_people import StorePageRow, StoresRow
+from aisle.jobs.row_types.stores import StorePageRow, StoresRow
 from aisle.jobs.store_time import day_or_time
 from aisle.jobs.supervisor.resource_fields import (
     YES_NO,

@@ -22,7 +22,7 @@ from aisle.jobs.view import (
     numbered_rows,
 )
 from aisle.safe_text import fit, fit_middle, width, wrap
-from aisle.tui.layout.choices_and_hints import (
+from aisle.tui.layout.choice_lines import (
     VerdictOverlap,
     choice_flow,
     choice_items,

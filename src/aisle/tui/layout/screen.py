@@ -28,9 +28,17 @@ from aisle.jobs.view import (
 )
 from aisle.safe_text import fit, fit_end, width, wrap
 from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, step_view
-from aisle.tui.layout.choices_and_hints import VerdictOverlap, excess_cells, progress_bar
+from aisle.tui.layout.choice_lines import VerdictOverlap, excess_cells
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, left_and_right, line_width, pad_line
+from aisle.tui.layout.styled_lines import (
+    StyledLine,
+    StyledScreen,
+    clip_line,
+    left_and_right,
+    line_width,
+    pad_line,
+    progress_bar,
+)
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
 MIN_MARGIN_COLUMNS = 60
