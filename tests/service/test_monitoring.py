@@ -24,7 +24,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import docs_and_health, server
+from aisle.service.http import health, server
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import JsonFormatter, log_as_json
 from aisle.service.http.metrics import Metrics, _shrink_files
@@ -160,13 +160,13 @@ async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(world.service.database, "read", hangs)
-    monkeypatch.setattr(docs_and_health, "READY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(health, "READY_TIMEOUT_S", 0.05)
     async with world.open_client(None) as client:
         paths = ["ready"] * 20 + ["health"]
         answers = await asyncio.wait_for(asyncio.gather(*(client.get(f"/aisle/v1/{path}") for path in paths)), LONG)
     assert [answer.status_code for answer in answers] == [503] * 20 + [200]
     assert len(asked) == 1
-    assert docs_and_health.READY_TIMEOUT_S < 2
+    assert health.READY_TIMEOUT_S < 2
 
 
 def test_logs_are_lines_of_json_without_what_an_exception_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""People of a store and their PINs, signing in, and tokens (README: People, Roles)."""
+"""People of a store and their PINs, and signing in (README: People)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,16 @@ import math
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, TypedDict
 
-from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest, TokenRequest
-from aisle.errors import UsageError
+from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest
 from aisle.service.auth import pins
-from aisle.service.auth.tokens import (
-    ALL_STORES,
-    ROLES,
-    TokenPerson,
-    add_named_token,
-    add_token,
-    authorize_store,
-    find_valid_token,
-    load_tokens,
-    mark_revoked,
-    token_audit_fields,
-)
+from aisle.service.auth.tokens import ROLES, TokenPerson, add_token, authorize_store
 from aisle.service.db.database import Row
-from aisle.service.db.statements import people_and_tokens
+from aisle.service.db.statements import people as people_sql
+from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain import audit
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.errors import SUCCESS, Refusal, not_found, to_json_bytes, unprocessable
-from aisle.service.operation_context import CHAIN, Context, OperationCall, ReadRunner, Role, Store
+from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
+from aisle.service.operation_context import Context, OperationCall, ReadRunner, Role, Store
 
 TOKEN_SECONDS = 3600.0
 """Seconds that a person's token is valid."""
@@ -79,7 +68,7 @@ class _Person(NamedTuple):
 
 async def list_people(ctx: Context, call: OperationCall) -> bytes:
     """List the people of the store. PINs are not returned, only whether there is one."""
-    rows = await ctx.tx.all(people_and_tokens.PEOPLE, ctx.current_store.number)
+    rows = await ctx.tx.all(people_sql.PEOPLE, ctx.current_store.number)
     people = [
         {"badge": badge, "user": user, "name": name, "role": role, "has_pin": bool(has_pin)}
         for badge, user, name, role, has_pin in rows
@@ -109,7 +98,7 @@ async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> Oper
 
 async def _pin_hashes(ctx: Context) -> dict[str, str]:
     """Return the hashes of the PINs of the store's people, by badge."""
-    return dict(await ctx.tx.all(people_and_tokens.PIN_HASHES, ctx.current_store.number))
+    return dict(await ctx.tx.all(people_sql.PIN_HASHES, ctx.current_store.number))
 
 
 async def _hash_pin(pin: str, stored: str) -> str:
@@ -127,7 +116,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
     Refuse with 403 for a role that the token may not assign.
     """
     store = ctx.current_store.number
-    rows = await ctx.tx.all(people_and_tokens.PEOPLE, store)
+    rows = await ctx.tx.all(people_sql.PEOPLE, store)
     badges = {user: badge for badge, user, *_ in rows}
     pins_of = await _pin_hashes(ctx)
     changes: list[audit.AuditChange] = []
@@ -190,11 +179,11 @@ class _PeopleWrites(NamedTuple):
 async def _save_people(ctx: Context, writes: _PeopleWrites, people: list[_Person]) -> None:
     """Delete people, then store these with their new PINs, so that a user name is free again."""
     store, run_many = ctx.current_store.number, ctx.tx.run_many
-    await run_many(people_and_tokens.PERSON_DELETE, writes.deleted)
-    await run_many(people_and_tokens.PERSON_SET, [(store, one.badge, one.user, one.name, one.role) for one in people])
-    await run_many(people_and_tokens.PERSON_PIN_SET, [(store, *pin) for pin in writes.pins.items()])
-    await run_many(people_and_tokens.SIGN_IN_FAILURES_DELETE, writes.ended_failures)
-    await run_many(people_and_tokens.TOKENS_OF_PERSON_REVOKE, writes.ended_tokens)
+    await run_many(people_sql.PERSON_DELETE, writes.deleted)
+    await run_many(people_sql.PERSON_SET, [(store, one.badge, one.user, one.name, one.role) for one in people])
+    await run_many(people_sql.PERSON_PIN_SET, [(store, *pin) for pin in writes.pins.items()])
+    await run_many(people_sql.SIGN_IN_FAILURES_DELETE, writes.ended_failures)
+    await run_many(tokens_sql.TOKENS_OF_PERSON_REVOKE, writes.ended_tokens)
 
 
 def _check_role(ctx: Context, before: _Person | None, body: _HashedPerson, role: Role, field: str) -> None:
@@ -252,7 +241,7 @@ async def sign_in(ctx: Context, call: OperationCall) -> bytes:
     person = await _find_person(ctx, store, body["by"], body["who"])
     failure_key = person.badge if person else "?" + hashlib.sha256(body["who"].encode()).hexdigest()
     failure_key = _failure_key(failure_key, is_web=call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL)
-    row = await ctx.tx.one(people_and_tokens.SIGN_IN_FAILURES, store.number, failure_key)
+    row = await ctx.tx.one(people_sql.SIGN_IN_FAILURES, store.number, failure_key)
     if row and ctx.now < row[1]:
         raise await _refuse_locked(ctx, store, failure_key, row)
     is_right = pins.are_equal(body["tried"], (person.pin if person else None) or pins.DUMMY_HASH)
@@ -261,12 +250,12 @@ async def sign_in(ctx: Context, call: OperationCall) -> bytes:
         refusal = Refusal(403, "Badge, name or PIN is wrong.")
         refusal.keeps_writes = True
         raise refusal
-    await ctx.tx.run(people_and_tokens.SIGN_IN_FAILURES_DELETE, store.number, failure_key)
+    await ctx.tx.run(people_sql.SIGN_IN_FAILURES_DELETE, store.number, failure_key)
     return await _create_person_token(ctx, store, person)
 
 
 async def _find_person(ctx: Context, store: Store, by: str, name: str) -> _Person | None:
-    statement = people_and_tokens.PERSON_BY_BADGE if by == "badge" else people_and_tokens.PERSON_BY_USER
+    statement = people_sql.PERSON_BY_BADGE if by == "badge" else people_sql.PERSON_BY_USER
     row = await ctx.tx.one(statement, store.number, name)
     return _Person(*row) if row else None
 
@@ -278,7 +267,7 @@ def _failure_key(person_key: str, *, is_web: bool) -> str:
 
 async def _record_failure(ctx: Context, store: Store, person_key: str, failures: int) -> None:
     until = format_timestamp(ctx.now_seconds + pins.lock_seconds(failures))
-    await ctx.tx.run(people_and_tokens.SIGN_IN_FAILURES_SET, store.number, person_key, failures, ctx.now, until)
+    await ctx.tx.run(people_sql.SIGN_IN_FAILURES_SET, store.number, person_key, failures, ctx.now, until)
 
 
 async def _refuse_locked(ctx: Context, store: Store, person_key: str, row: Row) -> Refusal:
@@ -313,57 +302,3 @@ async def _create_person_token(ctx: Context, store: Store, person: _Person) -> b
     )
     fields = {"token": made.secret, "expires_on": until, "store_number": store.number}
     return to_json_bytes(fields | {"user": person.user, "name": person.name, "role": person.role})
-
-
-_DAY = 86400.0
-
-
-MAX_TOKEN_DAYS = 36_500
-
-
-async def list_tokens(ctx: Context, call: OperationCall) -> bytes:
-    """List all tokens except those of people who signed in. Secrets are not returned."""
-    return to_json_bytes(
-        {"tokens": [token._asdict() for token in await load_tokens(ctx.tx, people_and_tokens.TOKENS_WITHOUT_PARENT)]}
-    )
-
-
-async def create_token(ctx: Context, call: OperationCall) -> bytes:
-    """Create a token. Its secret is returned only here.
-
-    Refuse with 422 if a name, role, store or duration is invalid.
-    """
-    body: TokenRequest = call.body
-    stores, days = body["stores"], body.get("days")
-    if days is not None and not (days == int(days) and 1 <= days <= MAX_TOKEN_DAYS):
-        raise unprocessable(f"A token lasts 1 to {MAX_TOKEN_DAYS} days.", "days")
-    if ALL_STORES in stores and len(stores) > 1:
-        raise unprocessable(f"{ALL_STORES} is all stores, and stands alone.", "stores")
-    expires = None if days is None else format_timestamp(ctx.now_seconds + int(days) * _DAY)
-    try:
-        made = await add_named_token(
-            ctx.tx,
-            name=body["name"],
-            role=body["role"],
-            store_numbers=None if stores == [ALL_STORES] else stores,
-            now=ctx.now,
-            expires_on=expires,
-        )
-    except UsageError as problem:
-        raise unprocessable(str(problem)) from problem
-    after = {"name": body["name"], "role": body["role"], "stores": stores, "expires_on": expires}
-    await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", made.token_id, {}, after)])
-    return to_json_bytes({"token_id": made.token_id, "token": made.secret, "expires_on": expires})
-
-
-async def revoke_token(ctx: Context, call: OperationCall) -> bytes:
-    """Revoke a token by its name or id, and the tokens of people who signed in through it.
-
-    Refuse with 404 if it is unknown.
-    """
-    found = await find_valid_token(ctx.tx, call.body["name"], ctx.now)
-    if found is None:
-        raise not_found("No token in force has this name or id.")
-    await mark_revoked(ctx.tx, found.token_id, ctx.now)
-    await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", found.token_id, token_audit_fields(found), {})])
-    return SUCCESS

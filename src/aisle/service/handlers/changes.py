@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Literal, TypedDict
 
-from aisle.service.db.statements import changes_and_writes as sql
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import writes as writes_sql
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.http.idempotency import unknown_keys
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall
@@ -82,7 +83,7 @@ async def _changes_since(
     for index, scope in enumerate((ctx.current_store.number, CHAIN)):
         remaining = limit - len(changes)
         rows = (
-            await ctx.tx.all(sql.CHANGES_SINCE, scope, cursor[index], remaining + 1)
+            await ctx.tx.all(changes_sql.CHANGES_SINCE, scope, cursor[index], remaining + 1)
             if newest[index] > cursor[index]
             else []
         )
@@ -99,7 +100,7 @@ async def _last_writes(ctx: Context, cursor: tuple[int, int]) -> tuple[str, str]
 
 async def _last_write(ctx: Context, store_number: str, number: int) -> str:
     """Return the write that made this change; empty for none, or if it was purged."""
-    row = await ctx.tx.one(sql.WRITE_AT_CHANGE, store_number, number) if number else None
+    row = await ctx.tx.one(writes_sql.WRITE_AT_CHANGE, store_number, number) if number else None
     return str(row[0]) if row else ""
 
 
@@ -108,7 +109,7 @@ async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple
     scopes = (ctx.current_store.number, CHAIN)
     for store_number, number, now, known in zip(scopes, cursor, writes, mark.split(_MARK_SEPARATOR), strict=False):
         if now and known and now != known:
-            first = await ctx.tx.one(sql.WRITE_HISTORY_FIRST, store_number)
+            first = await ctx.tx.one(writes_sql.WRITE_HISTORY_FIRST, store_number)
             if first is None or number >= first[0]:
                 return True
     return False

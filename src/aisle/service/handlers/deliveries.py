@@ -1,4 +1,4 @@
-"""Deliveries: announce for one or several stores, list, mark, and list receipts (interface: Deliveries)."""
+"""Deliveries: announce for one or several stores, list, mark (interface: Deliveries)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
-from aisle.service.domain.read_products_and_locations import Product, StoreCatalogue
 from aisle.service.domain.states import DELIVERY_OPEN, DELIVERY_RECEIVED
+from aisle.service.domain.store_catalogue import Product, StoreCatalogue
 from aisle.service.domain.timestamps import (
     TimeZone,
     day_of_stored_time,
@@ -44,18 +44,11 @@ from aisle.service.domain.timestamps import (
     parse_timestamp_or_day,
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.handlers.list_page import (
-    Page,
-    count_and_read,
-    list_envelope,
-    parse_page,
-    parse_scroll_page,
-    reduced_envelope,
-)
+from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_codes
 from aisle.service.http.validation import check_code
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 PURCHASE_ORDER_TYPE = 1
@@ -381,31 +374,6 @@ def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: 
     )
 
 
-async def list_receipts(ctx: Context, call: OperationCall) -> bytes:
-    """List a page of receipts by id, of one store or of all stores of the token."""
-    filters, store = await store_filter(ctx, call.query)
-    return await _receipts_page(ctx, call.query, filters, store)
-
-
-async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
-    """List a page of one store's receipts by id."""
-    return await _receipts_page(ctx, call.query, {"store": ctx.current_store.number}, ctx.current_store)
-
-
-async def _receipts_page(ctx: Context, query: QueryValues, filters: dict[str, object], store: Store | None) -> bytes:
-    page: Page = parse_page(query)
-    filters["receipt_type"] = query["receipt_type"]
-    if "order_number" in query:
-        filters["order_number"] = query["order_number"]
-    for name in ("from_id", "to_id"):
-        if name in query:
-            filters[name] = split_wire_id(query[name])
-    filters |= common_filters(query, ctx.time_zone(store))
-    total, found = await read_page(ctx, page, filters, store, RECEIPTS)
-    groups, more = page.split_rows(found)
-    return reduced_envelope([receipt_json(group) for group in groups], page, total, has_more=more)
-
-
 _DELIVERY_FIELDS = ("external_reference_number", "supplier_code", "supplier_name", "tracing_url")
 _LINE_FIELDS: Final = (
     "barcode",
@@ -414,9 +382,8 @@ _LINE_FIELDS: Final = (
     "customer_order_shipment_number_line_number",
     "description",
 )
-_RECEIPT_LINE_FIELDS: Final = ("barcode", "description", "container_barcode")
 _WHOLE_NUMBERS: Final = ("no_of_containers", "store_origin")
-_LINE_COLUMN = 10
+LINE_COLUMN = 10
 """First column of a line in a row of `DELIVERY_PAGE`."""
 
 
@@ -455,13 +422,13 @@ def group_by_delivery(rows: Iterable[Row], number_column: int) -> list[list[Row]
     groups: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row[number_column], row[3]), []).append(row)
-    return [sorted(groups[key], key=lambda row: row[_LINE_COLUMN] or 0) for key in sorted(groups)]
+    return [sorted(groups[key], key=lambda row: row[LINE_COLUMN] or 0) for key in sorted(groups)]
 
 
 def delivery_json(rows: list[Row]) -> str:
     """Return one delivery of a list as JSON."""
-    store, number_, seq, ordinal, kind, status, updated, _, item, store_json = rows[0][:_LINE_COLUMN]
-    lines = (_delivery_line_json(row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)
+    store, number_, seq, ordinal, kind, status, updated, _, item, store_json = rows[0][:LINE_COLUMN]
+    lines = (_delivery_line_json(row[LINE_COLUMN:]) for row in rows if row[LINE_COLUMN] is not None)
     return join_members(
         (
             f'"order_number":{quoted(number_)},"store_number":{quoted(store)},"order_type":"{kind}"',
@@ -484,7 +451,7 @@ def _delivery_line_json(row: Row) -> str:
             f'"received_quantity":{format_quantity(received)}',
             "" if pool is None else f'"target_stock_pool":{pool}',
             f'"customer_order_number":{quoted(order)},"customer_order_line_number":{order_line}' if order else "",
-            *_catalogue_members(line_fields, product_fields),
+            *catalogue_members(line_fields, product_fields),
             text_member("base_unit", product_fields.get("base_unit_name")),
             text_member("purchase_unit_barcode", product_fields.get("purchase_unit_barcode")),
             text_member("purchase_unit_product_number", product_fields.get("purchase_unit_product_number")),
@@ -494,7 +461,7 @@ def _delivery_line_json(row: Row) -> str:
     )
 
 
-def _catalogue_members(line_fields: NewDeliveryLine, product_fields: ExtendedProduct) -> tuple[str, ...]:
+def catalogue_members(line_fields: NewDeliveryLine, product_fields: ExtendedProduct) -> tuple[str, ...]:
     """Return the catalogue's members that the line does not have itself."""
     return (
         "" if "barcode" in line_fields else text_member("barcode", product_fields.get("barcode") or None),
@@ -506,37 +473,3 @@ def _catalogue_members(line_fields: NewDeliveryLine, product_fields: ExtendedPro
 
 def _number_member(name: str, value: ExactNumber | None) -> str:
     return "" if value is None else f'"{name}":{value}'
-
-
-def receipt_json(rows: list[Row]) -> str:
-    """Return one receipt of a list as JSON."""
-    store, number_, _, ordinal, kind, status, _, receipt, item, store_json = rows[0][:_LINE_COLUMN]
-    delivery_store, head_fields = Store(store, ordinal), parse_json_object(item)
-    lines = (_receipt_line_json(delivery_store, row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)
-    return join_members(
-        (
-            f'"order_number":{quoted(number_)},"store_number":{quoted(store)},"order_type_id":{kind}',
-            f'"import_id":{delivery_store.wire_id(receipt)},"status":{quoted(status)}',
-            text_member("store_gln", parse_json_object(store_json).get("store_gln")),
-            *(
-                text_member(name, head_fields.get(name))
-                for name in ("datetime_created", "datetime_expected", "supplier_code", "supplier_name")
-            ),
-            f'"receipt_lines":[{",".join(lines)}]',
-        )
-    )
-
-
-def _receipt_line_json(store: Store, row: Row) -> str:
-    line, seq, product, quantity, received, _, _, _, updated, item, product_json = row
-    line_fields: NewDeliveryLine = parse_json_object(item)
-    product_fields: ExtendedProduct = parse_json_object(product_json)
-    return join_members(
-        (
-            f'"id":{store.wire_id(seq)},"line_number":{line},"product_number":{quoted(product)}',
-            f'"received_quantity":{format_quantity(received)},"shipped_quantity":{format_quantity(quantity)}',
-            *_catalogue_members(line_fields, product_fields),
-            *(text_member(name, line_fields[name]) for name in _RECEIPT_LINE_FIELDS if name in line_fields),
-            f'"updated_on":{quoted(updated)}',
-        )
-    )

@@ -1,4 +1,4 @@
-"""Pages of the service: the OpenAPI document with Swagger UI, health, readiness, and metrics."""
+"""Health, readiness and metrics of the service."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -16,71 +14,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from aisle.service.db.database import Database, DatabaseFailed, Transaction
-from aisle.service.db.statements import changes_and_writes, people_and_tokens
-from aisle.service.errors import JSON_TYPE, Refusal, to_json_bytes
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.errors import JSON_TYPE, Refusal
 from aisle.service.handlers.registry import Handler, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint
-from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
+from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH
 from aisle.service.http.routes import page_route
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
-
-DOCS_PATH = "/docs"
-SCHEMA_PATH = "/openapi.json"
-ASSETS = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css", "favicon.png": "image/png"}
-"""Media types of the page's files."""
-_FOLDER = Path(__file__).parent / "swagger_ui"
-_CONTENT_POLICY = (
-    "default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'self' 'unsafe-inline';"
-    " style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-"""Content policy: the browser loads nothing from other servers."""
-_HEADERS = {
-    "Content-Security-Policy": _CONTENT_POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
-
-
-def docs_routes(*, lenient: bool) -> list[BaseRoute]:
-    """Return the routes of the document, the page and its files. They need no token."""
-    building = asyncio.Lock()
-
-    async def schema(request: Request) -> Response:
-        async with building:
-            document = await asyncio.to_thread(_document)
-        return Response(document, media_type=JSON_TYPE)
-
-    return [
-        page_route(SCHEMA_PATH, schema, lenient=lenient),
-        page_route(DOCS_PATH, _page, lenient=lenient),
-        page_route(f"{DOCS_PATH}/{{name}}", _asset, lenient=lenient),
-    ]
-
-
-async def _page(request: Request) -> Response:
-    return Response(_read("index.html"), media_type="text/html", headers=_HEADERS)
-
-
-async def _asset(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in ASSETS:
-        return Response(status_code=404, headers=_HEADERS)
-    return Response(_read(name), media_type=ASSETS[name], headers=_HEADERS | {"Cache-Control": "max-age=3600"})
-
-
-@cache
-def _read(name: str) -> bytes:
-    """Return a file of the page, read once."""
-    return (_FOLDER / name).read_bytes()
-
-
-@cache
-def _document() -> bytes:
-    """Return the document as JSON, built once in a thread, since that takes as long as hundreds of requests."""
-    return to_json_bytes(build_document())
 
 
 log = logging.getLogger("aisle.service")
@@ -200,8 +144,8 @@ def _success_response() -> Response:
 
 
 async def _write_database(tx: Transaction) -> None:
-    await tx.one(changes_and_writes.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
+    await tx.one(changes_sql.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
 
 
 async def _query_database(tx: Transaction) -> None:
-    await tx.one(people_and_tokens.HAS_DATA)
+    await tx.one(tokens_sql.HAS_DATA)

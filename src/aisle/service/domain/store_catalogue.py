@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from aisle.service.db.statements import products, stores_and_locations
+from aisle.service.db.statements import locations as locations_sql
+from aisle.service.db.statements import products
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.errors import unprocessable
 from aisle.service.operation_context import Context, Store
@@ -71,7 +72,7 @@ class StoreCatalogue:
         wanted = sorted({code for code in location_codes if code and code not in self._locations})
         if wanted:
             for code, seq, order, pool, key, tags in await self.ctx.tx.all(
-                stores_and_locations.LOCATIONS, self.store.number, wanted
+                locations_sql.LOCATIONS, self.store.number, wanted
             ):
                 self._locations[code] = Location(order, key, code, seq, pool, tags)
 
@@ -99,9 +100,7 @@ class StoreCatalogue:
     async def has_locations(self) -> bool:
         """Return True if this store has any location."""
         if self._has_locations is None:
-            self._has_locations = (
-                await self.ctx.tx.one(stores_and_locations.LOCATION_EXISTS, self.store.number) is not None
-            )
+            self._has_locations = await self.ctx.tx.one(locations_sql.LOCATION_EXISTS, self.store.number) is not None
         return self._has_locations
 
     async def range_products(self, product_numbers: Iterable[str], *, with_stock_only: bool = False) -> None:
