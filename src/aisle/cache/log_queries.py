@@ -16,7 +16,6 @@ import apsw
 
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
 from aisle.cache.log_writer import entry_identity
-from aisle.cache.loss_queries import _MINUTE_LENGTH
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.price import prices_of
@@ -359,6 +358,7 @@ FROM loss x CROSS JOIN log l ON l.key = x.key {product} WHERE x.is_undone = 0 AN
 """
 """The losses are read first, because they are few."""
 _COUNT_KINDS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
+_MINUTE_LENGTH = len("2026-01-01T08:15")
 _COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
 _SELECT_ENTRY = f"""
 SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l
