@@ -45,7 +45,7 @@ def test_commands_options_and_values_are_completed() -> None:
     assert completed("aisle", "token", "re") == ["revoke"]
     assert completed("aisle", "token", "add", "x", "--role", "su") == ["supervisor"]
     assert completed("aisle", "completion", "f") == ["fish"]
-    assert completed("aisle", "outbox", "settle", "x", "by") == ["by-hand"]
+    assert completed("aisle", "outbox", "resolve", "x", "by") == ["by-hand"]
     assert completed("aisle", "load", "") == ["dir"]
     assert completed("aisle", "backup", "") == ["file"]
 
@@ -57,7 +57,7 @@ def test_bash_asks_the_program(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m aisle "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    for words, offered in (("aisle do", ["doctor"]), ("aisle outbox re", ["replay"])):
+    for words, offered in (("aisle do", ["doctor"]), ("aisle outbox rep", ["replay"])):
         text = ASKED.format(script=tmp_path / "script", words=words)
         done = subprocess.run(
             ["bash", "--norc"], input=text, env=environ, capture_output=True, text=True, check=True

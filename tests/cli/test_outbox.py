@@ -1,4 +1,4 @@
-"""`aisle outbox`: what is not settled, one of them with what both sides say, and what a person says of it."""
+"""`aisle outbox`: what is not resolved, one of them with what both sides say, and what a person says of it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_list_speaks_in_the_five_words(ids: tuple[str, ...], capsys: pytest.
     status, out, err = run(capsys)
     assert status == 0
     assert [line.split()[2] for line in out.splitlines()[1:]] == ["in_doubt", "queued"]
-    assert "1 waiting, 1 for a person to settle." in err
+    assert "1 waiting, 1 for a person to resolve." in err
     assert "movement_readback no" in err
 
 
@@ -94,9 +94,9 @@ def test_operation_waiting_for_pin_names_person_and_way(
     _, out, _ = run(capsys, "show", op_id)
     assert "principal: Fred Harper" in out
     assert "waits for the PIN of Fred Harper" in out
-    assert run(capsys, "settle", op_id, "by-hand")[0] == 0
+    assert run(capsys, "resolve", op_id, "by-hand")[0] == 0
     assert state(aisle_home, op_id) == "closed"
-    assert run(capsys, "settle", ids[1], "by-hand")[0] == 2, "it goes by itself"
+    assert run(capsys, "resolve", ids[1], "by-hand")[0] == 2, "it goes by itself"
 
 
 def test_operation_is_shown_with_both_sides(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,10 +110,10 @@ def test_operation_is_shown_with_both_sides(ids: tuple[str, ...], capsys: pytest
 
 
 @pytest.mark.parametrize(("how", "becomes"), [("arrived", "done"), ("again", "queued"), ("by-hand", "closed")])
-def test_one_is_settled(
+def test_one_is_resolved(
     aisle_home: Path, ids: tuple[str, ...], capsys: pytest.CaptureFixture[str], how: str, becomes: str
 ) -> None:
-    status, out, _ = run(capsys, "settle", ids[0], how, "--by", "Ben", "--note", "looked")
+    status, out, _ = run(capsys, "resolve", ids[0], how, "--by", "Ben", "--note", "looked")
     assert status == 0
     assert becomes in out
     assert state(aisle_home, ids[0]) == becomes
@@ -123,10 +123,10 @@ def test_one_is_settled(
 
 
 @pytest.mark.parametrize("id_", ["", "NOBODY"])
-def test_what_nobody_can_settle_is_said(
+def test_what_nobody_can_resolve_is_said(
     aisle_home: Path, ids: tuple[str, ...], capsys: pytest.CaptureFixture[str], id_: str
 ) -> None:
-    status, _, err = run(capsys, "settle", id_ or ids[1], "arrived")
+    status, _, err = run(capsys, "resolve", id_ or ids[1], "arrived")
     assert status == 2
     assert "aisle outbox" in err
     assert state(aisle_home, ids[1]) == "queued"

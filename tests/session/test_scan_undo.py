@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.cache_file_and_time_zone import open_cache
-from aisle.cache.writer import CacheWriter
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import WRONG
 from aisle.session.session import Session

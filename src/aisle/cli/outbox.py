@@ -18,8 +18,8 @@ from aisle.cache.cache_for_reading import empty_cache, open_for_reading
 from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.people_queries import person_name
 from aisle.cache.writer import CacheWriter
+from aisle.cli.message_text import reason_text
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
-from aisle.cli.reason_and_list_texts import reason_text
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
 from aisle.errors import StorageError, UsageError
@@ -28,7 +28,7 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox import retention_and_archive, tokens_and_waiting_operations
+from aisle.outbox import retention, user_tokens
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.journal_rows import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
@@ -54,7 +54,7 @@ _STOCK_EVIDENCE = {
 }
 
 _RESOLUTIONS = {"again": RESEND, "by-hand": CLOSED_BY_HAND}
-"""Resolutions that `outbox settle` calls by another word."""
+"""Resolutions that `outbox resolve` calls by another word."""
 
 _WORDS = {resolution: word for word, resolution in _RESOLUTIONS.items()}
 
@@ -64,7 +64,7 @@ _WORDS = {resolution: word for word, resolution in _RESOLUTIONS.items()}
 @setting_options
 @click.pass_context
 def outbox(context: click.Context, show_all: bool, setting_values: SettingValues) -> int | None:
-    """Print the operations that wait to be sent; show, settle or replay operations."""
+    """Print the operations that wait to be sent; show, resolve or replay operations."""
     return None if context.invoked_subcommand else _print_operations(setting_values, show_all=show_all)
 
 
@@ -75,12 +75,12 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
-    waiting_for = tokens_and_waiting_operations.operations_waiting_for_tokens(connection, time.time())
+    waiting_for = user_tokens.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     _print_table(titles, [_operation_cells(row, names) for row in rows])
     waiting, in_doubt = store.pending_counts()
-    print(f"{waiting} waiting, {in_doubt} for a person to settle.", file=sys.stderr)
+    print(f"{waiting} waiting, {in_doubt} for a person to resolve.", file=sys.stderr)
     for each in waiting_for:
         who = clean(names[each.user])
         print(
@@ -197,12 +197,12 @@ def show(op_id: str, setting_values: SettingValues) -> int:
 @click.argument("op_id", metavar="ID")
 @click.argument("how", type=click.Choice(("arrived", "again", "overage", "difference", "by-hand")))
 @click.option("--by", metavar="WHO", help="Person who decides.", show_default="the account of this shell")
-@click.option("--note", metavar="TEXT", help="How the operation was settled.")
+@click.option("--note", metavar="TEXT", help="How the operation was resolved.")
 @setting_options
-def settle(op_id: str, how: str, by: str | None, note: str | None, setting_values: SettingValues) -> int:
-    """Settle an operation that only a person can decide.
+def resolve(op_id: str, how: str, by: str | None, note: str | None, setting_values: SettingValues) -> int:
+    """Resolve an operation that only a person can decide.
 
-    ID is its id, or the beginning of it. `aisle outbox show ID` prints how it can be settled.
+    ID is its id, or the beginning of it. `aisle outbox show ID` prints how it can be resolved.
     """
     store_folder, _loaded = _existing_store_folder(setting_values)
     connection = open_outbox(store_folder.folder)
@@ -250,7 +250,7 @@ def _print_operation(row: UnconfirmedRow) -> None:
     resolutions = ", ".join(
         _WORDS.get(way, way.replace("_", "-")) for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER)
     )
-    print(f"can be settled as: {resolutions or 'nothing, it goes on by itself'}")
+    print(f"can be resolved as: {resolutions or 'nothing, it goes on by itself'}")
 
 
 def _item_cells(item: OperationItemRow) -> Sequence[str]:
@@ -288,9 +288,9 @@ def journal(last: int, as_json: bool, show_archive: bool, setting_values: Settin
 def _print_archive(store_folder: StoreFolder, last: int, *, as_json: bool) -> int:
     """Print the number of archived events by day, user and job; the latest days in ascending order."""
     rows: list[tuple[str, str, str, int]] = []
-    if retention_and_archive.archive_path(store_folder.folder).exists():
-        with closing(retention_and_archive.open_archive(store_folder.folder)) as kept:
-            rows = retention_and_archive.daily_totals(kept)[-last:]
+    if retention.archive_path(store_folder.folder).exists():
+        with closing(retention.open_archive(store_folder.folder)) as kept:
+            rows = retention.daily_totals(kept)[-last:]
     titles = ("day", "user", "job", "events")
     if as_json:
         for row in rows:

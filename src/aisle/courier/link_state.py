@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, ServerError, StatusError, TransportError, Unauthorized
 from aisle.client.response import Response
-from aisle.courier.clock_skew_and_jumps import ClockSkew
+from aisle.courier.backoff import RandomSource, backoff_s
+from aisle.courier.clock_skew import ClockSkew
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.service_features import Features, features_of_headers
-from aisle.courier.wake_event_and_backoff import RandomSource, backoff_s
 from aisle.errors import SettingsError
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage
 

@@ -9,7 +9,7 @@ from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Resolve
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
-from aisle.outbox.excess_and_superseded_closings import EXCESS, keep_excess
+from aisle.outbox.excess import EXCESS, keep_excess
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import (
     ASK_PERSON,
@@ -23,11 +23,12 @@ from aisle.outbox.operation_state import (
     QUEUED,
     REFUSED,
     RETRY,
+    OperationRows,
+    encode_evidence,
 )
-from aisle.outbox.operation_transitions import OperationRows, encode_evidence
 from aisle.outbox.reason_messages import StoredMessage, store_text
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
-from aisle.outbox.tokens_and_waiting_operations import user_awaited_by
+from aisle.outbox.user_tokens import user_awaited_by
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
 

@@ -27,7 +27,7 @@ from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Li
 from aisle.scan.meaning import DAMAGED_GS1, RefusedInput, UnknownCode
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.input_batch import InputBatch
 from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
 from aisle.session.scan_undo import AppliedLine, ScanUndo
 from aisle.session.shown_verdict import Verdicts

@@ -14,7 +14,7 @@ from aisle.jobs import COUNTS_SCANS
 from aisle.scan.meaning import Back, Command
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page, PageSnapshot
-from aisle.session.job_stack_and_event_run import StackedJob
+from aisle.session.job_stack import StackedJob
 from aisle.session.store_connection import StoreConnection
 
 _LONG_HISTORY = 50

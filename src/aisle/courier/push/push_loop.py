@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
+from aisle.courier.backoff import ORDER_READS, RandomSource, backoff_s
 from aisle.courier.link_state import LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
-from aisle.courier.push.body_and_headers import (
+from aisle.courier.push.adapt_update import AdaptedOperation
+from aisle.courier.push.checks_before_send import StaleOperation
+from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
+from aisle.courier.push.outgoing_request import (
     PushSettings,
     is_extension,
     request_body,
     request_headers,
     send_extension,
 )
-from aisle.courier.push.checks_before_send import AdaptedOperation, StaleOperation
-from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
 from aisle.courier.push.untrusted_responses import (
     RequestResult,
     is_about_key,
@@ -36,9 +38,9 @@ from aisle.courier.push.untrusted_responses import (
 )
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.service_features import Features
-from aisle.courier.wake_event_and_backoff import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
+from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox.excess_and_superseded_closings import EXCESS, parse_excess
+from aisle.outbox.excess import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
