@@ -28,10 +28,10 @@ from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.courier.pull.timetable import PullIntervals
-from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.lookup import Lookup
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.user_tokens import TokenStore

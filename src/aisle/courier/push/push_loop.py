@@ -19,15 +19,16 @@ from aisle.client.errors import ClientError, InvalidResponse, RateLimited, Serve
 from aisle.courier.backoff import ORDER_READS, RandomSource, backoff_s
 from aisle.courier.link_state import LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
-from aisle.courier.push.body_and_headers import (
+from aisle.courier.push.adapt_update import AdaptedOperation
+from aisle.courier.push.checks_before_send import StaleOperation
+from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
+from aisle.courier.push.outgoing_request import (
     PushSettings,
     is_extension,
     request_body,
     request_headers,
     send_extension,
 )
-from aisle.courier.push.checks_before_send import AdaptedOperation, StaleOperation
-from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
 from aisle.courier.push.untrusted_responses import (
     RequestResult,
     is_about_key,

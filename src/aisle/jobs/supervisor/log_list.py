@@ -17,12 +17,13 @@ from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_
 from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
-from aisle.jobs.product_log_writes import LOG_SOURCE, UNDO_PREFIX
+from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people import PeopleRow
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
+from aisle.undo_reference import UNDO_PREFIX
 
 PERIOD_DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 56, "year": 365}
 """Days that each period goes back. More than a week must first be requested from the service."""
