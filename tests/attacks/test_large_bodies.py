@@ -438,3 +438,71 @@ async def test_orders_and_their_picks_need_few_statements(world: World, monkeypa
         picks = [{**line, "picked_quantity": picked} for line in lines]
         await world.update("LONG", *picks)
         assert len(run) < 50, Counter(run).most_common(5)
+
+
+DELIVERY_LINES = [{"product_number": "P1"}, {"product_number": "", "barcode": "2900000000018"}]
+
+
+@pytest.mark.parametrize("goods", DELIVERY_LINES, ids=["numbers", "barcodes"])
+async def test_deliveries_need_few_statements(
+    world: World, monkeypatch: pytest.MonkeyPatch, goods: dict[str, str]
+) -> None:
+    await world.post("/products", {"products": [{"product_number": "CODED", "barcode": "2900000000018"}]})
+    run = noted_statements(monkeypatch)
+    for quantity, override in ((1, False), (1, False), (2, True)):
+        line = {"quantity": quantity, "customer_order_number": "O1", "customer_order_line_number": 1}
+        shipment = {"customer_order_shipment_number": "S", **goods}
+        orders = [
+            {"order_number": f"D{n}", "no_of_containers": 1, "order_lines": [{"line_number": 1, **line, **shipment}]}
+            for n in range(100)
+        ]
+        run.clear()
+        headers = {"container_override": "true"} if override else {}
+        path = "/stores/S1/orders/deliveries"
+        answer = await world.client.post(API + path, json={"orders": orders}, headers=headers)
+        assert answer.status_code == 200, answer.text
+        assert len(run) < 40, Counter(run).most_common(5)
+    marks = [{"order_number": f"D{n}", "is_downloaded": True} for n in range(100)]
+    run.clear()
+    await world.post("/aisle/v1/stores/S1/deliveries", {"deliveries": marks})
+    assert len(run) < 40, Counter(run).most_common(5)
+
+
+async def test_recounts_need_few_statements(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [f"N{n}" for n in range(100)]
+    await world.post("/products", {"products": [{"product_number": number} for number in numbers]})
+    path = "/aisle/v1/stores/S1/recounts"
+    run = noted_statements(monkeypatch)
+    ids = (await world.post(path, {"recounts": [{"product_number": n, "location_code": "A1"} for n in numbers]}))[
+        "data"
+    ]
+    assert len(run) < 40, Counter(run).most_common(5)
+    run.clear()
+    await world.post(path, {"recounts": [{"id": one, "state": "withdrawn"} for one in ids]})
+    assert len(run) < 40, Counter(run).most_common(5)
+    entries = [{"product_number": n, "location_code": "A1", "quantity": -1, "reason_code": 1} for n in numbers]
+    logged = (await world.post(LOGS, {"storeproductlog": entries}))["data"]
+    run.clear()
+    await world.post(path, {"recounts": [{"log_id": one} for one in logged]})
+    assert len(run) < 40, Counter(run).most_common(5)
+
+
+async def test_people_need_few_statements(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = noted_statements(monkeypatch)
+    people = [{"badge": f"B{n}", "user": f"u{n}", "name": "Ann"} for n in range(100)]
+    for change in ({}, {"role": "supervisor"}, {"pin": ""}, {"is_active": False}):
+        run.clear()
+        await world.post("/aisle/v1/stores/S1/people", {"people": [{**one, **change} for one in people]})
+        assert len(run) < 40, Counter(run).most_common(5)
+
+
+async def test_orders_with_goods_are_deleted_by_few_statements(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await world.count("P1", "A1", stock_pool_1=300)
+    line = {"line_number": 1, "product_number": "P1", "quantity": 2, "picked_quantity": 2}
+    path = "/stores/S1/orders/customerorders"
+    await world.post(path, {"orders": [{"order_number": f"N{n}", "order_lines": [line]} for n in range(100)]})
+    run = noted_statements(monkeypatch)
+    answer = await world.send("POST", path, {"orders": []}, query={"flush": True})
+    assert answer.status_code == 200
+    assert len(run) < 50, Counter(run).most_common(5)
+    assert world.books() == {("P1", "A1", 1): 100, ("P1", "", 1): 200}

@@ -49,6 +49,30 @@ async def test_a_text_has_a_limit(world: World, path: str, body: dict[str, Any],
     await world.post(path, body)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "name", "where"),
+    [
+        ("POST", LOGS, "Aisle-App-User", "headers"),
+        ("POST", LOGS, "Aisle-Terminal", "headers"),
+        ("POST", LOGS, "appUserName", "query"),
+        ("POST", "/stores/S1/storeproductlocation/movement", "AppUserName", "query"),
+        ("GET", ORDERS, "search_text", "query"),
+        ("GET", "/stores/S1/locations/A1/products", "Accept-Language", "headers"),
+    ],
+)
+async def test_the_texts_of_headers_and_query_have_limits(
+    world: World, method: str, path: str, name: str, where: str
+) -> None:
+    for length, statuses in ((MAX_TEXT_LENGTH + 1, {400}), (MAX_TEXT_LENGTH, {200})):
+        text = ("é" if where == "query" else "x") * length
+        answer = await world.send(
+            method, path, ([] if "movement" in path else {}) if method == "POST" else None, **{where: {name: text}}
+        )
+        assert answer.status_code in statuses, answer.text
+        if length > MAX_TEXT_LENGTH:
+            assert (answer.json()["errors"][0]["field"], "1,000" in answer.json()["detail"]) == (name, True)
+
+
 async def test_the_texts_of_a_list_and_names_of_fields_have_limits(world: World) -> None:
     place = {"store_number": "S1", "location_code": "Z", "tags": ["x" * (MAX_TEXT_LENGTH + 1)]}
     await world.post("/aisle/v1/locations", {"locations": [place]}, 422)

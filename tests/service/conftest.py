@@ -77,6 +77,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def _reads_are_short_by_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the time that a busy machine gives them: what is done on the loop is the same in each run."""
     monkeypatch.setattr(sqlite, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(sqlite, "thread_time", lambda: 0.0)
 
 
 def _started() -> postgres.Server:

@@ -22,9 +22,9 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from aisle.service.auth.tokens import list_tokens
+from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import docs_and_health, server
+from aisle.service.http import health, server
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import JsonFormatter, log_as_json
 from aisle.service.http.metrics import Metrics, _shrink_files
@@ -101,11 +101,37 @@ async def test_figures_are_for_this_machine_or_an_admin(
     assert ("aisle_requests" in answer.text) == (status == 200)
 
 
-async def test_a_scrape_is_a_use_of_its_token(world: World) -> None:
-    async with client_of(world, host="10.0.0.9", secret=world.token("metrics")) as client:
+@pytest.mark.parametrize("host", ["10.0.0.9", "127.0.0.1"])
+async def test_a_scrape_is_a_use_of_its_token(world: World, host: str) -> None:
+    async with client_of(world, host=host, secret=world.token("metrics")) as client:
         assert (await client.get("/metrics")).is_success
     [used] = [token.last_used_on for token in list_tokens(world.service.database) if token.role == "metrics"]
     assert used == format_timestamp(world.now)
+
+
+async def test_figures_name_the_host_that_is_away_and_the_one_whose_token_is_refused(world: World) -> None:
+    database = world.service.database
+    made = {
+        name: create_token(database, name=name, role="staff", store_numbers=["S1"], now=format_timestamp(world.now))
+        for name in ("host-1", "host-2")
+    }
+    async with client_of(world) as client:
+
+        async def work(secret: str) -> None:
+            await client.get(f"{API}/stores", headers={"Authorization": f"Bearer {secret}"})
+
+        for token in made.values():
+            await work(token.secret)
+        since = world.now
+        revoke_token(database, made["host-2"].token_id, now=format_timestamp(world.now))
+        await work(made["host-2"].secret)
+        await work("a guess")
+        world.now += 301
+        await work(made["host-1"].secret)
+        at = figures((await client.get("/metrics")).text)
+        assert at[("aisle_token_seen_seconds", (("token", "host-1"),))] == since + 301
+    refused = {dict(labels)["token"]: count for (name, labels), count in at.items() if "refused_tokens_total" in name}
+    assert refused == {"host-2": 1, "": 1}
 
 
 async def test_without_figures_there_is_no_route_for_them(world: World) -> None:
@@ -134,13 +160,13 @@ async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(world.service.database, "read", hangs)
-    monkeypatch.setattr(docs_and_health, "READY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(health, "READY_TIMEOUT_S", 0.05)
     async with world.open_client(None) as client:
         paths = ["ready"] * 20 + ["health"]
         answers = await asyncio.wait_for(asyncio.gather(*(client.get(f"/aisle/v1/{path}") for path in paths)), LONG)
     assert [answer.status_code for answer in answers] == [503] * 20 + [200]
     assert len(asked) == 1
-    assert docs_and_health.READY_TIMEOUT_S < 2
+    assert health.READY_TIMEOUT_S < 2
 
 
 def test_logs_are_lines_of_json_without_what_an_exception_says(monkeypatch: pytest.MonkeyPatch) -> None:

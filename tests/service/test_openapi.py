@@ -17,8 +17,9 @@ from aisle.contract.request_encoding import build_path, encode_json, encode_quer
 from aisle.service.errors import STATUS_TITLES
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM
-from aisle.service.http.docs_and_health import ASSETS
+from aisle.service.http.docs_pages import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
+from aisle.service.http.validation import MAX_TEXT_LENGTH
 from aisle.service.in_process_service import open_service
 from tests.service.world import prepare
 
@@ -65,7 +66,9 @@ def test_an_operation_is_shown_whole(row: Operation) -> None:
         assert ("Assumed" in one["description"]) == param.assumed
         types = {"string": {"string"}, "number": {"integer", "number"}, "boolean": {"boolean"}}[param.type]
         assert one["schema"].get("type", "string") in types
-        assert param.max_length == (one["schema"].get("maxLength") if param.where != "path" else None)
+        is_text = one["schema"].keys() == {"type", "maxLength"}
+        longest = MAX_TEXT_LENGTH if is_text and param.max_length is None else param.max_length
+        assert longest == (one["schema"].get("maxLength") if param.where != "path" else None)
     assert page.get("x-assumed", []) == list(row.assumed)
     assert page["description"].count("Assumed") == len(row.assumed)
 

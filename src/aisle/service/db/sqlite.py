@@ -19,14 +19,17 @@ from itertools import cycle
 from math import inf
 from pathlib import Path
 from threading import Lock
-from time import monotonic
+from time import monotonic, thread_time
 from typing import NoReturn, TypeVar
 
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed, DatabaseMonitor, FairTurns, Row, Work
-from aisle.service.db.schema import migrate, store_statistics
+from aisle.service.db.database import GROWING_TABLES, DatabaseFailed, Row, Work
+from aisle.service.db.database_monitor import AccessKind, DatabaseMonitor
+from aisle.service.db.fair_turns import FairTurns
+from aisle.service.db.planner_statistics import store_statistics
+from aisle.service.db.schema import migrate
 from aisle.service.db.sqlite_connection import DISK_ERRORS, busy_error, open_connection, public_error
 from aisle.service.db.sqlite_transaction import ReadTransaction, run_sync
 from aisle.service.db.sqlite_writer import SqliteWriter
@@ -39,11 +42,13 @@ _MAX_CHECKS = 100
 """Checks of a short read: 20,000 steps, about one millisecond."""
 _MAX_ROWS = 320
 """Rows of a short read, quick to write as JSON: a page of 100 with three balances each, and the authorization."""
-_MAX_SECONDS = 0.005
-"""Seconds after which no further statement starts, for slow disks and expensive rows.
+_MAX_CPU_SECONDS = 0.005
+"""Seconds of this thread's CPU after which no further statement starts, for expensive rows.
 
-It is the interpreter's switch interval.
+Time in which other threads hold the interpreter does not count: a reader's thread would wait for it, too.
 """
+_MAX_SECONDS = 0.05
+"""Seconds after which no further statement starts, for slow disks."""
 _SKIPS_OF_SLOW_STATEMENT = 31
 """Reads after which the most expensive statement of a long read is tried here again."""
 _MAX_SLOW_STATEMENTS = 1000
@@ -76,7 +81,7 @@ class InlineReader:
 
     def _run(self, work: Work[T]) -> T:
         try:
-            self._transaction.set_limits(_MAX_ROWS, monotonic() + _MAX_SECONDS)
+            self._transaction.set_limits(_MAX_ROWS, thread_time() + _MAX_CPU_SECONDS, monotonic() + _MAX_SECONDS)
             self._transaction.begin("BEGIN")
             return run_sync(work(self._transaction))
         except apsw.InterruptError as problem:
@@ -85,7 +90,7 @@ class InlineReader:
         except (apsw.BusyError, *DISK_ERRORS) as problem:
             raise ReadTooLong from problem
         finally:
-            self._transaction.set_limits(0, inf)  # The end of the transaction has no limits.
+            self._transaction.set_limits(0, inf, inf)  # The end of the transaction has no limits.
             self._transaction.end("COMMIT")
 
     def close(self) -> None:
@@ -101,11 +106,11 @@ class _LimitedTransaction(ReadTransaction):
         super().__init__(connection)
         self._slow_statements: dict[str, int] = {}
         self._current_statement = ""
-        self.set_limits(0, inf)
+        self.set_limits(0, inf, inf)
 
-    def set_limits(self, rows: int, until: float) -> None:
-        """Limit the read to this many rows, and to statements that start before `until`."""
-        self._checks_left, self._rows_left, self._until = _MAX_CHECKS, rows, until
+    def set_limits(self, rows: int, cpu_until: float, until: float) -> None:
+        """Limit the read to this many rows, and its statements by the thread's CPU time and the monotonic clock."""
+        self._checks_left, self._rows_left, self._cpu_until, self._until = _MAX_CHECKS, rows, cpu_until, until
         self._checks_by_statement: dict[str, int] = {}
 
     def is_over_limit(self) -> bool:
@@ -114,7 +119,10 @@ class _LimitedTransaction(ReadTransaction):
         self._checks_by_statement[self._current_statement] = (
             self._checks_by_statement.get(self._current_statement, 0) + 1
         )
-        return self._checks_left < 0 or monotonic() > self._until
+        return self._checks_left < 0 or self._is_late()
+
+    def _is_late(self) -> bool:
+        return monotonic() > self._until or thread_time() > self._cpu_until
 
     def mark_slow_statement(self) -> None:
         """Remember the statement that took most steps of a long read; none if hardly any were taken."""
@@ -132,7 +140,7 @@ class _LimitedTransaction(ReadTransaction):
             if self._slow_statements[sql] <= 0:
                 del self._slow_statements[sql]
             raise ReadTooLong
-        if monotonic() > self._until:
+        if self._is_late():
             self._raise_too_long()
         self._current_statement = sql
         rows = super()._execute(sql, args)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from aisle.contract.models.extension_bodies import ExtendedLineUpdate
-from aisle.contract.models.orders_and_deliveries import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.service.db.statements import orders as sql
-from aisle.service.db.statements import people_and_tokens
+from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
-from aisle.service.domain.ledger_and_held_goods import Ledger, StockKey
+from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
 from aisle.service.domain.quantities import to_json_number
-from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.states import CLOSED_STATES, STATUS_IDS, check_transition, order_fulfilment
+from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
 from aisle.service.operation_context import Context
 
@@ -218,20 +218,36 @@ async def release_lines(ledger: Ledger, order: Order, lines: Iterable[OrderLine]
         line.picked_quantity = line.moved_quantity = 0
 
 
+async def release_all_orders(ledger: Ledger) -> None:
+    """Release the goods of all active orders of the store, before these are deleted."""
+    held = await ledger.held_for_active_orders()
+    await ledger.load_free_stock(product for product, _, _ in held)
+    for product, key, quantity in held:
+        await ledger.transfer("release", product, key, StockKey(key.location, key.pool), quantity)
+    products = {(key.order, key.line): product for product, key, _ in held}
+    rows = await ledger.ctx.tx.all(stock_sql.ORIGINS_IN_HAND, ledger.store)
+    await _save_put_backs(
+        ledger, [(products[row[0], row[1]], *row[2:], *row[:2]) for row in rows if (row[0], row[1]) in products]
+    )
+    await ledger.ctx.tx.run(stock_sql.ORIGINS_DELETE, ledger.store)
+
+
 async def _add_put_backs(ledger: Ledger, order: str, lines: dict[int, OrderLine]) -> None:
     await ledger.write_pending()
     rows = await ledger.ctx.tx.all(stock_sql.ORIGINS_OF_ORDER_IN_HAND, ledger.store, order)
-    listed = [row for row in rows if row[0] in lines and row[1] != NO_LOCATION]
+    await _save_put_backs(
+        ledger, [(lines[row[0]].product_number, *row[1:], order, row[0]) for row in rows if row[0] in lines]
+    )
+
+
+async def _save_put_backs(ledger: Ledger, goods: Sequence[tuple[str, str, int, int, str, int]]) -> None:
+    """List goods to be put back: product, location, pool, quantity, order and line. Some have no location to go to."""
+    listed = [row for row in goods if row[1] != NO_LOCATION]
     if not listed:
         return
     seq = await ledger.ctx.next_numbers(ledger.store, "put_back", len(listed))
-    await ledger.ctx.tx.run_many(
-        stock_sql.PUT_BACK_ADD,
-        [
-            (ledger.store, seq + n, lines[line].product_number, location, pool, quantity, order, line, ledger.ctx.now)
-            for n, (line, location, pool, quantity) in enumerate(listed)
-        ],
-    )
+    rows = [(ledger.store, seq + n, *row, ledger.ctx.now) for n, row in enumerate(listed)]
+    await ledger.ctx.tx.run_many(stock_sql.PUT_BACK_ADD, rows)
 
 
 _CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
@@ -252,7 +268,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     end_claim(order)
     if not is_claimed:
         return
-    row = await ctx.tx.one(people_and_tokens.PERSON_NAME, ctx.current_store.number, user)
+    row = await ctx.tx.one(people_sql.PERSON_NAME, ctx.current_store.number, user)
     fields = {"claimed_by": user, "claimed_name": row[0] if row else "", "claimed_on": ctx.occurred_on}
     order.item |= {name: value for name, value in (fields | {"claimed_terminal": terminal}).items() if value}
     order.is_claimed = True

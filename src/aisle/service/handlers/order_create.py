@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from aisle.service.auth.tokens import authorize_named_stores, require_role
 from aisle.service.db.statements import orders as sql
-from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json
-from aisle.service.domain.ledger_and_held_goods import Ledger
+from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogWriter
 from aisle.service.domain.order_line import OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
@@ -18,12 +17,13 @@ from aisle.service.domain.orders import (
     new_line_fields,
     order_fields,
     order_search_key,
+    release_all_orders,
     release_order,
 )
 from aisle.service.domain.picking import parse_pool, set_picked_quantity
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number
-from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
+from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, Store
@@ -75,11 +75,8 @@ async def _delete_all_orders(ledger: Ledger) -> None:
     await audit.record_changes(
         ctx, store, [audit.AuditChange("order", "*", {"orders": len(numbers)}, {})] if numbers else []
     )
-    with_goods = {number for (number,) in await ctx.tx.all(stock_sql.ORDERS_WITH_GOODS, store)}
+    await release_all_orders(ledger)
     for (number,) in numbers:
-        order = await Order.load(ctx, store, number) if number in with_goods else None
-        if order is not None and order.is_active:
-            await release_order(ledger, order)
         ctx.mark_changed(store, "order", number)
     await ctx.tx.run(sql.CARRIED_PICKS_DELETE, store)
     await ctx.tx.run(sql.LINES_DELETE, store)

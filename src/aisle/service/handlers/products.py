@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from aisle.barcode_keys import guessed_keys, index_keys, lookup_keys, split_code
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.db.database import Transaction
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter
-from aisle.service.db.statements import changes_and_writes
+from aisle.service.db.statements import changes as changes_sql
 from aisle.service.db.statements import products as sql
 from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
 from aisle.service.db.text_search import search_key
@@ -166,7 +167,7 @@ def _first(item: Body) -> dict[str, object]:
 def change_product_count(ctx: Context, difference: int) -> None:
     """Add to the number of products in the catalogue."""
     if difference:
-        ctx.defer(changes_and_writes.COUNTER_ADD, [(CHAIN, PRODUCT_COUNTER, difference)])
+        ctx.defer(changes_sql.COUNTER_ADD, [(CHAIN, PRODUCT_COUNTER, difference)])
 
 
 def code_keys_of_product(product: Body) -> list[str]:
@@ -188,10 +189,21 @@ async def lookup_code_keys(tx: Transaction, code: str) -> list[str]:
     return guessed if len(await tx.all(sql.PRODUCTS_OF_CODES, guessed)) == 1 else certain
 
 
-async def find_products_by_code(tx: Transaction, code: str) -> list[str]:
-    """Return the numbers of the products with this code, at most two."""
-    rows = await tx.all(sql.PRODUCTS_OF_CODES, await lookup_code_keys(tx, code)) if code.strip() else []
-    return [row[0] for row in rows]
+async def find_products_by_codes(tx: Transaction, codes: Iterable[str]) -> dict[str, list[str]]:
+    """Return the numbers of the products with each of these codes, by the keys of `lookup_code_keys`."""
+    keys = {code: (tuple(lookup_keys(code)), tuple(guessed_keys(code))) for code in codes if code.strip()}
+    wanted = sorted({key for certain, guessed in keys.values() for key in (*certain, *guessed)})
+    numbers = defaultdict[str, set[str]](set)
+    for key, number in await tx.all(sql.CODES_WITH_PRODUCTS, wanted) if wanted else ():
+        numbers[key].add(number)
+
+    def products_of(names: Iterable[str]) -> list[str]:
+        return sorted({number for name in names for number in numbers.get(name, ())})
+
+    found = {code: (products_of(certain), products_of(guessed)) for code, (certain, guessed) in keys.items()}
+    return {
+        code: guessed if not certain and len(guessed) == 1 else certain for code, (certain, guessed) in found.items()
+    }
 
 
 async def list_products(ctx: Context, call: OperationCall) -> bytes:

@@ -38,6 +38,8 @@ class RequestNotes(TypedDict, total=False):
     """Id of the request."""
     operation: str
     token: str
+    refused_token: str
+    """Name of a revoked or expired token."""
     role: str
     store: str
     user: str | None

@@ -1,7 +1,7 @@
 """Metrics for Prometheus: requests of one process or all workers, and sizes of the tables that grow with time.
 
-Labels are names of operations, methods and statuses, whose number is limited. There is nothing about stores, people,
-tokens or customers.
+Labels are names of operations, methods, statuses and tokens, whose number is limited. There is nothing about people or
+customers. The names of tokens tell operators which host is away.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -36,7 +37,7 @@ from aisle.caller_keys import is_loopback
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
 from aisle.service.db.database import Database, Transaction
-from aisle.service.db.statements import people_and_tokens
+from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.http.access_log import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
@@ -47,7 +48,7 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 NO_OPERATION = "none"
 _OPERATION_NAMES = frozenset({*OPERATIONS, *(extension.name for extension in EXTENSIONS)})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
-_NO_SIZES: Mapping[str, int] = MappingProxyType({})
+_NOTHING: Mapping[str, int] = MappingProxyType({})
 _MINIMUM_METRICS = frozenset({"process_start_time_seconds", "process_max_fds"})
 _BUCKET_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 # With one of these headers the request comes from a proxy on this machine.
@@ -95,6 +96,12 @@ class Metrics:
         self._replays = Counter(
             "aisle_replays", "Writes that were answered from what was stored under their key.", registry=registry
         )
+        self._refused_tokens = Counter(
+            "aisle_refused_tokens",
+            "Requests with a token that was revoked or has expired, by its name; of unknown tokens without a name.",
+            ["token"],
+            registry=registry,
+        )
         worker_restart_counter(registry)
         self._certificate = Gauge(
             "aisle_certificate_until_seconds",
@@ -116,6 +123,8 @@ class Metrics:
         self._requests.labels(operation, method, str(record["status"])).inc()
         self._seconds.labels(operation).observe(record["ms"] / 1000)
         self._bytes.labels(operation).inc(record["bytes"])
+        if record["status"] == 401:
+            self._refused_tokens.labels(record.get("refused_token", "")).inc()
         if record.get("replayed"):
             self._replays.inc()
 
@@ -137,8 +146,8 @@ class Metrics:
         """Set the end of the certificate's validity, in seconds since 1970."""
         self._certificate.set(until)
 
-    def render(self, sizes: Mapping[str, int] = _NO_SIZES) -> bytes:
-        """Return the text for a scrape, with the sizes of the tables."""
+    def render(self, sizes: Mapping[str, int] = _NOTHING, seen: Mapping[str, float] = _NOTHING) -> bytes:
+        """Return the text for a scrape, with the sizes of the tables and the last use of each token."""
         registry, processes = CollectorRegistry(), [os.getpid()]
         if self._folder:
             processes = _living_workers(Path(self._folder))
@@ -147,6 +156,7 @@ class Metrics:
             registry.register(_FunctionCollector(self._registry.collect))
         registry.register(_FunctionCollector(partial(_process_metrics, processes)))
         registry.register(_FunctionCollector(partial(_table_metrics, sizes)))
+        registry.register(_FunctionCollector(partial(_token_metrics, seen)))
         PlatformCollector(registry=registry)
         return generate_latest(registry)
 
@@ -169,6 +179,17 @@ def _table_metrics(sizes: Mapping[str, int]) -> Iterator[Metric]:
             rows.add_metric([table], count)
     yield rows
     yield GaugeMetricFamily("aisle_database_bytes", "Bytes of the database.", value=sizes.get("*", 0))
+
+
+def _token_metrics(seen: Mapping[str, float]) -> Iterator[Metric]:
+    times = GaugeMetricFamily(
+        "aisle_token_seen_seconds",
+        "When a token in force was used last, by its name, in seconds since 1970; up to 5 minutes old.",
+        labels=["token"],
+    )
+    for name, at in seen.items():
+        times.add_metric([name], at)
+    yield times
 
 
 def _process_metrics(processes: Iterable[int]) -> Iterator[Metric]:
@@ -237,26 +258,32 @@ async def load_table_sizes(database: Database) -> dict[str, int]:
     return await database.read(work)
 
 
-class TableSizes:
-    """Last known sizes of the tables."""
+class DatabaseFigures:
+    """Last known sizes of the tables, and the last use of each token."""
 
     def __init__(self, database: Database, now: Callable[[], float] = monotonic) -> None:
-        self.by_table: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}
+        """Rows by table."""
+        self.seen: dict[str, float] = {}
+        """Time of the last use by name of the token, in seconds since 1970."""
         self._database = database
         self._now = now
         self._loaded_at = -REFRESH_SECONDS
 
     async def refresh(self) -> None:
-        """Check that the database answers, and update the sizes if they are old. Give up after `_TIMEOUT_S`."""
+        """Read the last uses, which checks that the database answers, and the sizes if they are old.
+
+        Give up after `_TIMEOUT_S`.
+        """
         try:
             async with asyncio.timeout(_TIMEOUT_S):
-                if self._now() - self._loaded_at < REFRESH_SECONDS:
-                    await self._database.read(_query_database)
-                else:
-                    self.by_table, self._loaded_at = await load_table_sizes(self._database), self._now()
+                self.seen = await self._database.read(_load_last_uses)
+                if self._now() - self._loaded_at >= REFRESH_SECONDS:
+                    self.sizes, self._loaded_at = await load_table_sizes(self._database), self._now()
         except (AisleError, TimeoutError):
             return
 
 
-async def _query_database(tx: Transaction) -> None:
-    await tx.one(people_and_tokens.HAS_DATA)
+async def _load_last_uses(tx: Transaction) -> dict[str, float]:
+    rows = await tx.all(tokens_sql.TOKENS_SEEN)
+    return {str(name): datetime.fromisoformat(at).timestamp() for name, at in rows}

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -28,6 +28,7 @@ from aisle.service.errors import Refusal, bad_request
 from aisle.service.http.large_body_turns import MIB, SMALL
 from aisle.service.http.validation import (
     MAX_ITEMS,
+    MAX_TEXT_LENGTH,
     check_values,
     describe_unknown_field,
     nesting_refusal,
@@ -143,13 +144,13 @@ def replay(headers: Mapping[str, str]) -> Replay | None:
 
 
 def app_user(headers: Mapping[str, str]) -> str | None:
-    """Return the user of the app."""
-    return _header_text(headers, "aisle-app-user")
+    """Return the user of the app. Raise Refusal (400) if the name is too long."""
+    return _header_text(headers, "Aisle-App-User")
 
 
 def terminal(headers: Mapping[str, str]) -> str | None:
-    """Return the name of the terminal."""
-    return _header_text(headers, "aisle-terminal")
+    """Return the name of the terminal. Raise Refusal (400) if it is too long."""
+    return _header_text(headers, "Aisle-Terminal")
 
 
 def if_match_versions(headers: Mapping[str, str]) -> frozenset[str] | None:
@@ -163,12 +164,18 @@ def if_match_versions(headers: Mapping[str, str]) -> frozenset[str] | None:
 
 
 def _header_text(headers: Mapping[str, str], name: str) -> str | None:
-    """Return the text of a header: UTF-8 if it is valid, otherwise Latin-1."""
-    value = headers.get(name, "").strip()
-    try:
-        return value.encode("latin-1").decode() or None
-    except UnicodeError:
-        return value or None
+    """Return the text of a header: UTF-8 if it is valid, otherwise Latin-1. Raise Refusal (400) if it is too long."""
+    value = headers.get(name.lower(), "").strip()
+    with suppress(UnicodeError):
+        value = value.encode("latin-1").decode()
+    _check_length(value, name, MAX_TEXT_LENGTH)
+    return value or None
+
+
+def _check_length(text: str, name: str, max_length: int) -> None:
+    """Raise Refusal (400) if the text of a header or parameter is too long."""
+    if len(text) > max_length:
+        raise bad_request(f"This has {len(text):,} characters; at most {max_length:,} are taken here.", name)
 
 
 def fingerprint(method: str, raw_path: str, query: bytes, body: bytes, headers: Mapping[str, str]) -> str:
@@ -232,8 +239,7 @@ def _is_given(param: Param, text: str) -> bool:
 def _value(param: Param, text: str) -> Any:
     if "\0" in text:
         raise bad_request("A NUL character cannot be used.", param.name)
-    if param.max_length is not None and len(text) > param.max_length:
-        raise bad_request(f"At most {param.max_length} characters are taken.", param.name)
+    _check_length(text, param.name, param.max_length or MAX_TEXT_LENGTH)
     if param.type == "boolean":
         if text.lower() not in _BOOLEANS:
             raise bad_request(f"{text!r} is neither true nor false.", param.name)

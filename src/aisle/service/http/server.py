@@ -9,6 +9,7 @@ import logging
 import os
 import random
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
@@ -80,6 +81,11 @@ def wait_for_database(open_database: Callable[[], T], commands: Commands) -> T |
 
 
 _FINISH_SECONDS = 20
+_SWITCH_SECONDS = 0.001
+"""Seconds after which a thread that computes lets others compute, a fifth of the default.
+
+SQLite's writer and the event loop each wait for the other as long as this, several times in a request.
+"""
 
 
 def run_server(
@@ -175,6 +181,7 @@ class ServerOptions(NamedTuple):
         sockets: list[socket.socket] | None = None,
     ) -> None:
         """Serve in this process. `follow` receives the function that stops it."""
+        sys.setswitchinterval(_SWITCH_SECONDS)
         with ExitStack() as opened:
             opened.enter_context(repeats_filtered())
             if self.json_logs:

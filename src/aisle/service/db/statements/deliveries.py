@@ -27,7 +27,7 @@ DELIVERY_LINE_ADD = """
 DELIVERY_LINE_RECEIVED_SET = """
     UPDATE delivery_line SET received = $4, updated_on = $5
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3"""
-DELIVERY_LINES_DELETE = "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = $2"
+LINES_OF_DELIVERIES_DELETE = "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = ANY($2)"
 
 # Shipment that brings goods for an order line; the one named last.
 SHIPMENT_SET = upsert_statement(

@@ -6,7 +6,7 @@ LOG_ADD = """
     INSERT INTO stock_log (store_number, seq, ordinal, op_id, product_number, reference, reason_code, review_status,
         created_on, updated_on, item, data)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"""
-LOG_ITEM = "SELECT item FROM stock_log WHERE store_number = $1 AND seq = $2"
+LOG_ITEMS = "SELECT seq, item, created_on FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_ENTRY = """
     SELECT seq, ordinal, review_status, updated_on, item, data FROM stock_log WHERE store_number = $1 AND seq = $2"""
 LOG_FIRST = "SELECT seq FROM stock_log WHERE store_number = $1 ORDER BY seq LIMIT 1"

@@ -62,6 +62,7 @@ PRODUCTS_MODIFIED_SINCE = "SELECT product_number FROM product WHERE modified_on 
 PRODUCT_ITEM = "SELECT item FROM product WHERE product_number = $1 AND deleted_on IS NULL"
 PRODUCTS_OF_CODES = """
     SELECT DISTINCT product_number FROM product_code WHERE code = ANY($1) ORDER BY product_number LIMIT 2"""
+CODES_WITH_PRODUCTS = "SELECT code, product_number FROM product_code WHERE code = ANY($1)"
 
 # Reasons against deleting a product, in any store: stock, lines of unfinished orders, expected goods.
 PRODUCTS_WITH_STOCK = """

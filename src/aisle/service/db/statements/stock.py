@@ -28,7 +28,11 @@ LEGS_AFTER = """
 HELD_FOR_LINE = """
     SELECT location_code, pool, quantity FROM balance
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND order_number <> ''"""
-ORDERS_WITH_GOODS = "SELECT DISTINCT order_number FROM balance WHERE store_number = $1 AND order_number <> ''"
+HELD_FOR_ACTIVE_ORDERS = """
+    SELECT b.product_number, b.location_code, b.pool, b.order_number, b.line_number, b.quantity
+    FROM balance b JOIN customer_order o ON o.store_number = b.store_number AND o.order_number = b.order_number
+    WHERE b.store_number = $1 AND b.order_number <> '' AND o.is_active = 1
+    ORDER BY o.seq, b.line_number, b.location_code, b.pool"""
 HELD_FOR_ORDER = """
     SELECT line_number, product_number, location_code, pool, quantity FROM balance
     WHERE store_number = $1 AND order_number = $2 AND order_number <> ''
@@ -51,6 +55,9 @@ ORIGINS_OF_ORDER = """
 ORIGINS_OF_ORDER_IN_HAND = """
     SELECT line_number, location_code, pool, quantity FROM line_origin
     WHERE store_number = $1 AND order_number = $2 AND held_location = '' ORDER BY line_number, n"""
+ORIGINS_IN_HAND = """
+    SELECT order_number, line_number, location_code, pool, quantity FROM line_origin
+    WHERE store_number = $1 AND held_location = '' ORDER BY order_number, line_number, n"""
 ORIGIN_ADD = """
     INSERT INTO line_origin (store_number, order_number, line_number, n, location_code, pool, held_location, held_pool,
         quantity)
@@ -60,6 +67,7 @@ ORIGIN_SET = """
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND n = $4"""
 ORIGIN_DELETE = "DELETE FROM line_origin WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND n = $4"
 ORIGINS_OF_LINE_DELETE = "DELETE FROM line_origin WHERE store_number = $1 AND order_number = $2 AND line_number = $3"
+ORIGINS_DELETE = "DELETE FROM line_origin WHERE store_number = $1"
 ORIGINS_OF_ORDER_DELETE = "DELETE FROM line_origin WHERE store_number = $1 AND order_number = $2"
 
 PUT_BACK_ADD = """

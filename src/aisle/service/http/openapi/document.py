@@ -37,12 +37,12 @@ from aisle.service.http.request_parsing import (
     REPLAY_PATTERN,
     VERSIONS_PATTERN,
 )
-from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, MAX_CODE_LENGTH, PRICE_FIELDS
+from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, MAX_CODE_LENGTH, MAX_TEXT_LENGTH, PRICE_FIELDS
 from aisle.service.operation_context import QueryValues
 
 TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}
 """Schema of a time, or of a date, which means the start of the day."""
-_TEXT_SCHEMA: Schema = {"type": "string"}
+_TEXT_SCHEMA: Schema = {"type": "string", "maxLength": MAX_TEXT_LENGTH}
 _INTEGER_SCHEMA: Schema = {"type": "integer", "minimum": -INT64_LIMIT, "maximum": INT64_LIMIT}
 _PAGE_TEXT_SCHEMA: Schema = {"type": "string", "pattern": "^([1-9][0-9]{0,9})?$"}
 _PATH_SEGMENT_SCHEMA: Schema = {
