@@ -21,6 +21,7 @@ class QueryValues(TypedDict, total=False):
     accept_language: str
     advance_search: bool
     after: int
+    after_user: str
     appUserName: str
     app_username: str
     article_no: str
