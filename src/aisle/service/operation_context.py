@@ -115,6 +115,8 @@ class Principal(NamedTuple):
     expires_on: str | None = None
     parent_token_id: str = ""
     """Id of the token that was used for the sign-in; empty for other tokens."""
+    person_store: str = ""
+    """Store of the person who signed in; empty for other tokens."""
 
 
 class Replay(NamedTuple):
