@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
-from aisle.courier import heartbeat_and_archive
+from aisle.courier import maintenance
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import time_zone
@@ -225,7 +225,7 @@ def _nobody_looks_through_all_tests() -> Iterator[None]:
     Those that are processes of their own do.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heartbeat_and_archive, "gc", SimpleNamespace(collect=lambda: 0))
+        patch.setattr(maintenance, "gc", SimpleNamespace(collect=lambda: 0))
         yield
 
 

@@ -15,7 +15,7 @@ import pytest
 from aisle.cache import cache_for_reading, reader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host import database
-from aisle.host.database_folder_and_locks import make_private_folder
+from aisle.host.database_folder import make_private_folder
 from aisle.outbox.operation_queue import open_outbox
 
 CACHE, OUTBOX = "cache.db", "outbox.db"

@@ -21,10 +21,14 @@ import pytest
 from aisle.caller_keys import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_rounds import FairStarts
-from aisle.service.db.database import CALLER, MOST_WAITING, Busy, DatabaseFailed, FairTurns, TooManyWaiting, Transaction
+from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
+from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes_and_writes, people_and_tokens
-from aisle.service.http import docs_and_health
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import people as people_sql
+from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import writes as writes_sql
+from aisle.service.http import docs_pages, health
 from aisle.service.http.access_log import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
@@ -173,7 +177,7 @@ async def test_a_long_read_waits_only_so_long() -> None:
 
 
 async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.db.database.MOST_WAITING", 2)
+    monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
     monkeypatch.setattr("aisle.service.db.sqlite._MAX_ROWS", 0)
     async with world.open_client(world.token("staff", ["S1"])) as other:
@@ -370,19 +374,19 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
         made.append({"a": 1})
         return made[-1]
 
-    monkeypatch.setattr(docs_and_health, "build_document", build)
-    docs_and_health._document.cache_clear()
+    monkeypatch.setattr(health, "build_document", build)
+    docs_pages._document.cache_clear()
     try:
         for _ in range(2):
             assert (await world.client.get("/openapi.json")).json() == {"a": 1}
     finally:
-        docs_and_health._document.cache_clear()
+        docs_pages._document.cache_clear()
     assert len(made) == 1
 
 
 async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.http.docs_and_health.WRITE_PROBE_S", 0)
-    monkeypatch.setattr("aisle.service.http.docs_and_health.FAILED_WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.health.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.health.FAILED_WRITE_PROBE_S", 0)
     database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
     write = database.write
 
@@ -405,13 +409,13 @@ OLD = [f"2020-01-01T00:00:{n // 2:02}Z" for n in range(45)]
     [
         (
             "latest_write",
-            changes_and_writes.LATEST_WRITE_SET,
+            writes_sql.LATEST_WRITE_SET,
             [("S1", "x", f"k{n}", on) for n, on in enumerate([*OLD, "9"])],
             1,
         ),
         (
             "write_history",
-            changes_and_writes.WRITE_HISTORY_ADD,
+            writes_sql.WRITE_HISTORY_ADD,
             [("S1", n, f"w{n}", on) for n, on in enumerate([*OLD, OLD[0]])],
             1,
         ),
@@ -426,7 +430,7 @@ async def test_old_rows_are_deleted_in_short_transactions(
     async def fill(tx: Transaction) -> None:
         await tx.run(f"DELETE FROM {table}")
         await tx.run_many(add, rows)
-        await tx.run(changes_and_writes.COUNTER_SET, "S1", "change", len(rows) - 1)
+        await tx.run(changes_sql.COUNTER_SET, "S1", "change", len(rows) - 1)
         await tx.run("UPDATE token SET last_used_on = NULL")
 
     await database.write(fill)
@@ -460,13 +464,13 @@ async def counts_of_rows(world: World, monkeypatch: pytest.MonkeyPatch, table: s
     [
         (
             "token",
-            people_and_tokens.TOKEN_ADD,
+            tokens_sql.TOKEN_ADD,
             [(f"t{n}", f"h{n}", "x", "staff", 0, OLD[0], OLD[0], "p", "S1", "b") for n in range(45)],
         ),
-        ("token_store", people_and_tokens.TOKEN_STORE_ADD, [(f"t{n}", "S1") for n in range(45)]),
+        ("token_store", tokens_sql.TOKEN_STORE_ADD, [(f"t{n}", "S1") for n in range(45)]),
         (
             "sign_in_failure",
-            people_and_tokens.SIGN_IN_FAILURES_SET,
+            people_sql.SIGN_IN_FAILURES_SET,
             [("S1", f"w{n}", 1, OLD[0], OLD[0]) for n in range(45)],
         ),
     ],
@@ -479,9 +483,9 @@ async def test_expired_sign_ins_are_deleted_in_short_transactions(
     async def fill(tx: Transaction) -> None:
         if table == "token_store":
             tokens = [(name, f"h{name}", "x", "staff", 0, OLD[0], OLD[0], "p", "S1", "b") for name, _ in rows]
-            await tx.run_many(people_and_tokens.TOKEN_ADD, tokens)
+            await tx.run_many(tokens_sql.TOKEN_ADD, tokens)
         await tx.run_many(add, rows)
-        await tx.run(people_and_tokens.SIGN_IN_FAILURES_SET, "S1", "locked", 1, OLD[0], "9")
+        await tx.run(people_sql.SIGN_IN_FAILURES_SET, "S1", "locked", 1, OLD[0], "9")
         await tx.run("UPDATE token SET last_used_on = NULL")
 
     await world.service.database.write(fill)

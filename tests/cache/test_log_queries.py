@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from aisle.cache import csv_export
 from aisle.cache import log_writer as cache_logs
 from aisle.cache.csv_export import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file, write_csv
-from aisle.cache.log_queries import LOSS_WEEKS, is_undone, log_row, undone_entries, week_starts
+from aisle.cache.log_queries import is_undone, log_row, undone_entries
+from aisle.cache.loss_queries import LOSS_WEEKS, week_starts
 from aisle.cache.reader import CacheReader
 from aisle.cache.row_values import parse_row
 from aisle.cache.writer import CacheWriter, open_cache
@@ -30,7 +31,7 @@ from aisle.jobs.job import Export, Query
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.log import EXPORT_COLUMNS
 from aisle.jobs.supervisor.log_list import LogFilter, parse_id_range, query_arguments
-from aisle.messages.loader_and_parser import load_messages
+from aisle.messages.loader import load_messages
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.undo_reference import UNDO_PREFIX

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aisle.barcode_keys import lookup_keys
-from aisle.cache import cache_file_and_time_zone
+from aisle.cache import writer as writer_module
 from aisle.cache.reader import ALL_TOPICS, CacheReader
 from aisle.cache.schema import CACHE_TABLES, CHANGE_TOPICS, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
@@ -536,7 +536,7 @@ def test_no_row_does_more_than_be_refused(fields: dict[str, Any]) -> None:
 def test_the_log_of_a_long_sync_is_moved_into_the_cache_by_the_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_file_and_time_zone, "WAL_PAGES", 60)
+    monkeypatch.setattr(writer_module, "WAL_PAGES", 60)
     with closing(open_cache(tmp_path, writer=True)) as connection:
         cache = CacheWriter(connection, "0042")
         for first in range(0, 1200, 100):

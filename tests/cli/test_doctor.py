@@ -23,14 +23,14 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.cli.doctor import courier_and_link, host
+from aisle.cli.doctor import courier, host
 from aisle.cli.doctor.report import NOTE, OK, WRONG
 from aisle.cli.doctor.service import ServiceCheck, _service_findings, check_clock, check_write_safety
 from aisle.client import Response
 from aisle.courier.pull import sync_progress
 from aisle.courier.service_features import Features, parse_features
 from aisle.errors import StorageError
-from aisle.host import database_folder_and_locks
+from aisle.host import database_folder
 from aisle.host.database import transaction
 from aisle.host.deleted_file_recovery import recover_file
 from aisle.host.leader_lock import Leader, LeaderLock
@@ -39,7 +39,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import excess_reason, store_text
-from aisle.outbox.retention_and_archive import open_archive
+from aisle.outbox.retention import open_archive
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
@@ -323,7 +323,7 @@ def test_kept_copy_of_a_replaced_outbox_is_reported(home: StoreFolder, capsys: p
 def test_an_outbox_of_an_older_program_is_left_as_it_is(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.cli.doctor.cache_outbox_and_sessions.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
+    monkeypatch.setattr("aisle.cli.doctor.store_folder.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
     open_outbox(home.folder).close()
     found = doctor(capsys)
     assert found.of("outbox") == [(NOTE, "nothing waits; schema 1 of 2 The next start brings it up to date.")]
@@ -345,7 +345,7 @@ def on_disk(home: StoreFolder, monkeypatch: pytest.MonkeyPatch, kind: str) -> No
     """The home lies on a disk of this kind, wherever the tests do."""
     mounts = home.root.parent / "mountinfo"
     mounts.write_text(f"1 0 0:1 / {home.root.resolve()} rw - {kind} x rw\n")
-    monkeypatch.setattr(database_folder_and_locks, "MOUNTS_FILE", mounts)
+    monkeypatch.setattr(database_folder, "MOUNTS_FILE", mounts)
 
 
 @pytest.mark.parametrize(("kind", "says"), [("nfs4", "network"), ("tmpfs", "lies in memory (tmpfs)")])
@@ -571,9 +571,9 @@ def test_a_courier_that_is_stopped_or_silent_is_no_live_link(
 
 
 def test_without_a_list_of_locks_the_holder_is_looked_for(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courier_and_link, "LOCKS_FILE", home.root / "none")
-    assert courier_and_link.is_lock_held(home.lock, os.getpid())
-    assert not courier_and_link.is_lock_held(home.lock, 2**22 + 1)
+    monkeypatch.setattr(courier, "LOCKS_FILE", home.root / "none")
+    assert courier.is_lock_held(home.lock, os.getpid())
+    assert not courier.is_lock_held(home.lock, 2**22 + 1)
 
 
 def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:

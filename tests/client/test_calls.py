@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.client import Client
-from aisle.contract.models.orders_and_deliveries import (
+from aisle.contract.models.orders import (
     ClearanceRequest,
     CustomerOrderCreate,
     CustomerOrderLineCreate,
     CustomerOrdersRequest,
 )
-from aisle.contract.models.products_and_stock import MovementEnd, MovementItem
+from aisle.contract.models.store_products import MovementEnd, MovementItem
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import ContractError
 from tests.client.recording_service import Service, reply

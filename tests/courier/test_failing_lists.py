@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.reason_and_list_texts import reason_text
+from aisle.cli.message_text import reason_text
 from aisle.courier.pull.read_queue import MAX_RETRY_S
 from aisle.courier.pull.timetable import PullIntervals
 from aisle.jobs.view import UnusableRows

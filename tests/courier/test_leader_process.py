@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.cache_file_and_time_zone import open_cache
+from aisle.cache.writer import open_cache
 from aisle.cli.store_time_zones import ZoneWatch
 from aisle.courier.courier import Runtime
 from aisle.courier.leader_process import IDLE_EXIT_S, MAX_LOG_BYTES, LeaderOptions, Leadership, lead, run_courier

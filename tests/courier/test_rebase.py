@@ -13,16 +13,16 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.reason_and_list_texts import reason_text
+from aisle.cli.message_text import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
-from aisle.courier.push.body_and_headers import request_body, request_headers
-from aisle.courier.push.checks_before_send import adapt_to_lines, needs_adapting
+from aisle.courier.push.adapt_update import adapt_to_lines, needs_adapting
+from aisle.courier.push.outgoing_request import request_body, request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
-from aisle.outbox.excess_and_superseded_closings import EXCESS, parse_excess
+from aisle.outbox.excess import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import ServiceOptions

@@ -9,15 +9,16 @@ from math import inf
 
 import pytest
 
+from aisle.courier.backoff import backoff_s
 from aisle.courier.courier import Courier
 from aisle.courier.pull.ordered_cache_writes import ReadSequence
 from aisle.courier.pull.read_backs import PendingReadBacks
 from aisle.courier.pull.timetable import PullIntervals, Timetable
-from aisle.courier.push.body_and_headers import request_body
 from aisle.courier.push.entry_references import OFF
+from aisle.courier.push.outgoing_request import request_body
 from aisle.courier.service_features import Features, features_of_headers, parse_features
 from aisle.courier.topics_to_reread import Topic, topics_of_operation
-from aisle.courier.wake_event_and_backoff import WakeEvent, backoff_s
+from aisle.courier.wake_event import WakeEvent
 from aisle.outbox.operation_record import CREATE_LOGS
 from tests.courier.document_host import LOG, PUT, Shop, loss
 from tests.courier.fake_service import answer_lost, says

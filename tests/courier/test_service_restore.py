@@ -14,11 +14,11 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cli.reason_and_list_texts import reason_text
+from aisle.cli.message_text import reason_text
 from aisle.courier.courier import Courier
 from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE
-from aisle.outbox.excess_and_superseded_closings import is_excess
+from aisle.outbox.excess import is_excess
 from aisle.outbox.service_restore import list_restores
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.in_process_service import open_service

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import httpx
 
-from aisle.courier.wake_event_and_backoff import Sleep
+from aisle.courier.wake_event import Sleep
 from tests.faults.inline_storage import Crash
 
 NONE = "none"

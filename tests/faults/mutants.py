@@ -11,15 +11,15 @@ from typing import Any
 from unittest.mock import patch
 
 from aisle.courier.pull.change_feed import ChangeFeed
-from aisle.courier.push.body_and_headers import request_headers
+from aisle.courier.push.outgoing_request import request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.outbox import operation_queue
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_transitions import OperationRows
+from aisle.outbox.operation_state import OperationRows
 from aisle.service.db.database import Statement
-from aisle.service.db.statements import stored_answers
+from aisle.service.db.statements import writes as writes_sql
 from aisle.service.handlers.registry import OperationResult
 from aisle.service.http import endpoint
 from aisle.service.http.endpoint import OperationEndpoint
@@ -51,15 +51,15 @@ def key_in_a_second_transaction() -> Iterator[None]:
         run, together = ctx.tx.run, ctx.tx.run_batch
 
         async def kept_for_later(sql: str, *args: object) -> None:
-            if sql == stored_answers.RESPONSE_ADD:
+            if sql == writes_sql.RESPONSE_ADD:
                 later.append(args)
             else:
                 await run(sql, *args)
 
         async def without(statements: Iterable[Statement]) -> None:
             known = list(statements)
-            later.extend(tuple(args) for sql, args in known if sql == stored_answers.RESPONSE_ADD)
-            await together([one for one in known if one[0] != stored_answers.RESPONSE_ADD])
+            later.extend(tuple(args) for sql, args in known if sql == writes_sql.RESPONSE_ADD)
+            await together([one for one in known if one[0] != writes_sql.RESPONSE_ADD])
 
         with patch.object(ctx.tx, "run", kept_for_later), patch.object(ctx.tx, "run_batch", without):
             return await run_once(ctx, *args)
@@ -70,7 +70,7 @@ def key_in_a_second_transaction() -> Iterator[None]:
             row = later.pop()
 
             async def keep(tx: Any, row: tuple[Any, ...] = row) -> None:
-                await tx.run(stored_answers.RESPONSE_ADD, *row)
+                await tx.run(writes_sql.RESPONSE_ADD, *row)
 
             await self.database.write(keep)
         return answer

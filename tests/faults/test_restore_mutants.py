@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from aisle.courier.push.body_and_headers import request_headers
+from aisle.courier.push.outgoing_request import request_headers
 from aisle.courier.service_features import Features
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
@@ -35,7 +35,7 @@ def noticed_by_the_cursor_alone() -> Iterator[None]:
 
     with (
         patch.object(RestoreReplay, "newest_keys", lambda *_: []),
-        patch("aisle.service.handlers.changes_and_lost_writes._is_other_history", never),
+        patch("aisle.service.handlers.changes._is_other_history", never),
     ):
         yield
 

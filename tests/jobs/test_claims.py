@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.claims import Claim, is_later, parse_claim
 from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows
-from aisle.jobs.pick.take_over_and_shared_orders import SURPLUS_QUERY
+from aisle.jobs.pick.excess import EXCESS_QUERY
 from aisle.scan.meaning import Back, Choice, Command, Quantity
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 
@@ -101,7 +101,7 @@ def test_rebase_excess_is_queried_since_own_claim() -> None:
     hand.feed(order(line(1, "P1", 2), **{**BEN, "claimed_on": LATER}))
     hand.feed(Choice(1))
     hand.feed(Changed("outbox", ""))
-    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.id == SURPLUS_QUERY]
+    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.id == EXCESS_QUERY]
     assert asked[-1].args["since"] == CONTEXT.now
 
 
@@ -326,14 +326,14 @@ def refused(op_id: str, left: int, number: int = 1, user: str = CONTEXT.user) ->
     said = {"line_number": number, "left": Decimal(left), "picked_quantity": 3, "quantity": 3, "picked_username": "ben"}
     body = {"orders": {"order_number": "1042", "order_lines": []}}
     return Rows(
-        SURPLUS_QUERY, ({"op_id": op_id, "user": user, "body": body, "left": said, "why": "", "label": "P1"},), 1
+        EXCESS_QUERY, ({"op_id": op_id, "user": user, "body": body, "left": said, "why": "", "label": "P1"},), 1
     )
 
 
 def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.feed(Changed("outbox", ""))
-    assert any(isinstance(effect, Query) and effect.id == SURPLUS_QUERY for effect in hand.effects)
+    assert any(isinstance(effect, Query) and effect.id == EXCESS_QUERY for effect in hand.effects)
     hand.scan("P1", "2")
     assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
     assert "is already 3 of 3 (ben); 2 too many in your hand" in hand.told
@@ -366,11 +366,11 @@ def test_what_was_settled_elsewhere_is_asked_for_no_more() -> None:
     hand.scan("P1", "2")
     hand.feed(refused("OP", 2))
     hand.feed(Changed("outbox", ""))
-    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == SURPLUS_QUERY]
+    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == EXCESS_QUERY]
     assert asked[-1].args["ops"] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.view.name == "pick.return"
-    assert hand.feed(Rows(SURPLUS_QUERY, (), 0)) == "pick.return_resolved"
+    assert hand.feed(Rows(EXCESS_QUERY, (), 0)) == "pick.return_resolved"
     assert hand.view.name == "pick.product"
     assert not [effect for effect in hand.effects if isinstance(effect, Resolve)]
 
@@ -381,7 +381,7 @@ def test_excess_resolved_elsewhere_closes_remaining_put_back_page() -> None:
     hand.feed(refused("OP", 2))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3), is_active=False))
     hand.feed(Changed("outbox", ""))
-    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == SURPLUS_QUERY]
+    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == EXCESS_QUERY]
     assert asked[-1].args["since"] == "9999"
-    hand.feed(Rows(SURPLUS_QUERY, (), 0))
+    hand.feed(Rows(EXCESS_QUERY, (), 0))
     assert isinstance(hand.effects[-1], Close)

@@ -1248,7 +1248,7 @@ def test_undo_drops_the_question_of_a_line(question: str) -> None:
         count_all_as(hand, 5)
         hand.say("d")
         hand.scan("P1")
-        assert hand.say("u") == "count.dropped"
+        assert hand.say("u") == "count.not_so_many"
         assert (hand.step, hand.state.recount_quantity) == ("count.recount", None)
         assert hand.say("u") == "count.go_on"
         return

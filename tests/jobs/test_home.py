@@ -134,7 +134,7 @@ def test_the_letter_that_signs_out_is_named() -> None:
 @pytest.mark.parametrize(
     ("measured", "told"),
     [
-        ({"pieces": Decimal(5), "picked_pieces": Decimal(2)}, (2, 5)),
+        ({"pieces": Decimal(5), "picked_pieces": Decimal(2), "complete_lines": 1, "counted_lines": 3}, (2, 5)),
         ({}, (Decimal("3.5"), Decimal("6.5"))),
     ],
 )
@@ -151,7 +151,8 @@ def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
     state = HomeJob().handle(HomeState(), Rows("orders", (row,), 1), CONTEXT).state
     home = HomeJob().view(state).rows[0].cells[3]
     board = BOARD.view(OrdersState(rows=(parse_order_row(row, CONTEXT),), total=1)).rows[0].cells[3]
-    assert home == board == msg("progress.of", done=told[0], total=told[1])
+    listed = msg("progress.of_lines", done=1, total=3) if measured else msg("progress.of", done=told[0], total=told[1])
+    assert home == board == listed
     acting = OrderActionState(orders=("4101", "4102"))
     acting = OrderActionJob().handle(acting, Rows("look", (row, {**row, "order_number": "4102"}), 2), CONTEXT).state
     assert (acting.picked, acting.ordered) == (told[0] * 2, told[1] * 2)

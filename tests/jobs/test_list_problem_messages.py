@@ -25,7 +25,7 @@ from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exceptions import EXCEPTION_KINDS, ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_list import LogState
-from aisle.jobs.supervisor.order_board_and_filter_pages import OrdersJob
+from aisle.jobs.supervisor.order_board import OrdersJob
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg

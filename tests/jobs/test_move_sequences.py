@@ -13,7 +13,7 @@ from aisle import json_codec
 from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
 from aisle.jobs.move.move_state import MoveState
 from aisle.jobs.view import Msg, Step
-from aisle.messages.loader_and_parser import message_lengths, parse_message
+from aisle.messages.loader import message_lengths, parse_message
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,

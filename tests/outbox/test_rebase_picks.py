@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.cache.order_overlay import apply_to_order
-from aisle.cli.reason_and_list_texts import reason_text
+from aisle.cli.message_text import reason_text
 from aisle.contract.request_encoding import encode_json
 from aisle.host.database import transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, Resolve, Write
-from aisle.outbox.excess_and_superseded_closings import EXCESS, excess_reason_of, parse_excess
+from aisle.outbox.excess import EXCESS, excess_reason_of, parse_excess
 from aisle.outbox.merge_operations import merge_batch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation

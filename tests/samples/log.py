@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.adjust_state import parse_reasons
-from aisle.jobs.row_types.log_and_supervisor import LogRow, LogSumsRow, LossesRow
+from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_list import LIST, LogFilter, LogState, field_text
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw

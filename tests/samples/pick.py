@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 
-from aisle.jobs.batch_orders_and_totes import BatchJob, BatchOrder, BatchState
+from aisle.jobs.batch import BatchJob, BatchOrder, BatchState
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,

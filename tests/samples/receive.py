@@ -16,7 +16,7 @@ from aisle.jobs.receive.receive_state import (
     UndoStep,
     parse_delivery_line,
 )
-from aisle.jobs.row_types.orders_and_deliveries import DeliveryLineRow, DeliveryRow
+from aisle.jobs.row_types.deliveries import DeliveryLineRow, DeliveryRow
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, list_title
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.scan.meaning import PRODUCT, Match

@@ -7,13 +7,13 @@ from typing import Any
 
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.pick.shortage_choices import Reason
-from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, NegativeStockRow, RecountsRow
-from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderLineRow
+from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
+from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.shell.sign_in import Person
 from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.order_action_writes import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome
-from aisle.jobs.supervisor.order_board_and_filter_pages import OrdersJob
+from aisle.jobs.supervisor.order_board import OrdersJob
 from aisle.jobs.supervisor.order_board_list import OrdersState, SavedView
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.order_page import OrderJob, OrderState

@@ -19,7 +19,8 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.service.db.database import DatabaseUnreachable, Speaker
+from aisle.service.db.database import DatabaseUnreachable
+from aisle.service.db.database_monitor import Speaker
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.http import server as waiting
 from aisle.service.http.server import wait_for_database

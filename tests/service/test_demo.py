@@ -12,17 +12,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from aisle.barcode_keys import check_digit
-from aisle.contract.models.orders_and_deliveries import (
-    CustomerOrderCreate,
-    CustomerOrderUpdateRequest,
-    StoreDeliveryCreate,
-)
-from aisle.contract.models.products_and_stock import (
-    MovementItem,
-    ProductWrite,
-    StoreProductCreate,
-    StoreProductLogCreate,
-)
+from aisle.contract.models.deliveries import StoreDeliveryCreate
+from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderUpdateRequest
+from aisle.contract.models.products import ProductWrite
+from aisle.contract.models.store_products import MovementItem, StoreProductCreate, StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.service.auth import pins
 from aisle.service.demo.seed import (

@@ -17,7 +17,7 @@ from aisle.contract.request_encoding import build_path, encode_json, encode_quer
 from aisle.service.errors import STATUS_TITLES
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM
-from aisle.service.http.docs_and_health import ASSETS
+from aisle.service.http.docs_pages import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
 from aisle.service.http.validation import MAX_TEXT_LENGTH
 from aisle.service.in_process_service import open_service

@@ -14,7 +14,8 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.service.db import postgres
-from aisle.service.db.database import CALLER, Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
+from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
+from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.postgres import PostgresDatabase, lock_statement, redact_dsn
 from aisle.service.db.postgres_transaction import PostgresTransaction
 from aisle.service.db.schema import MIGRATIONS

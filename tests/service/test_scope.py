@@ -20,9 +20,12 @@ from aisle.service.auth.statement_scope import StoreScopedTransaction, store_par
 from aisle.service.auth.tokens import Authorization, authorize
 from aisle.service.db.database import Row
 from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes_and_writes, people_and_tokens, stored_answers
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.db.statements import stores_and_locations as store_sql
+from aisle.service.db.statements import stores as stores_sql
+from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import writes as writes_sql
 from aisle.service.errors import Refusal, to_json_bytes
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS, Handler
@@ -33,35 +36,35 @@ from tests.service.world import World
 
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
 OF_ALL_STORES = {
-    "people_and_tokens.TOKEN_STORES",
-    "people_and_tokens.STORES_OF_TOKENS_DELETE",
-    "people_and_tokens.HAS_DATA",
-    "people_and_tokens.SIMILAR_STORES",
+    "tokens.TOKEN_STORES",
+    "tokens.STORES_OF_TOKENS_DELETE",
+    "tokens.HAS_DATA",
+    "tokens.SIMILAR_STORES",
     "products.PRODUCTS_IN_OPEN_DELIVERIES",
     "products.PRODUCTS_IN_OPEN_ORDERS",
     "products.PRODUCTS_WITH_STOCK",
     "products.STORES_RANGING",
-    "stores_and_locations.STORE_NUMBERS",
+    "stores.STORE_NUMBERS",
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
-    "stored_answers.OLD_RESPONSES_DELETE",
-    "stored_answers.OLD_RESPONSES_STEP",
-    "people_and_tokens.OLD_SIGN_IN_FAILURES",
-    "changes_and_writes.OLD_WRITE_HISTORY_DELETE",
-    "changes_and_writes.OLD_WRITE_HISTORY_STEP",
-    "changes_and_writes.OLD_LATEST_WRITES_DELETE",
-    "changes_and_writes.OLD_LATEST_WRITES_STEP",
+    "writes.OLD_RESPONSES_DELETE",
+    "writes.OLD_RESPONSES_STEP",
+    "people.OLD_SIGN_IN_FAILURES",
+    "writes.OLD_WRITE_HISTORY_DELETE",
+    "writes.OLD_WRITE_HISTORY_STEP",
+    "writes.OLD_LATEST_WRITES_DELETE",
+    "writes.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
-    stored_answers.RESPONSE_ADD,
-    stored_answers.RESPONSE_OF_KEY,
-    changes_and_writes.CHANGES_SINCE,
-    changes_and_writes.COUNTER_VALUE,
-    changes_and_writes.WRITE_AT_CHANGE,
-    changes_and_writes.WRITE_HISTORY_FIRST,
-    stored_answers.KNOWN_KEYS,
+    writes_sql.RESPONSE_ADD,
+    writes_sql.RESPONSE_OF_KEY,
+    changes_sql.CHANGES_SINCE,
+    changes_sql.COUNTER_VALUE,
+    writes_sql.WRITE_AT_CHANGE,
+    writes_sql.WRITE_HISTORY_FIRST,
+    writes_sql.KNOWN_KEYS,
 )
 
 
@@ -133,13 +136,13 @@ def test_every_statement_on_stores_is_bound_to_them_or_is_the_chain_s() -> None:
 async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) -> None:
     tx = NoTx()
     scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
-    assert await scoped.one(people_and_tokens.STORE_OF_TOKEN, "S1", "t1")
-    assert await scoped.one(people_and_tokens.STORE_OF_TOKEN, "S2", "t1") is None
+    assert await scoped.one(tokens_sql.STORE_OF_TOKEN, "S1", "t1")
+    assert await scoped.one(tokens_sql.STORE_OF_TOKEN, "S2", "t1") is None
     tx.ran.clear()
     tried = 0
     for name, text in statements():
         reach = store_parameters(text)
-        if not reach.touches_stores or text in (people_and_tokens.STORE_OF_TOKEN, people_and_tokens.STORES_OF_TOKEN):
+        if not reach.touches_stores or text in (tokens_sql.STORE_OF_TOKEN, tokens_sql.STORES_OF_TOKEN):
             continue
         count = max([0, *(int(part.split("$")[0] or 0) for part in _numbers(text))])
         args: list[object] = ["S1"] * count
@@ -169,16 +172,16 @@ def _numbers(text: str) -> list[str]:
 async def test_lists_of_stores_and_rows_of_many_are_looked_through() -> None:
     tx = NoTx()
     scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
-    await scoped.one(people_and_tokens.STORE_OF_TOKEN, "S1", "t1")
-    await scoped.all(store_sql.STORE_ORDINALS, ["S1"])
-    await scoped.run_many(changes_and_writes.CHANGE_SET, [("S1", "order", "1", 1, "")])
+    await scoped.one(tokens_sql.STORE_OF_TOKEN, "S1", "t1")
+    await scoped.all(stores_sql.STORE_ORDINALS, ["S1"])
+    await scoped.run_many(changes_sql.CHANGE_SET, [("S1", "order", "1", 1, "")])
     ran = len(tx.ran)
     with pytest.raises(Refusal):
-        await scoped.all(store_sql.STORE_ORDINALS, ["S1", "S2"])
+        await scoped.all(stores_sql.STORE_ORDINALS, ["S1", "S2"])
     with pytest.raises(Refusal):
-        await scoped.run_many(changes_and_writes.CHANGE_SET, [("S1", "order", "1", 1, ""), ("S2", "order", "1", 1, "")])
+        await scoped.run_many(changes_sql.CHANGE_SET, [("S1", "order", "1", 1, ""), ("S2", "order", "1", 1, "")])
     with pytest.raises(Refusal):
-        await scoped.one(people_and_tokens.STORE_OF_TOKEN, "S2", "t2")
+        await scoped.one(tokens_sql.STORE_OF_TOKEN, "S2", "t2")
     assert len(tx.ran) == ran
 
 
@@ -263,7 +266,7 @@ async def test_a_handler_that_reads_or_writes_whatever_it_is_told_is_refused(
         return to_json_bytes(await ctx.tx.all(stock_sql.BALANCES_OF_PRODUCTS, call.query["search_text"], ["P1"]))
 
     async def writes(ctx: Context, call: OperationCall) -> bytes:
-        await ctx.tx.run(people_and_tokens.PERSON_SET, call.query["appUserName"], "B", "u", "n", "supervisor")
+        await ctx.tx.run(people_sql.PERSON_SET, call.query["appUserName"], "B", "u", "n", "supervisor")
         return b"{}"
 
     await world.count("P1", "A1", stock_pool_1=3)
@@ -340,5 +343,5 @@ async def test_a_foreign_store_costs_the_same_work_as_one_that_is_not_there(
                 work.append(list(ran))
             assert work[0] == work[1], name
             # What is looked for in the end are stores of the token itself, whose number may have been meant.
-            assert work[0][-1] == people_and_tokens.SIMILAR_STORES_OF_TOKEN, name
-            assert work[0][-2] in (people_and_tokens.AUTHORIZATION, people_and_tokens.STORE_OF_TOKEN), name
+            assert work[0][-1] == tokens_sql.SIMILAR_STORES_OF_TOKEN, name
+            assert work[0][-2] in (tokens_sql.AUTHORIZATION, tokens_sql.STORE_OF_TOKEN), name

@@ -10,11 +10,11 @@ import apsw
 import pytest
 
 import aisle.service.db.statements
+from aisle.service.db.planner_statistics import PLANNER_STATISTICS
 from aisle.service.db.queries import filter_query, like_pattern, page_query
-from aisle.service.db.schema import PLANNER_STATISTICS
 from aisle.service.db.sqlite import SqliteDatabase
 from aisle.service.db.sqlite_transaction import _to_sqlite
-from aisle.service.db.statements import deliveries, logs, orders, products, stock, stores_and_locations
+from aisle.service.db.statements import deliveries, locations, logs, orders, products, stock
 from aisle.service.db.statements.logs import AUDIT_ADD
 from aisle.service.db.statements.retention import AUDIT_OLD
 from tests.service.test_shards import MODULES
@@ -59,15 +59,9 @@ def test_every_statement_is_understood_by_the_engine(tmp_path: Path) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize(
-    "module", [deliveries, stores_and_locations, logs, orders, stock], ids=lambda module: module.__name__
-)
+@pytest.mark.parametrize("module", [deliveries, locations, logs, orders, stock], ids=lambda module: module.__name__)
 def test_lists_of_a_store_s_rows_can_be_asked_for_one_store(module: ModuleType) -> None:
-    filters = [
-        value
-        for name, value in vars(module).items()
-        if name.endswith("_FILTERS") and isinstance(value, dict) and name != "STORE_FILTERS"
-    ]
+    filters = [value for name, value in vars(module).items() if name.endswith("_FILTERS") and isinstance(value, dict)]
     assert filters
     assert all("store_number = $?" in conditions["store"] for conditions in filters)
 

@@ -24,7 +24,9 @@ from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_transaction import SqliteTransaction, _json_list
-from aisle.service.db.statements import changes_and_writes, people_and_tokens, stored_answers
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import writes as writes_sql
 from tests.service.world import World, assert_books
 
 pytestmark = pytest.mark.sqlite
@@ -108,7 +110,7 @@ async def test_a_list_is_asked_for_with_each_of_its_values(tmp_path: Path) -> No
             return [row[0] for row in await tx.all(names, *lists)]
 
         async def work(tx: Transaction) -> list[list[str]]:
-            await tx.run_many(changes_and_writes.COUNTER_ADD, [("S1", "a", 1), ("S2", "b", 2), ("1", "c", 1)])
+            await tx.run_many(changes_sql.COUNTER_ADD, [("S1", "a", 1), ("S2", "b", 2), ("1", "c", 1)])
             stores: list[list[object]] = [[], ["S1"], ["S2", "S1"], ["1"]]
             numbers: list[list[object]] = [[1], [1, 2], [2]]
             return [await found(tx, of, values) for of in stores for values in numbers]
@@ -128,7 +130,7 @@ async def test_write_statements_are_planned_once(tmp_path: Path) -> None:
         tx.connection.authorizer = allow
         seen = []
         for store in ("S1", "S2", "S3"):
-            await tx.one(people_and_tokens.AUTHORIZATION, "0" * 64, ["staff"], 0, store)
+            await tx.one(tokens_sql.AUTHORIZATION, "0" * 64, ["staff"], 0, store)
             seen.append(len(looked_at))
         return seen
 
@@ -232,7 +234,7 @@ async def test_repeated_writes_are_checkpointed_once(tmp_path: Path) -> None:
 
         async def keep(tx: Transaction) -> None:
             for key in range(1500):
-                await tx.run(stored_answers.RESPONSE_ADD, "S1", f"{key:016}", "", 200, b"x" * 4096, "2026-01-01")
+                await tx.run(writes_sql.RESPONSE_ADD, "S1", f"{key:016}", "", 200, b"x" * 4096, "2026-01-01")
 
         await storage.write(keep)
         assert file.with_name("service.db-wal").stat().st_size > 1500 * 4096

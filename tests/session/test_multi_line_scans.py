@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.cache_file_and_time_zone import open_cache
 from aisle.cache.reader import CacheReader
-from aisle.cache.writer import CacheWriter
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG
 from aisle.outbox.commit_journal import Journal

@@ -6,8 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from aisle.cache.cache_file_and_time_zone import open_cache
-from aisle.cache.writer import CacheWriter
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, Frame

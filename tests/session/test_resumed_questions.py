@@ -6,7 +6,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
-from aisle.session.job_stack_and_event_run import page_identity
+from aisle.session.job_stack import page_identity
 from aisle.session.unit_of_work import MAX_REPLAYED
 from tests.cache import service_rows
 from tests.session.job_steps import WAYS, lasts, stand

@@ -22,7 +22,7 @@ from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.meaning import PRODUCT, Match, Scan
 from aisle.session import terminal_settings
-from aisle.session.pending_question_or_multiplier import PendingQuestion
+from aisle.session.pending_question import PendingQuestion
 from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
 from aisle.settings import Settings

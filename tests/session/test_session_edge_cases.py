@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cache.row_values import WindowRows
+from aisle.cache.window import WindowRows
 from aisle.cache.writer import LinkRow
 from aisle.client import Response
 from aisle.client.errors import status_error

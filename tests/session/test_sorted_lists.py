@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.cache import sort_in_memory
-from aisle.cache.row_values import WindowRows
-from aisle.cache.sort_in_memory import read_sorted
+from aisle.cache import window
+from aisle.cache.window import WindowRows, read_sorted
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args
@@ -58,7 +57,7 @@ def test_a_long_list_is_sorted_by_indexed_columns_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("aisle.jobs.list_page.MAX_SORTED", 1)
-    monkeypatch.setattr(sort_in_memory, "MAX_SORTED", 1)
+    monkeypatch.setattr(window, "MAX_SORTED", 1)
     press(desk, f"{TAB_KEY}products")
     frame = press(desk, f"{SORT_KEY}brand_description")
     assert frame.verdict is not None

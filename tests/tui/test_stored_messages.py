@@ -25,8 +25,8 @@ from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.view import Msg, msg
-from aisle.messages.loader_and_parser import load_messages, message_lengths, parse_message
-from aisle.outbox.excess_and_superseded_closings import excess_reason_of as told_left
+from aisle.messages.loader import load_messages, message_lengths, parse_message
+from aisle.outbox.excess import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.tui.message_text import MessageWriter
 from tests.tui.test_languages import ALIKE, ANYWHERE
@@ -41,7 +41,7 @@ OPERATORS = {
     "courier/leader_process.py": "why a courier leaves, in its log",
     "courier/push/decide_arrival.py": "a table for whoever reads the code",
     "host/hung_courier.py": "written into the courier's log",
-    "host/database_folder_and_locks.py": "what aisle doctor says, and a StorageError",
+    "host/database_folder.py": "what aisle doctor says, and a StorageError",
     "host/database.py": "what a StorageError says; sessions go by its trouble",
     "host/deleted_file_recovery.py": "what a StorageError says; sessions go by its trouble",
 }

@@ -9,28 +9,15 @@ import apsw
 from aisle.cache.field_parsing import FLAG_BITS
 from aisle.cache.product_queries import MAX_HITS, query_product, search_products, search_within
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.row_values import (
-    QueryResult,
-    SortKey,
-    WindowRows,
-    parse_row,
-    product_names,
-    read_window,
-    window_bounds,
-)
+from aisle.cache.row_values import parse_row, product_names
+from aisle.cache.window import QueryResult, SortKey, WindowRows, read_window, window_bounds
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
 from aisle.json_codec import to_text
 from aisle.search_text import index_text, normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.products import (
-        CataloguePageRow,
-        CatalogueRow,
-        FacetsRow,
-        SetPartRow,
-        VariantRow,
-    )
+    from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
     from aisle.jobs.row_types.service_resources import ServiceProduct
 
 MAX_RELATED = 100

@@ -14,7 +14,7 @@ import apsw
 
 from aisle.cache.people_queries import person_name
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult
+from aisle.cache.window import QueryResult
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args
@@ -33,13 +33,7 @@ from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RefusedOperationsRow
-    from aisle.jobs.row_types.orders_and_deliveries import (
-        AssignedOrdersRow,
-        OrderHeader,
-        OrderRow,
-        OrdersByNumberRow,
-        WorkerRow,
-    )
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersByNumberRow, WorkerRow
 
 _LAST_WORKER = """
 SELECT j.user, s.terminal, h.since FROM order_in_work h JOIN job j ON j.job_id = h.job_id

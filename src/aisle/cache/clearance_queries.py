@@ -11,8 +11,9 @@ from aisle.cache.location_queries import count_tags, locations_with_tag
 from aisle.cache.order_overlay import Overlay, is_included
 from aisle.cache.people_queries import load_person_rights, person_name
 from aisle.cache.query_registry import QueryContext, declare_query
-from aisle.cache.row_values import QueryResult, Row, held_locations, parse_row, window_bounds
+from aisle.cache.row_values import Row, held_locations, parse_row
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.window import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
@@ -21,8 +22,8 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
-    from aisle.jobs.row_types.stores_and_people import ClearancePermissionRow
+    from aisle.jobs.row_types.stores import ClearancePermissionRow
+    from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 _HELD_LINES = """
 SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked

@@ -10,7 +10,7 @@ import apsw
 
 from aisle.barcode_keys import guessed_keys, lookup_keys, may_identify, zero_forms
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult
+from aisle.cache.window import QueryResult
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.json_codec import to_text

@@ -18,8 +18,9 @@ from aisle.cache.order_overlay import is_included
 from aisle.cache.overlay_index import REFERENCE_FIELD, OverlayIndex
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.received_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
-from aisle.cache.row_values import QueryResult, Row, SortKey, parse_row, read_merged_window, read_window, window_bounds
+from aisle.cache.row_values import Row, parse_row
 from aisle.cache.schema import IS_MISSING_SQL
+from aisle.cache.window import QueryResult, SortKey, read_merged_window, read_window, window_bounds
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args
 from aisle.jobs.quantities import to_decimal
@@ -30,7 +31,7 @@ from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text, search_words
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import (
+    from aisle.jobs.row_types.deliveries import (
         DeliveriesExpectingRow,
         DeliveriesRow,
         DeliveryLineRow,

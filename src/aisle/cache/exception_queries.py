@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from aisle.cache.difference_and_loss_writer import difference_of_count, entry_price
 from aisle.cache.log_queries import undone_locally
+from aisle.cache.log_writer import difference_of_count, entry_price
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
@@ -23,17 +23,8 @@ from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_queries import announces_features, person_name
 from aisle.cache.price import prices_of
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import (
-    QueryResult,
-    Row,
-    SortKey,
-    iso_time,
-    parse_row,
-    product_names,
-    read_window,
-    round_sum,
-    window_bounds,
-)
+from aisle.cache.row_values import Row, iso_time, parse_row, product_names, round_sum
+from aisle.cache.window import QueryResult, SortKey, read_window, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.quantities import to_decimal
@@ -42,8 +33,8 @@ from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, ExceptionsRow, NegativeStockRow, RecountsRow
-    from aisle.jobs.row_types.orders_and_deliveries import OrdersByNumberRow
+    from aisle.jobs.row_types.orders import OrdersByNumberRow
+    from aisle.jobs.row_types.supervisor import DifferencesRow, ExceptionsRow, NegativeStockRow, RecountsRow
 
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""

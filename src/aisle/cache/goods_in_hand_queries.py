@@ -13,7 +13,8 @@ from aisle.cache.order_overlay import orders_of_operation
 from aisle.cache.order_queries import load_order
 from aisle.cache.overlaid_order import overlaid_order
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, Row
+from aisle.cache.row_values import Row
+from aisle.cache.window import QueryResult
 from aisle.host.database import fetch
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args
@@ -26,7 +27,7 @@ from aisle.outbox.rebase_picks import has_base, picked_change
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import OpenWorkRow
-    from aisle.jobs.row_types.orders_and_deliveries import OrderRow
+    from aisle.jobs.row_types.orders import OrderRow
 
 _LINES_IN_HAND = """
 SELECT l.order_number, l.in_hand FROM line l INDEXED BY line_in_hand
@@ -86,7 +87,7 @@ SELECT body, merge_key = '' FROM operation
 WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ? AND app_user = ?
 AND superseded_by = '' AND (merge_key = '' OR state <> 'rejected')
 """
-"""Updates with an empty merge key are excess that no line could take (aisle.outbox.excess_and_superseded_closings)."""
+"""Updates with an empty merge key are excess that no line could take (aisle.outbox.excess)."""
 
 
 _MOVEMENTS_OF_USER = """

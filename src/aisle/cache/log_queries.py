@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import apsw
 
-from aisle.cache.difference_and_loss_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
+from aisle.cache.log_writer import entry_identity
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.price import prices_of
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, Row, WindowRows, parse_row, product_names, round_sum, window_bounds
+from aisle.cache.row_values import Row, parse_row, product_names, round_sum
+from aisle.cache.window import QueryResult, WindowRows, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
@@ -35,14 +36,7 @@ from aisle.search_text import index_text, normalise_text
 from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import (
-        EntryRow,
-        LogRow,
-        LogSumsRow,
-        LossesRow,
-        MyEntriesRow,
-        ReasonsRow,
-    )
+    from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow
 
     class PastEntry(TypedDict):
         """Key and time of the entry before the first one."""
@@ -327,8 +321,6 @@ LOSS = "loss"
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
 
-LOSS_WEEKS = 8
-"""Weeks of losses, the current one included."""
 
 _WORK_OF_ENTRY = WORK_SQL.format(row="l")
 
@@ -366,22 +358,13 @@ FROM loss x CROSS JOIN log l ON l.key = x.key {product} WHERE x.is_undone = 0 AN
 """
 """The losses are read first, because they are few."""
 _COUNT_KINDS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
+_MINUTE_LENGTH = len("2026-01-01T08:15")
 _COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
 _SELECT_ENTRY = f"""
 SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l
 LEFT JOIN product p ON p.product_number = l.product_number
 WHERE l.key = ?
 """  # noqa: S608 - conditions of our own
-_LOSSES_BY_DAY = """
-SELECT s.at, s.reason, r.description, s.quantity FROM loss_sum s LEFT JOIN loss_reason r ON r.reason = s.reason
-WHERE s.span = 'day' AND s.at >= ?
-"""
-_LOSSES_BY_QUARTER = """
-SELECT s.at, s.reason, r.description, s.quantity FROM json_each(?) e
-JOIN loss_sum s ON s.span = 'quarter' AND s.at >= e.value AND s.at < e.value || '~'
-LEFT JOIN loss_reason r ON r.reason = s.reason
-"""
-_DAY_LENGTH, _MINUTE_LENGTH = len("2026-01-01"), len("2026-01-01T08:15")
 _LOG_BEGIN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
 _LOCATIONS_BY_CODE = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
 
@@ -575,39 +558,3 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
         "user_name": "",
         "value": None,
     }
-
-
-@declare_query("losses", "now", whole_topics("log"))
-def losses_by_week(context: QueryContext, args: Args) -> QueryResult[LossesRow]:
-    """Return the losses by reason in each of the last weeks up to that of `now`, greatest first.
-
-    Undone losses do not count; weeks begin on
-    Monday. Whole days come from stored sums; days on which a local week begins from sums of quarter hours.
-    """
-    cache = context.cache
-    starts = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
-    split_days = {begin[:_DAY_LENGTH] for begin in starts if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
-    sums = [row for row in fetch(cache, _LOSSES_BY_DAY, starts[0][:_DAY_LENGTH]) if row[0] not in split_days]
-    sums += fetch(cache, _LOSSES_BY_QUARTER, to_text(sorted(split_days)))
-    found: dict[str, LossesRow] = {}
-    for at, code, words, quantity in sums:
-        week = sum(at >= begin[: len(at)] for begin in starts) - 1
-        if week >= 0:
-            empty: LossesRow = {
-                "reason_code": str(code),
-                "description": str(words or ""),
-                "weeks": [Decimal(0)] * LOSS_WEEKS,
-                "total": Decimal(0),
-            }
-            reason = found.setdefault(code, empty)
-            reason["weeks"][week] += round_sum(quantity)
-            reason["total"] += round_sum(quantity)
-    ranked = sorted(found.values(), key=lambda row: (-row["total"], row["reason_code"]))
-    return ranked, len(ranked)
-
-
-def week_starts(now: str) -> list[datetime]:
-    """Return the beginnings of the last weeks in the store's zone, oldest first."""
-    today = store_time.start_of_today(now).date()
-    monday = today - timedelta(days=today.weekday())
-    return [store_time.start_of_day(monday - timedelta(weeks=LOSS_WEEKS - 1 - at)) for at in range(LOSS_WEEKS)]

@@ -16,15 +16,16 @@ import apsw
 from aisle.cache.claim_queries import add_picker_names
 from aisle.cache.people_queries import person_name
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, Row, entry_quantity, product_names, window_bounds
+from aisle.cache.row_values import Row, entry_quantity, product_names
 from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
+from aisle.cache.window import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import from_text, to_text
 from aisle.outbox import session_requests
-from aisle.outbox.excess_and_superseded_closings import is_excess
+from aisle.outbox.excess import is_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -37,11 +38,19 @@ from aisle.outbox.operation_record import (
     parse_update_values,
     user_of_principal,
 )
-from aisle.outbox.operation_state import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
-from aisle.outbox.operation_transitions import is_last_in_lanes
+from aisle.outbox.operation_state import (
+    CLOSED,
+    CONFIRMED,
+    IN_DOUBT,
+    NEEDS_PERSON,
+    QUEUED,
+    REFUSED,
+    SENDING,
+    is_last_in_lanes,
+)
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.replacement_writes import replacement_write
-from aisle.outbox.tokens_and_waiting_operations import user_awaited_by
+from aisle.outbox.user_tokens import user_awaited_by
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import (
@@ -52,7 +61,7 @@ if TYPE_CHECKING:
         RequestStateRow,
         UnconfirmedRow,
     )
-    from aisle.jobs.row_types.orders_and_deliveries import RefusalOfUserRow
+    from aisle.jobs.row_types.orders import RefusalOfUserRow
     from aisle.outbox.evidence import OrderState
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
@@ -153,7 +162,7 @@ def _compare_settings(
 def _excess_as_order(line: Row) -> Row:
     """Return a line as it was when it could not take the excess, in the form of an order.
 
-    See aisle.outbox.excess_and_superseded_closings.
+    See aisle.outbox.excess.
     """
     return {"lines": {str(line.get("line_number")): line}}
 
@@ -242,12 +251,15 @@ OUTCOME_BY_STATE: Mapping[str, str] = {
 _BY_URGENCY = """
 ORDER BY CASE state WHEN 'needs_person' THEN 0 WHEN 'rejected' THEN 0 WHEN 'in_doubt' THEN 1 ELSE 2 END, n
 """
+_IN_STATES = "live = 1 AND state IN (SELECT value FROM json_each(?))"
 _LIVE_PAGE = f"""
 SELECT * FROM operation WHERE n IN (
-  SELECT n FROM operation INDEXED BY operation_live WHERE live = 1 {_BY_URGENCY} LIMIT ? OFFSET ?
+  SELECT n FROM operation INDEXED BY operation_live WHERE {_IN_STATES} {_BY_URGENCY} LIMIT ? OFFSET ?
 ) {_BY_URGENCY}
 """  # noqa: S608 - an order of our own
 """Page of live operations. The subquery reads only the index for rows outside the window, because many may wait."""
+
+_COUNT_LIVE = f"SELECT count(*) FROM operation INDEXED BY operation_live WHERE {_IN_STATES}"  # noqa: S608
 
 _EARLIER_IN_DOUBT = """
 SELECT o.op_id FROM operation_lane mine JOIN operation_lane older ON older.lane = mine.lane AND older.n < mine.n
@@ -259,16 +271,22 @@ RETURNED, GIVEN_TO_OTHER_ORDER = "put_back", "other_order"
 """Resolutions for goods that an order did not get; each closes the operation and says so."""
 
 
-@declare_query("unconfirmed", "op_id first size", whole_topics(OUTBOX))
+@declare_query("unconfirmed", "op_id outcome first size", whole_topics(OUTBOX))
 def unconfirmed_operations(context: QueryContext, args: Args) -> QueryResult[UnconfirmedRow]:
-    """Return a window on the unconfirmed operations, those that need a person first, or the one with `op_id`."""
+    """Return a window on the unconfirmed operations, those that need a person first, or the one with `op_id`.
+
+    `outcome` leaves those with this word for their state.
+    """
     outbox, cache = context.outbox, context.cache
     if args.get("op_id"):
         found = fetch(outbox, "SELECT * FROM operation WHERE live = 1 AND op_id = ?", str(args["op_id"]))
         return [unconfirmed_row(operation_from_row(row), cache, outbox) for row in found], len(found)
     first, size = window_bounds(args)
-    rows = [unconfirmed_row(operation_from_row(row), cache, outbox) for row in fetch(outbox, _LIVE_PAGE, size, first)]
-    total = fetch_one(outbox, "SELECT count(*) FROM operation WHERE live = 1")
+    wanted = str(args.get("outcome") or "")
+    states = to_text([state for state, outcome in OUTCOME_BY_STATE.items() if wanted in ("", outcome)])
+    found = fetch(outbox, _LIVE_PAGE, states, size, first)
+    total = fetch_one(outbox, _COUNT_LIVE, states)
+    rows = [unconfirmed_row(operation_from_row(row), cache, outbox) for row in found]
     return rows, int(total[0]) if total else 0
 
 
@@ -394,7 +412,7 @@ AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
 def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
     """Return by user of this host their last refused operation on an order.
 
-    Excess that no line could take is left out (see aisle.outbox.excess_and_superseded_closings).
+    Excess that no line could take is left out (see aisle.outbox.excess).
     """
     found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
     return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
@@ -404,7 +422,7 @@ def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, Refusal
 def refused_operations(context: QueryContext, args: Args) -> QueryResult[RefusedOperationsRow]:
     """Return the refused operations (`operation`) since then, or `ops`, that nobody has resolved, oldest first.
 
-    `left` is set for excess that no order line could take (see aisle.outbox.excess_and_superseded_closings).
+    `left` is set for excess that no order line could take (see aisle.outbox.excess).
     """
     query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
     found = [operation_from_row(row) for row in fetch(context.outbox, _REFUSED_OPERATIONS, *query_args)]

@@ -21,8 +21,9 @@ from aisle.cache.order_queries import add_pieces
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines
 from aisle.cache.pending_order_states import ORDER_BATCH
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
-from aisle.cache.row_values import QueryResult, Row, iso_time, window_bounds
+from aisle.cache.row_values import Row, iso_time
 from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
+from aisle.cache.window import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities import to_decimal
@@ -38,7 +39,7 @@ ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 STATUSES_TO_PICK = ("open", "partial")
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import (
+    from aisle.jobs.row_types.orders import (
         AbsentOrderRow,
         OrderBoardRow,
         OrderCountRow,

@@ -13,7 +13,8 @@ from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import QueryResult, parse_row, product_names, window_bounds
+from aisle.cache.row_values import parse_row, product_names
+from aisle.cache.window import QueryResult, window_bounds
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
@@ -24,7 +25,7 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_
 from aisle.outbox.reason_messages import reason_of_operation, store_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderHistoryRow, OrderOutcomesRow
+    from aisle.jobs.row_types.orders import OrderHistoryRow, OrderOutcomesRow
 
 _LAST_LOG_ENTRY = """
 SELECT e.value, max(l.at) FROM json_each(?) e JOIN log l INDEXED BY log_order

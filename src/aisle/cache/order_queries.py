@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
@@ -17,9 +17,7 @@ from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked
 from aisle.cache.pending_order_states import ListChange, SortKey
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.row_values import (
-    QueryResult,
     Row,
-    WindowRows,
     held_locations,
     line_locations,
     load_lines,
@@ -28,10 +26,10 @@ from aisle.cache.row_values import (
     parse_row,
     sort_by_walk_order,
     stock_locations,
-    window_bounds,
 )
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
+from aisle.cache.window import QueryResult, WindowRows, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
 from aisle.jobs.list_window import MAX_COUNTED
@@ -42,7 +40,7 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import (
+    from aisle.jobs.row_types.orders import (
         LocationStockRow,
         OrderHeader,
         OrderLineRow,
@@ -318,15 +316,18 @@ JOIN product p ON p.product_number = l.product_number WHERE p.allow_decimal
 _COUNT_PIECES = """
 SELECT l.order_number, sum(CASE WHEN p.allow_decimal THEN 1 ELSE l.raw ->> 'quantity' END),
   sum(CASE WHEN NOT ifnull(p.allow_decimal, 0) THEN l.raw ->> 'picked_quantity' ELSE l.raw ->> 'picked_quantity' > 0
-    AND (ifnull(l.raw ->> 'is_picked', 0) IN (1, 'true') OR l.raw ->> 'picked_quantity' >= l.raw ->> 'quantity') END)
+    AND (ifnull(l.raw ->> 'is_picked', 0) IN (1, 'true') OR l.raw ->> 'picked_quantity' >= l.raw ->> 'quantity') END),
+  sum(l.raw ->> 'picked_quantity' > 0
+    AND (ifnull(l.raw ->> 'is_picked', 0) IN (1, 'true') OR l.raw ->> 'picked_quantity' >= l.raw ->> 'quantity')),
+  count(*)
 FROM json_each(?) e JOIN line l ON l.order_number = e.value
 LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
 """
-"""Counts the lines of orders without pending operations as `_count_line_pieces` does."""
+"""Counts the lines of orders without pending operations as `_add_pieces_of_lines` does."""
 
 
 def add_pieces(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
-    """Add `pieces` and `picked_pieces` to orders with measured goods, in place; their quantities have no sum.
+    """Add pieces and complete lines to orders with measured goods, in place; their quantities have no sum.
 
     A measured line counts as one piece, as on the pick screen.
     """
@@ -336,29 +337,30 @@ def add_pieces(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
     for number, product in fetch(cache, _MEASURED_LINES, to_text(list(by_number))):
         measured.setdefault(number, set()).add(product)
     without_pending = [number for number in measured if number not in context.pending_orders]
-    for number, ordered, picked in fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ():
-        by_number[number]["picked_pieces"], by_number[number]["pieces"] = to_decimal(picked), to_decimal(ordered)
+    for number, ordered, picked, done, count in (
+        fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ()
+    ):
+        _add_progress(by_number[number], to_decimal(picked), to_decimal(ordered), int(done or 0), int(count))
     for number in measured.keys() - set(without_pending):
-        lines = overlaid_lines(context, number)
-        counted = (
-            _count_line_pieces(line, is_measured=line.get("product_number") in measured[number]) for line in lines
-        )
-        _add_pieces_of_lines(by_number[number], counted)
+        _add_pieces_of_lines(by_number[number], overlaid_lines(context, number), measured[number])
 
 
-def _add_pieces_of_lines(order: OrderHeader, lines: Iterable[tuple[Decimal, Decimal]]) -> None:
-    counted = list(lines)
-    order["picked_pieces"], order["pieces"] = (sum((line[at] for line in counted), Decimal(0)) for at in (0, 1))
+def _add_pieces_of_lines(order: OrderHeader, lines: Iterable[Row | OrderLineRow], measured: Collection[str]) -> None:
+    """Add pieces and complete lines to an order in which the products `measured` are measured."""
+    picked = ordered = Decimal(0)
+    done = count = 0
+    for line in lines:
+        picked_here, ordered_here = to_decimal(line.get("picked_quantity")), to_decimal(line.get("quantity"))
+        is_done = picked_here > 0 and is_line_complete(line)
+        if line.get("product_number") in measured:
+            picked_here, ordered_here = Decimal(is_done), Decimal(1)
+        picked, ordered, done, count = picked + picked_here, ordered + ordered_here, done + is_done, count + 1
+    _add_progress(order, picked, ordered, done, count)
 
 
-def _count_line_pieces(line: Row | OrderLineRow, *, is_measured: bool) -> tuple[Decimal, Decimal]:
-    """Return (picked, ordered) pieces of a line."""
-    picked = to_decimal(line.get("picked_quantity"))
-    return (
-        (Decimal(picked > 0 and is_line_complete(line)), Decimal(1))
-        if is_measured
-        else (picked, to_decimal(line.get("quantity")))
-    )
+def _add_progress(order: OrderHeader, picked: Decimal, ordered: Decimal, done: int, count: int) -> None:
+    order["picked_pieces"], order["pieces"] = picked, ordered
+    order["complete_lines"], order["counted_lines"] = done, count
 
 
 @declare_query("order", "order_number", topic_of("order", "order_number"))
@@ -420,9 +422,9 @@ def load_order(context: QueryContext, number: str) -> QueryResult[OrderRow]:
     order = cast("OrderRow", row)
     order["moved_by"] = _last_move_by_user(operations, began)
     order["unsure"] = any(may_be_included(each, began) for each in operations)
-    if any(line["allow_decimal"] for line in order["lines"]):
-        counted = (_count_line_pieces(line, is_measured=line["allow_decimal"]) for line in order["lines"])
-        _add_pieces_of_lines(order, counted)
+    measured = {line["product_number"] for line in order["lines"] if line["allow_decimal"]}
+    if measured:
+        _add_pieces_of_lines(order, order["lines"], measured)
     return [order], 1
 
 

@@ -17,7 +17,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderHeader
+    from aisle.jobs.row_types.orders import OrderHeader
 
 MAX_KEPT_ORDERS = 100
 """Greatest number of kept orders, more than any screen shows. Beyond it all are dropped and computed again."""

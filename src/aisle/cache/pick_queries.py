@@ -19,8 +19,9 @@ from aisle.cache.order_queries import orders_with_product
 from aisle.cache.people_queries import announced_features
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.row_values import QueryResult, Row, location_entries, parse_row, pool_quantities
+from aisle.cache.row_values import Row, location_entries, parse_row, pool_quantities
 from aisle.cache.stock_overlay import apply_to_held
+from aisle.cache.window import QueryResult
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down import is_pickup_location
@@ -30,10 +31,10 @@ from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow, PickupLocationsRow, StockAtLocationRow
-    from aisle.jobs.row_types.log_and_supervisor import ShortReasonsRow
-    from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
+    from aisle.jobs.row_types.log import ShortReasonsRow
+    from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import LabelledProduct, OrderOfCustomerRow, ProductRow, UnexpectedProductRow
-    from aisle.jobs.row_types.stores_and_people import FeaturesRow
+    from aisle.jobs.row_types.stores import FeaturesRow
 
     class _HeldInPools(HeldGoodsRow):
         pools: dict[str, Json]

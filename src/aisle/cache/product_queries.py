@@ -26,19 +26,17 @@ from aisle.cache.people_queries import announces_features, load_person_rights, n
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_rows, whole_topics
 from aisle.cache.received_quantities import DeliveryLine
 from aisle.cache.row_values import (
-    QueryResult,
     Row,
-    WindowRows,
     iso_time,
     load_walk_orders,
     parse_row,
     pool_quantities,
     sort_by_walk_order,
     stock_locations,
-    window_bounds,
 )
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.cache.stock_overlay import apply_to_stock
+from aisle.cache.window import QueryResult, WindowRows, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json
@@ -51,7 +49,7 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.search_text import normalise_text, search_variants
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import ReceivedLine
+    from aisle.jobs.row_types.deliveries import ReceivedLine
     from aisle.jobs.row_types.products import (
         NearbyStoreRow,
         NextDeliveriesRow,

@@ -157,7 +157,8 @@ _QUERIES_BY_MODULE = {
     "exception_queries": ("differences", "exceptions", "negative_stock", "recounts", "stuck"),
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("location", "location_use", "locations", "locations_of_products"),
-    "log_queries": ("log", "log_sums", "losses", "my_entries", "reasons"),
+    "log_queries": ("log", "log_sums", "my_entries", "reasons"),
+    "loss_queries": ("losses",),
     "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed"),
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_event_queries": ("order_history", "order_outcomes"),
@@ -173,8 +174,9 @@ _QUERIES_BY_MODULE = {
     ),
     "product_queries": ("next_deliveries", "product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
-    "store_queries": ("store", "store_page", "stores", "unread_lists"),
+    "store_queries": ("store", "store_page", "stores"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
+    "unread_lists": ("unread_lists",),
 }
 MODULE_BY_QUERY = {name: module for module, names in _QUERIES_BY_MODULE.items() for name in names}
 

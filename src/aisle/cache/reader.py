@@ -17,12 +17,12 @@ from aisle.cache import price
 from aisle.cache.cache_for_reading import empty_cache, open_for_reading
 from aisle.cache.code_queries import find_candidates
 from aisle.cache.query_registry import QueryContext, find_query
-from aisle.cache.row_values import QueryResult, WindowRows
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
-from aisle.cache.store_queries import missing_lists, unread_lists
+from aisle.cache.unread_lists import missing_lists, unread_lists
+from aisle.cache.window import QueryResult, WindowRows
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
-from aisle.host.database_folder_and_locks import FileId, file_id
+from aisle.host.file_locks import FileId, file_id
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Json
 from aisle.jobs.view import LinkState
@@ -117,7 +117,7 @@ class CacheReader:
 
         if not args.get("order_by") or args["order_by"] in query.sorts:
             return read(args)
-        from aisle.cache.sort_in_memory import read_sorted  # rarely needed
+        from aisle.cache.window import read_sorted  # rarely needed
 
         return read_sorted(read, args)
 

@@ -1,59 +1,34 @@
-"""Parsing of stored rows, values that several queries read from them, and windows on long lists.
-
-No list is read whole: a window is reached from the nearer end, so both ends of a long list cost as little as a short
-list.
-"""
+"""Parsing of stored rows, and values that several queries read from them."""
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
 from aisle.host.database import fetch
-from aisle.jobs.job import Args, Json
+from aisle.jobs.job import Json
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import LocatedRow, LocationStockRow, PutDownRow
+    from aisle.jobs.row_types.orders import LocatedRow, LocationStockRow, PutDownRow
     from aisle.jobs.row_types.service_resources import Number
 
 Row = dict[str, Json]
 """Object of the service as stored. It may lack any field of the interface and have others."""
 
 L = TypeVar("L", bound="LocatedRow")
-R = TypeVar("R")
-"""Type of the rows of a query, of aisle.jobs.row_types."""
-
-QueryResult = tuple[list[R], int]
-"""Rows and the total number."""
-
-
-class WindowRows(NamedTuple, Generic[R]):
-    """Result of a query that stops counting at a limit."""
-
-    rows: list[R]
-    total: int
-    is_partial: bool = False
-    """True if there may be more than were counted."""
 
 
 NO_WALK_ORDER = Decimal(10) ** 12
 """Sort value of a location without a walking order."""
-
-
-def window_bounds(args: Args, size: int = 20) -> tuple[int, int]:
-    """Return (first, size) of the requested window; `size` if the query names no size."""
-    first, requested = args.get("first"), args.get("size")
-    return max(0, int(first or 0)), size if requested is None else max(0, int(requested))
 
 
 def _parse_fraction(text: str) -> Decimal | int:
@@ -206,39 +181,3 @@ def sort_by_walk_order(locations: Sequence[L], orders: Mapping[str, Number]) -> 
             natural_key(str(location["location_code"])),
         ),
     )
-
-
-SortKey = tuple[Any, ...]
-"""Sort key of the list; no two rows share one."""
-
-ReadKeys = Callable[[bool, int, int], Sequence[SortKey]]
-"""Function (from the end, count, skip) that returns keys in reading direction."""
-
-
-def read_window(read: ReadKeys, total: int, first: int, size: int) -> list[SortKey]:
-    """Return the keys of a window on a list with `total` cached rows, in the order of the list."""
-    count = min(size, total - first)
-    if count <= 0:
-        return []
-    behind = total - first - count
-    from_end = behind < first
-    rows = list(read(from_end, count, behind if from_end else first))
-    return rows[::-1] if from_end else rows
-
-
-def read_merged_window(read: ReadKeys, total: int, extra: Sequence[SortKey], first: int, size: int) -> list[SortKey]:
-    """Return the keys of a window with `extra` rows merged in, which are sorted like the list.
-
-    `total` is the number of cached rows without the extra ones.
-    """
-    if not extra:
-        return read_window(read, total, first, size)
-    # Reading this many rows earlier suffices: no more extra rows can precede the window.
-    start = max(0, first - len(extra))
-    rows = read_window(read, total, start, first + size - start)
-    if start and not rows:
-        return []
-    extra_before = bisect_left(extra, rows[0]) if start else 0
-    merged = sorted([*rows, *extra[extra_before:]])
-    offset = first - start - extra_before
-    return merged[offset : offset + size]

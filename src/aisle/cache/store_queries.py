@@ -1,11 +1,7 @@
-"""Queries on the stores of the chain, on lists that are not read yet, and on work waiting in other stores of this host.
-
-The files of other stores are only read, so that nobody waits for a lock.
-"""
+"""Queries on the stores of the chain, and on work waiting in other stores of this host."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
@@ -15,30 +11,20 @@ import apsw
 
 from aisle.cache.people_queries import load_person_rights
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.row_values import (
-    QueryResult,
-    Row,
-    WindowRows,
-    iso_time,
-    parse_row,
-    pool_quantities,
-    used_pools,
-    window_bounds,
-)
+from aisle.cache.row_values import Row, iso_time, parse_row, pool_quantities, used_pools
 from aisle.cache.schema import AREA_SQL, IS_WAREHOUSE_SQL
+from aisle.cache.window import QueryResult, WindowRows, window_bounds
 from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores
 from aisle.jobs.job import Args, Json
 from aisle.jobs.list_window import MAX_COUNTED
-from aisle.jobs.view import MissingList, UnusableRows
 from aisle.json_codec import to_text
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_people import StorePageRow, StoreRow, StoresRow, UnreadListsRow
+    from aisle.jobs.row_types.stores import StorePageRow, StoreRow, StoresRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""
@@ -89,61 +75,6 @@ def count_waiting_in_other_stores(store_folder: StoreFolder, counts: WaitingCoun
         for home in visited_stores(store_folder.root, store_folder.base_url)
         if home.store != store_folder.store
     )
-
-
-LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "products")
-"""Lists of the first sync that pages show, in the order of the sync."""
-
-_TABLE_BY_LIST = {
-    "headers": "orders",
-    "lines": "line",
-    "locations": "location",
-    "deliveries": "delivery",
-    "products": "product",
-}
-
-_SYNC_STATE = """
-SELECT (SELECT cursor ->> '$.completed' FROM sync WHERE topic = 'full'),
-  (SELECT cursor FROM sync WHERE topic = 'full' AND cursor ->> '$.full'),
-  EXISTS (SELECT 1 FROM sync WHERE topic = 'logs_span')
-"""
-"""The cursor counts only after a full sync has begun; before, it has requested lists only."""
-_UNREAD_LISTS = """
-SELECT value FROM json_each(?1, '$.todo') UNION ALL SELECT value FROM json_each(?1, '$.missing')
-UNION ALL SELECT ?1 ->> '$.at.stage'
-"""
-
-
-_MISSING_AND_SKIPPED = (
-    "SELECT cursor -> '$.missing', cursor -> '$.reasons', cursor -> '$.left_out' FROM sync WHERE topic = 'full'"
-)
-
-
-def missing_lists(cache: apsw.Connection) -> tuple[tuple[MissingList, ...], tuple[UnusableRows, ...]]:
-    """Return the lists that could not be read last time, and the rows that could not be used."""
-    rows = fetch(cache, _MISSING_AND_SKIPPED)
-    missing, reasons, left_out = (json.loads(each or "[]") for each in (rows[0] if rows else ("", "", "")))
-    reason_by_list = {str(name): str(reason) for name, reason in reasons}
-    lists = tuple(MissingList(str(name), reason_by_list.get(str(name), "")) for name in missing)
-    return lists, tuple(
-        UnusableRows(str(name), int(rows), str(reason_by_list), reason_by_list == DUPLICATE_KEY)
-        for name, rows, reason_by_list in left_out
-    )
-
-
-def unread_lists(cache: apsw.Connection) -> tuple[str, ...]:
-    """Return the lists of `LISTS_SHOWN` that were never read to the end, and `logs` for the store's log.
-
-    It is empty after a full sync, except for lists that the service has never allowed to be read.
-    """
-    completed, cursor, logs = fetch(cache, _SYNC_STATE)[0]
-    log = () if logs else ("logs",)
-    if completed:
-        missing = [each.name for each in missing_lists(cache)[0] if each.name in LISTS_SHOWN]
-        first_row = "SELECT 1 FROM {} LIMIT 1"
-        return (*(name for name in missing if not fetch(cache, first_row.format(_TABLE_BY_LIST[name]))), *log)
-    unread = LISTS_SHOWN if cursor is None else tuple(str(name) for (name,) in fetch(cache, _UNREAD_LISTS, cursor))
-    return (*(name for name in LISTS_SHOWN if name in unread), *log)
 
 
 MAX_WORDS = 4
@@ -327,10 +258,3 @@ def query_store(context: QueryContext, args: Args) -> QueryResult[StoreRow]:
         "pools": used_pools(pool_quantities(raw, "storeStockPool"), configured),
     }
     return [store], 1
-
-
-@declare_query("unread_lists", "", whole_topics())
-def query_unread_lists(context: QueryContext, _: Args) -> QueryResult[UnreadListsRow]:
-    """Return the lists that were never read to the end."""
-    found = unread_lists(context.cache)
-    return [{"list": name} for name in found], len(found)

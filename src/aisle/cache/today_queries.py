@@ -15,8 +15,9 @@ import apsw
 from aisle.cache.order_board_queries import OrderBoard
 from aisle.cache.people_queries import names_by_user, person_name
 from aisle.cache.query_registry import QueryContext, declare_query
-from aisle.cache.row_values import QueryResult, Row
-from aisle.cache.store_queries import missing_lists, unread_lists
+from aisle.cache.row_values import Row
+from aisle.cache.unread_lists import missing_lists, unread_lists
+from aisle.cache.window import QueryResult
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
 from aisle.jobs.job import Args
@@ -24,7 +25,7 @@ from aisle.jobs.walk_order import natural_key
 from aisle.outbox.sessions import SessionRow, running_sessions
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
+    from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 
 WORK_KINDS = ("pick", "count", "move", "short")
 """Kinds of work that are counted; see the triggers of the table `log`."""

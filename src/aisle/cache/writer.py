@@ -7,15 +7,17 @@ one transaction, together with the cursor of the sync if it is set in the same `
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
 
 from aisle.cache import field_parsing
-from aisle.cache.cache_file_and_time_zone import open_cache
+from aisle.cache.cache_for_reading import open_for_reading
 from aisle.cache.delivery_writer import (
     delete_deliveries,
     delete_orphan_codes,
@@ -26,8 +28,7 @@ from aisle.cache.delivery_writer import (
     write_deliveries,
     write_receipts,
 )
-from aisle.cache.difference_and_loss_writer import updated_values
-from aisle.cache.log_writer import parse_log_entry, write_logs
+from aisle.cache.log_writer import parse_log_entry, updated_values, write_logs
 from aisle.cache.order_writer import (
     OrderRead,
     delete_orders,
@@ -46,7 +47,7 @@ from aisle.cache.product_writer import (
     write_stock,
     write_surrounding,
 )
-from aisle.cache.schema import ABSENT_ORDERS, FEED_ENTRIES, MAX_KEYED_CHANGES
+from aisle.cache.schema import ABSENT_ORDERS, CACHE_TABLES, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.store_lists_writer import (
     delete_unseen_locations,
     delete_unseen_stores,
@@ -59,7 +60,9 @@ from aisle.cache.store_lists_writer import (
     write_store_details,
     write_stores,
 )
-from aisle.host.database import fetch, fetch_one, transaction
+from aisle.cache.time_zone_change import recompute_times
+from aisle.errors import StorageError
+from aisle.host.database import check_not_newer, connect, empty_database, fetch, fetch_one, schema_version, transaction
 from aisle.jobs.job import Json
 
 __all__ = ["CacheWriter", "LinkRow", "SkippedRow", "WriteResult", "open_cache"]
@@ -356,3 +359,44 @@ class CacheWriter:
         entries = [(topic, key) for key in keys] if len(keys) <= MAX_KEYED_CHANGES else [(topic, "")]
         self._db.executemany("INSERT INTO change (topic, key) VALUES (?, ?)", entries)
         self._db.execute("DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?", (FEED_ENTRIES,))
+
+
+WAL_PAGES = 4096
+"""Pages of the write-ahead log at which the one writer checkpoints. A full sync writes a hundred times as many."""
+
+
+def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
+    """Open the cache of a home folder. Raise StorageError if there is none that can be read.
+
+    The writer creates the file, and empties one that is damaged or of an older version. The change feed of the new file
+    continues above the numbers of the old one. The writer also recomputes days and times if the zone of this process is
+    another one. A file of a newer program is never changed. A reader gets the file as it is.
+    """
+    path = folder / "cache.db"
+    if not writer:
+        return open_for_reading(folder)
+    if not path.exists():
+        for log in ("-wal", "-shm"):  # left by a deleted database; SQLite must not read them into the new one
+            path.with_name(path.name + log).unlink(missing_ok=True)
+    try:
+        connection = connect(path)
+        found = schema_version(connection)
+    except StorageError as error:
+        if not isinstance(error.__cause__, apsw.CorruptError | apsw.NotADBError):
+            raise
+        found = -1
+    if found > SCHEMA_VERSION:
+        with closing(connection):
+            check_not_newer(connection, SCHEMA_VERSION)
+    if found not in (0, SCHEMA_VERSION):
+        empty_database(path)
+        connection = connect(path)
+    if schema_version(connection) == 0:
+        with transaction(connection):
+            connection.execute(CACHE_TABLES).fetchall()
+            connection.execute("INSERT INTO sqlite_sequence VALUES ('change', ?)", (int(time.time() * 1000),))
+            connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
+    connection.wal_autocheckpoint(WAL_PAGES)
+
+    recompute_times(connection)
+    return connection

@@ -37,7 +37,7 @@ def courier(setting_values: SettingValues) -> int:
 
 
 def _lead(loaded: LoadedSettings, store_folder: StoreFolder, lock: LeaderLock) -> None:
-    from aisle.cli.reason_and_list_texts import reason_text
+    from aisle.cli.message_text import reason_text
     from aisle.cli.service_client import client_factory, preload_client, push_settings_of
     from aisle.cli.store_time_zones import ZoneWatch
     from aisle.courier.leader_process import LeaderOptions, run_process

@@ -16,9 +16,10 @@ from typing import NamedTuple, Self
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
-from aisle.courier.clock_skew_and_jumps import apply_clock_jump
-from aisle.courier.heartbeat_and_archive import Maintenance, release_memory
+from aisle.courier.backoff import ListBackoffs, RandomSource
+from aisle.courier.clock_jump import apply_clock_jump
 from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
+from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
 from aisle.courier.operator_notices import LinkLog, Notice, OperatorNotices
 from aisle.courier.pull.continuous_sync import ContinuousSync
@@ -27,17 +28,17 @@ from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.courier.pull.timetable import PullIntervals
-from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.lookup import Lookup
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.service_features import Features, parse_features
 from aisle.courier.topics_to_reread import topics_of_operation
-from aisle.courier.wake_event_and_backoff import ListBackoffs, RandomSource, Sleep
+from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
 from aisle.host.deleted_file_recovery import WatchedDatabase, recover_file
@@ -266,6 +267,7 @@ class Courier:
             self.continuous_sync.check_service,
             self.continuous_sync.is_link_failure,
             self.continuous_sync.check_changes_soon,
+            self._notify_state_change,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
         self.push_loop = PushLoop(

@@ -12,14 +12,14 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.courier.clock_skew_and_jumps import has_jumped, to_steady_clock
+from aisle.courier.clock_jump import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
-from aisle.courier.heartbeat_and_archive import HEARTBEAT_S
 from aisle.courier.link_state import REFUSED
+from aisle.courier.maintenance import HEARTBEAT_S
 from aisle.courier.operator_notices import Notice
 from aisle.courier.pull.timetable import PullIntervals
-from aisle.courier.push.body_and_headers import PushSettings
-from aisle.courier.wake_event_and_backoff import Sleep
+from aisle.courier.push.outgoing_request import PushSettings
+from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.deleted_file_recovery import FILES_GONE, first_problem
 from aisle.host.hung_courier import write_heartbeat

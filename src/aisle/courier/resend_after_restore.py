@@ -14,7 +14,7 @@ from aisle.courier.push.decide_arrival import FOUND, decide
 from aisle.courier.push.lookup import Lookup, readback_observation
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.service_features import Features, read_extension
-from aisle.courier.wake_event_and_backoff import Sleep, WakeEvent
+from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue

@@ -23,7 +23,8 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from aisle.errors import StorageError
-from aisle.host.database_folder_and_locks import lock_folder, make_private_folder
+from aisle.host.database_folder import make_private_folder
+from aisle.host.file_locks import lock_folder
 from aisle.host.store_folder import StoreFolder
 
 MAX_SOCKET_PATH = 107

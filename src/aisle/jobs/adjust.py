@@ -47,7 +47,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.pools import POOLS_QUERY, parse_pools
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed_message, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, signed_message, undo_verdict
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -95,7 +95,10 @@ class AdjustJob(Job[AdjustState]):
                 choice_values=choices,
                 choice_letters=keys,
             )
-        return Accepts(choices=len(visible_rows(state)), command_letters="u" if state.phase == "product" else "n")
+        letters, is_reason_asked = "u" if state.phase == "product" else "n", state.phase == "reason"
+        return Accepts(
+            choices=len(visible_rows(state)), command_letters=letters, quantity_beyond_choices=is_reason_asked
+        )
 
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
         return (LOCATION, PRODUCT) if state.phase == "location" else (PRODUCT, LOCATION)
@@ -151,6 +154,8 @@ class AdjustJob(Job[AdjustState]):
                 return _ask_quantity(state, WRONG)
             case Scan(meanings):
                 return _handle_scan(_clear_question(state), meanings)
+            case Quantity(value) if state.phase == "reason":
+                return _ask_if_quantity(state, value)
             case Quantity(value, code) if state.phase == "quantity":
                 query = quantity_or_record.query_by_number(value, code)
                 return (
@@ -317,6 +322,13 @@ def _ask_quantity(state: AdjustState, kind: str) -> Result:
     return Turn(state, (), Verdict(kind, quantity_or_record.number_question(found, value, *state.other_matches)))
 
 
+def _ask_if_quantity(state: AdjustState, value: Decimal) -> Result:
+    """Ask if a number that no reason has corrects the quantity."""
+    asking = state._replace(phase="quantity", asked_quantity=value, number_match=None, is_implausible=True)
+    label = state.line.label if state.line else ""
+    return reply(asking, ASK, "adjust.no_reason", value=value, label=label, quantity=state.quantity)
+
+
 def _add_to_question(state: AdjustState, match: Match) -> Result | None:
     """Add a scanned label to the quantity in question. Return None if the label is for something else, or if its own
     quantity is plausible."""
@@ -411,10 +423,11 @@ def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
     index = state.first_row + number - 1
     if state.phase == "location":
         return _set_location(state, state.candidates[index])
-    return _apply_reason(state, state.reasons[index], context)
+    return _apply_reason(state, state.reasons[index], context, number)
 
 
-def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Result:
+def _apply_reason(state: AdjustState, reason: Reason, context: Context, number: int = 0) -> Result:
+    """Send the adjustment, or ask if so many are lost. `number` is the number by which the reason was chosen."""
     if reason.sign < 0 and (_exceeds_expected(state) or _is_unexpected_there(state)):
         assert state.line is not None
         place, expected = location_name(state.line, name_of_pool(state, state.line)), state.line.expected
@@ -423,7 +436,7 @@ def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Resul
         if not state.has_expected:
             return reply(asking, ASK, "adjust.none_expected", result=-state.quantity, **args)
         return reply(asking, ASK, "adjust.exceeds_expected", books=expected, result=expected - state.quantity, **args)
-    return _send_adjustment(state, reason, context)
+    return _send_adjustment(state, reason, context, number)
 
 
 def _exceeds_expected(state: AdjustState) -> bool:
@@ -458,12 +471,13 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
     return Turn(state, (Start("count", {"location_code": item.location, **product} if item.location else product),))
 
 
-def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Result:
+def _send_adjustment(state: AdjustState, reason: Reason, context: Context, number: int = 0) -> Result:
     assert state.line is not None
     pool_name = name_of_pool(state, state.line)
     sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now, pool_name)
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
-    verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
+    named = msg("adjust.reason_of_number", number=number, reason=reason.text) if number else raw(reason.text)
+    verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=named))
     entry = _log_entry(sent.line, sent.quantity, context)
     entry.update({"reason_code": reason.code, "loss_comment": reason.text})
     writes = product_log_writes.log_writes([entry], context)

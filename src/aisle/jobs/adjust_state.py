@@ -13,7 +13,7 @@ from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import ReasonsRow
+    from aisle.jobs.row_types.log import ReasonsRow
 
 MAX_CHOICES = 99
 """Most rows of a question that can be chosen; each row needs one key."""

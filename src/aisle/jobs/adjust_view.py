@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs import pools, quantities, quantity_or_record
 from aisle.jobs.adjust_state import AdjustState, Reason
-from aisle.jobs.choice_letters import assign_letters
+from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw
 from aisle.scan.meaning import LOCATION, Match
@@ -53,7 +53,7 @@ def adjust_view(state: AdjustState) -> View:
 def _prompt(state: AdjustState) -> Msg:
     if not question_choices(state):
         return msg(PROMPTS[state.phase])
-    return quantities.quantity_prompt(choice_letters(state), scans=not number_choices(state))
+    return quantity_prompt(choice_letters(state), scans=not number_choices(state))
 
 
 def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:

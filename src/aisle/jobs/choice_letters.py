@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from aisle.jobs.view import Msg, msg
+
 YES: Final = "y"
 DROP: Final = "x"
 
@@ -73,3 +75,22 @@ def assign_letters(kinds: Iterable[str], commands: str = "") -> str:
             break
         keys += letter
     return keys
+
+
+def quantity_prompt(keys: str, *, scans: bool = True, is_total: bool = True) -> Msg:
+    """Return the prompt where letters choose and a number is the total quantity, or that of what was scanned. `scans`:
+    a scan continues."""
+    if is_total:
+        return msg("prompt.choose_or_many" if scans else "prompt.choose_or_type", letters=spell_letters(keys))
+    id_ = "prompt.choose_or_how_many" if scans else "prompt.choose_or_type_how_many"
+    return msg(id_, letters=spell_letters(keys))
+
+
+def letter_prompt(keys: str, *, scans: bool = True) -> Msg:
+    """Return the prompt where letters choose and no quantity is open."""
+    return msg("prompt.letter_or_scan" if scans else "prompt.letter", letters=spell_letters(keys))
+
+
+def spell_letters(keys: str) -> str:
+    """Return the letters, separated by spaces."""
+    return " ".join(keys)

@@ -14,7 +14,7 @@ from aisle.jobs.job import Args, Context, Query, Rows
 from aisle.jobs.view import WRONG, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderHeader
+    from aisle.jobs.row_types.orders import OrderHeader
 
 
 class Claim(NamedTuple):

@@ -68,3 +68,8 @@ def list_locations(codes: Iterable[str]) -> Msg:
     for name in reversed(names[:-1]):
         whole = msg("goods.and", first=name, rest=whole)
     return whole
+
+
+def how_much_prompt(label: str, unit: str) -> Msg:
+    """Return the prompt for the quantity of a scanned pack that does not say it."""
+    return msg("session.type_in", label=label, unit=unit) if unit else msg("session.type_how_much", label=label)

@@ -16,7 +16,7 @@ from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
-from aisle.jobs.row_types.orders_and_deliveries import OrderRow
+from aisle.jobs.row_types.orders import OrderRow
 from aisle.jobs.view import (
     ASK,
     BACK,

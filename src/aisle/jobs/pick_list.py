@@ -8,7 +8,7 @@ from typing import Final
 
 from aisle.jobs.job import PrintTable, Query, format_number
 from aisle.jobs.pick.stops import PickLine, parse_lines, sort_stops
-from aisle.jobs.row_types.orders_and_deliveries import OrderRow, PickListRow
+from aisle.jobs.row_types.orders import OrderRow, PickListRow
 from aisle.jobs.view import Msg, msg, raw
 
 BOX: Final = raw("[ ]")

@@ -18,7 +18,7 @@ from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store
 from aisle.jobs.view import Msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
+    from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import NextDeliveriesRow, ProductRow, SurroundingRow
 
 

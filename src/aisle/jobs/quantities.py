@@ -1,4 +1,4 @@
-"""Quantities: parsed from rows, judged if they are plausible, and the prompts that ask for them."""
+"""Quantities: parsed from rows, and judged if they are plausible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderHeader
+    from aisle.jobs.row_types.orders import OrderHeader
 
 MAX_DIGITS = 30
 """Most digits before or after the decimal point of a number that can be used in calculations and be written out."""
@@ -36,6 +36,14 @@ def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
     if "pieces" in row:
         return to_decimal(row["picked_pieces"]), to_decimal(row["pieces"])
     return to_decimal(row.get("picked_quantity")), to_decimal(row.get("total_quantity"))
+
+
+def listed_progress(picked: Decimal, ordered: Decimal, complete_lines: int, lines: int) -> Msg:
+    """Return the progress of an order for a list. `lines` is 0 unless it has measured goods: its quantities have no
+    common unit, so that its complete lines are shown."""
+    if lines:
+        return msg("progress.of_lines", done=complete_lines, total=lines)
+    return msg("progress.of", done=picked, total=ordered)
 
 
 IMPLAUSIBLE_FACTOR = Decimal(10)
@@ -68,27 +76,3 @@ def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:
     """Return True if the sum of single scans must be confirmed. One more piece is plausible while the sum is below
     `limit`."""
     return value >= ALWAYS_ASKED_FROM or (bool(limit) and value >= limit and value > IMPLAUSIBLE_FACTOR * known)
-
-
-def quantity_prompt(keys: str, *, scans: bool = True, is_total: bool = True) -> Msg:
-    """Return the prompt where letters choose and a number is the total quantity, or that of what was scanned. `scans`:
-    a scan continues."""
-    if is_total:
-        return msg("prompt.choose_or_many" if scans else "prompt.choose_or_type", letters=spell_letters(keys))
-    id_ = "prompt.choose_or_how_many" if scans else "prompt.choose_or_type_how_many"
-    return msg(id_, letters=spell_letters(keys))
-
-
-def how_much_prompt(label: str, unit: str) -> Msg:
-    """Return the prompt for the quantity of a scanned pack that does not say it."""
-    return msg("session.type_in", label=label, unit=unit) if unit else msg("session.type_how_much", label=label)
-
-
-def letter_prompt(keys: str, *, scans: bool = True) -> Msg:
-    """Return the prompt where letters choose and no quantity is open."""
-    return msg("prompt.letter_or_scan" if scans else "prompt.letter", letters=spell_letters(keys))
-
-
-def spell_letters(keys: str) -> str:
-    """Return the letters, separated by spaces."""
-    return " ".join(keys)

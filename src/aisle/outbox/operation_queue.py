@@ -13,16 +13,14 @@ from aisle.cache.stock_overlay import products_of_operation
 from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
 from aisle.json_codec import to_text
-from aisle.outbox.excess_and_superseded_closings import (
+from aisle.outbox.excess import (
     CARRIED_OVER_S,
     EXCESS,
     added_excess,
     excess_query,
     keep_excess,
-    keep_superseded,
     merge_answers,
     parse_carried_lines,
-    parse_superseded_lines,
 )
 from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes, product_lanes
 from aisle.outbox.operation_record import (
@@ -51,13 +49,15 @@ from aisle.outbox.operation_state import (
     SENDING,
     SPLIT,
     UNFINISHED,
+    encode_evidence,
+    is_last_in_lanes,
 )
-from aisle.outbox.operation_transitions import encode_evidence, is_last_in_lanes
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, store_text
 from aisle.outbox.replacement_writes import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
 from aisle.outbox.split_movements import free_numbers_before, reserve_number, split_movement
+from aisle.outbox.superseded_closings import keep_superseded, parse_superseded_lines
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import LineExcess

@@ -187,7 +187,7 @@ INSERT INTO operation_change (n) VALUES (0);
 CREATE INDEX session_terminal ON session (terminal);
 CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
 
--- Host start that the stored times refer to (see aisle.courier.clock_skew_and_jumps).
+-- Host start that the stored times refer to (see aisle.courier.clock_jump).
 CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, began REAL NOT NULL);
 
 -- A month is kept, and each opening of an order deletes older rows.

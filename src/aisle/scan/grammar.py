@@ -95,6 +95,9 @@ PAGING_LETTERS: Final = "np"
 
 MAX_QUANTITY_DIGITS: Final = 7
 """Greatest number of digits of a quantity; more are a code."""
+
+_MAX_DIGITS_BEYOND_CHOICES = 3
+"""Greatest number of digits of a quantity where choices are numbered; orders and locations have more."""
 MAX_FACTOR_DIGITS: Final = 4
 """Greatest number of digits before the point of a multiplier; more are a code, known or not."""
 
@@ -236,6 +239,8 @@ def _parse_number(
     numbered = 0 if accepts.choice_letters or accepts.quantity else accepts.choices
     if text.isdigit() and text[0] != "0" and 1 <= int(text) <= numbered:
         return Choice(int(text))
+    if accepts.quantity_beyond_choices and text.isdigit() and len(text) <= _MAX_DIGITS_BEYOND_CHOICES and int(text):
+        return Quantity(Decimal(text))
     if accepts.quantity and sum(char.isdigit() for char in text) <= MAX_QUANTITY_DIGITS:
         quantity = _check_quantity(_parse_decimal(text), text, accepts.decimals, _code_of_number(text))
         return _unless_code(quantity) if isinstance(quantity, RefusedInput) else quantity

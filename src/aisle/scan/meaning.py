@@ -137,6 +137,8 @@ class Accepts(NamedTuple):
 
     Empty: the choices are numbered.
     """
+    quantity_beyond_choices: bool = False
+    """True if the choices are numbered and a greater number may be a quantity, which is asked back."""
 
 
 class Interpretation(NamedTuple):

@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict, TypeVar
 
 from aisle.service.db.database import Statement, Transaction
-from aisle.service.db.statements import changes_and_writes
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import writes as writes_sql
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
 
 
@@ -210,16 +211,16 @@ class Context:
         """
         marks = len(self._changes.get(store_number, ()))
         if name == _CHANGE_COUNTER or not marks or store_number in self._reserved_numbers:
-            row = await self.tx.one(changes_and_writes.COUNTER_NEXT, store_number, name, count)
+            row = await self.tx.one(changes_sql.COUNTER_NEXT, store_number, name, count)
             return int(row[0]) - count + 1 if row else 1
-        rows = await self.tx.all(changes_and_writes.COUNTERS_NEXT, store_number, name, count, _CHANGE_COUNTER, marks)
+        rows = await self.tx.all(changes_sql.COUNTERS_NEXT, store_number, name, count, _CHANGE_COUNTER, marks)
         last = {str(row[0]): int(row[1]) for row in rows}
         self._reserved_numbers[store_number] = range(last[_CHANGE_COUNTER] - marks + 1, last[_CHANGE_COUNTER] + 1)
         return last[name] - count + 1
 
     async def last_number(self, store_number: str, name: str) -> int:
         """Return the last number that was given; 0 if there is none."""
-        row = await self.tx.one(changes_and_writes.COUNTER_VALUE, store_number, name)
+        row = await self.tx.one(changes_sql.COUNTER_VALUE, store_number, name)
         return int(row[0]) if row else 0
 
     def mark_changed(self, store_number: str, topic: Topic, key: str) -> None:
@@ -253,10 +254,10 @@ class Context:
                 numbers += range(first, first + more)
             numbered_changes = zip(marks, numbers, strict=True)
             self.defer(
-                changes_and_writes.CHANGE_SET,
+                changes_sql.CHANGE_SET,
                 [(store_number, *key, seq, self.now) for key, seq in numbered_changes],
             )
-            self.defer(changes_and_writes.WRITE_HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
+            self.defer(writes_sql.WRITE_HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
         if self._deferred:
             await self.tx.run_batch(self._deferred)
 

@@ -23,6 +23,7 @@ from aisle.scan.inputs import (
     OpenLine,
 )
 from aisle.scan.meaning import (
+    LOCATION,
     NUMBER_BESIDE_CODE,
     Back,
     Command,
@@ -30,21 +31,23 @@ from aisle.scan.meaning import (
     Meaning,
     Quantity,
     RefusedInput,
+    Scan,
+    Text,
     TypedText,
     UnknownCode,
 )
 from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.asked_number_and_rejected_scan import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber
+from aisle.session.covered_question import CoveredQuestion
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import InputBatch
-from aisle.session.job_stack_and_event_run import PAGE_BY_LETTER
+from aisle.session.input_batch import CONFIRM_FAST_NUMBER, MIN_CODE, NO_NUMBER, AskedNumber, InputBatch
+from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
+from aisle.session.pin_check import PinCheck
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
-from aisle.session.required_and_misplaced_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
 from aisle.session.tabs import Tabs
@@ -90,6 +93,9 @@ class InputHandler:
         self._addresses = addresses
         self._typed_line = typed_line
         self._trace = trace
+        self._covered_question = CoveredQuestion(page, verdicts)
+        self._last_line: tuple[Line, Meaning] | None = None
+        """The line before, with its meaning."""
         self._waiting_number = NO_NUMBER
         """Number that the line before asked about (`InputBatch.asked_number`), whose `y` may only be this line."""
 
@@ -113,8 +119,10 @@ class InputHandler:
 
     def _apply_key(self, name: str) -> None:
         self._waiting_number = self._batch.take_asked_number()
+        jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
         self._apply_key_name(name)
         self._report_number_not_taken()
+        self._covered_question.after_input(jobs, verdict)
 
     def _apply_key_name(self, name: str) -> None:
         meaning = meaning_of_key(name, self._profile.current.letter_by_key, MEANING_BY_KEY)
@@ -176,8 +184,9 @@ class InputHandler:
     def apply_line(self, line: Line | None, at: float) -> None:
         """Apply a line that has ended, as `take_own_line` returned it."""
         self._batch.serial += 1
-        if line is None:
+        if line is None or self._is_read_twice(line):
             return
+        jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
         self._waiting_number = self._batch.take_asked_number()
         self._batch.uncommitted += 1
         prepared = self._resolver.prepare(line)
@@ -191,6 +200,15 @@ class InputHandler:
         if prepared.dropped:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
         self._report_number_not_taken()
+        self._covered_question.after_input(jobs, verdict)
+
+    def _is_read_twice(self, line: Line) -> bool:
+        """Return whether the scanner has read the label of a location a second time at once."""
+        if self._last_line is None:
+            return False
+        last, meaning = self._last_line
+        is_location = isinstance(meaning, Scan) and meaning.matches[0].kind == LOCATION
+        return is_location and (line.scan_number, line.text) == (last.scan_number or None, last.text)
 
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
@@ -241,6 +259,7 @@ class InputHandler:
             self._meanings.record(meaning)
         else:
             line, meaning = self._apply_resolved(line, label)
+        self._last_line = line, meaning
         self._add_to_trace(line, meaning, at)
 
     def _label_of(self, line: Line) -> str:
@@ -286,7 +305,8 @@ class InputHandler:
             self._apply_raw(raw_input(line, meaning), "" if is_secret else line.text)
         else:
             self._meanings.apply(meaning, "" if is_secret and not isinstance(meaning, Back) else line.text)
-            self._meanings.record(meaning)
+            is_code = isinstance(meaning, Text) and line.scan_number and len(line.text) >= MIN_CODE
+            self._meanings.record(UnknownCode(line.text) if is_code else meaning)
             if label and isinstance(meaning, Back):
                 self._explain_label(label)
         if is_secret and not isinstance(meaning, Back):

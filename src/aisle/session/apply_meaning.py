@@ -34,11 +34,11 @@ from aisle.scan.meaning import (
 from aisle.session import ask_measured_quantity
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack_and_event_run import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.pending_question_or_multiplier import PendingQuestion, choice_question, without_guess
-from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
+from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
+from aisle.session.pin_check import PinCheck
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size import Terminal
 from aisle.session.shown_verdict import ScanRemarks, Verdicts

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache.reader import CacheReader
-from aisle.jobs import COUNTS_SCANS, quantities, quantity_or_record
+from aisle.jobs import COUNTS_SCANS, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.meaning import (
@@ -23,7 +23,7 @@ from aisle.scan.meaning import (
     Scan,
 )
 from aisle.scan.units import convert_typed, display_unit, is_unit_of_measure, parse_amount, round_quantity
-from aisle.session.job_stack_and_event_run import StackedJob, receiving_job
+from aisle.session.job_stack import StackedJob, receiving_job
 
 OPENING_STEPS = ("count.start", "count.list")
 """Steps where a scan opens something. Only a product without a location is counted at once."""
@@ -146,7 +146,7 @@ def prompt(label: Scan) -> Msg:
         if unit:
             return msg("session.type_each_in", times=meaning.by, label=name, unit=unit)
         return msg("session.type_each", times=meaning.by, label=name)
-    return quantities.how_much_prompt(name, unit)
+    return goods_messages.how_much_prompt(name, unit)
 
 
 def named(label: Scan) -> Msg:

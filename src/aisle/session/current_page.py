@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.view import View
 from aisle.scan.meaning import Accepts
-from aisle.session.job_stack_and_event_run import JobStack, StackedJob, is_secret_text, page_identity, page_key
-from aisle.session.pending_question_or_multiplier import NO_QUESTION, PendingQuestion
+from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
+from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.renamed_keys import rename_keys
 
 

@@ -12,11 +12,11 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.meaning import Command
 from aisle.session.current_page import Page
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack_and_event_run import JobResult
-from aisle.session.pending_question_or_multiplier import NO_QUESTION
-from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.job_stack import JobResult
+from aisle.session.pending_question import NO_QUESTION
+from aisle.session.pin_check import PinCheck
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce, StoreAccess

@@ -10,7 +10,7 @@ from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Frame, LinkState
 from aisle.session.addresses import Addresses
 from aisle.session.current_page import Page
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.mark_changed_rows import ChangedRows
 from aisle.session.screen_size import Terminal

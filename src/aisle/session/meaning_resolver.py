@@ -37,8 +37,8 @@ from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.current_page import Page
-from aisle.session.input_batch_and_refusals import InputBatch
-from aisle.session.job_stack_and_event_run import StackedJob, receiving_job
+from aisle.session.input_batch import InputBatch
+from aisle.session.job_stack import StackedJob, receiving_job
 from aisle.session.stale_typed_text import has_changed_meaning
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce

@@ -28,8 +28,8 @@ from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Li
 from aisle.scan.meaning import DAMAGED_GS1, Back, Command, Meaning, RefusedInput, UnknownCode
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
-from aisle.session.input_batch_and_refusals import InputBatch
-from aisle.session.job_stack_and_event_run import StackedJob
+from aisle.session.input_batch import InputBatch
+from aisle.session.job_stack import StackedJob
 from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
 from aisle.session.shown_verdict import Verdicts
 

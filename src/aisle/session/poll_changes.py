@@ -19,7 +19,7 @@ from aisle.session.frame import FrameBuilder
 from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.person_at_terminal import SignInFlow
-from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.pin_check import PinCheck
 from aisle.session.shown_verdict import ALARM_MESSAGES, Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tabs import Tabs

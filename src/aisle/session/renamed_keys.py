@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aisle.jobs.view import DetailView, Step, View
 from aisle.scan.meaning import Back, Command, Meaning
-from aisle.session.job_stack_and_event_run import PAGE_BY_LETTER, StackedJob
+from aisle.session.job_stack import PAGE_BY_LETTER, StackedJob
 
 
 def apply_key_names(text: str, keys: Mapping[str, str], top_job: StackedJob) -> str:

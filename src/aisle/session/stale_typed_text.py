@@ -8,7 +8,7 @@ from typing import Any
 
 from aisle.jobs.view import INFO, Verdict, msg
 from aisle.scan.meaning import Accepts, Choice, Meaning, Quantity
-from aisle.session.job_stack_and_event_run import StackedJob, page_identity
+from aisle.session.job_stack import StackedJob, page_identity
 
 
 def has_changed_meaning(

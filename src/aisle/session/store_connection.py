@@ -14,7 +14,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.session.courier_connection import Notifications
-from aisle.session.job_stack_and_event_run import JobStack
+from aisle.session.job_stack import JobStack
 from aisle.session.terminal_settings import ProfileInForce, StoreAccess
 from aisle.session.unit_of_work import UnitOfWork
 

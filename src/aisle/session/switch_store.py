@@ -13,9 +13,9 @@ from aisle.jobs.view import GOOD, WRONG, Verdict, msg
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
-from aisle.session.pending_question_or_multiplier import NO_QUESTION
+from aisle.session.pending_question import NO_QUESTION
 from aisle.session.person_at_terminal import SignInFlow
-from aisle.session.required_and_misplaced_pin import PinCheck
+from aisle.session.pin_check import PinCheck
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.store_connection import StoreConnection, close_store
 from aisle.session.terminal_settings import OpenedStore, OpenStore, ProfileInForce

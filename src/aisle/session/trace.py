@@ -19,7 +19,7 @@ from aisle.jobs.view import Verdict
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning, Scan
 from aisle.session.ask_measured_quantity import quantity_label
-from aisle.session.job_stack_and_event_run import StackedJob
+from aisle.session.job_stack import StackedJob
 
 
 class TracedInput(NamedTuple):

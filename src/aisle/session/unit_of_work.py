@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from aisle import json_codec
 from aisle.errors import StorageError
@@ -12,7 +12,7 @@ from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJo
 from aisle.outbox.open_jobs import OpenJob
 from aisle.outbox.operation_record import Author
 from aisle.scan.meaning import Quantity, RefusedInput, UnknownCode
-from aisle.session.job_stack_and_event_run import JobResult, JobStack, StackedJob, orders_by_job
+from aisle.session.job_stack import JobResult, JobStack, StackedJob, orders_by_job
 from aisle.session.resume_jobs import Unanswered, reopen_job, resume_jobs
 
 
@@ -247,6 +247,12 @@ class UnitOfWork:
         """Forget what is not committed; the jobs stay as they are."""
         self._draft = JournalDraft(self._stack.snapshot())
 
+    def store_notes(self, notes: Sequence[LocalNote], author: Author) -> None:
+        """Store notes that belong to no event, at once. Raise StorageError."""
+        draft = JournalDraft()
+        draft.local_notes += notes
+        self._journal.commit(draft.to_batch(self._session_id, author.terminal, author, []))
+
     def retry(self) -> bool:
         """Return whether the journal can be written again."""
         if self._journal.sessions.can_write(self._session_id):
@@ -272,9 +278,12 @@ class UnitOfWork:
         self._events_since_snapshot[row.job.job_id] = len(row.events)
         return True
 
-    def resume(self, store: str, user: str) -> Verdict | None:
-        """Reopen the jobs that a person left and nobody else works on; return a verdict on it."""
-        found = resume_jobs(self._journal, self._stack, self._session_id, store, user)
+    def resume(self, store: str, user: str, pages: Collection[str] | None = None) -> Verdict | None:
+        """Reopen the jobs that a person left and nobody else works on; return a verdict on it.
+
+        Pages without work are left to other terminals unless their ids are among `pages`; None takes all.
+        """
+        found = resume_jobs(self._journal, self._stack, self._session_id, store, user, pages)
         for job in found.resumed:
             self._events_since_snapshot[job.job_id] = job.events
             self._track_question(job.job_id, job.verdict)

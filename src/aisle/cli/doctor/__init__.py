@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from aisle.cli.doctor import cache_outbox_and_sessions, courier_and_link, host, service, settings
+from aisle.cli.doctor import courier, host, service, settings, store_folder
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
@@ -63,14 +63,14 @@ def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
         ("settings", settings.check_settings),
         ("token", settings.check_token),
         ("service", partial(service.check_service, needs_store=database is None)),
-        ("courier", courier_and_link.check_courier),
-        ("link", courier_and_link.check_link),
-        ("cache", cache_outbox_and_sessions.check_cache),
-        ("outbox", cache_outbox_and_sessions.check_outbox),
-        ("journal", cache_outbox_and_sessions.check_journal),
+        ("courier", courier.check_courier),
+        ("link", courier.check_link),
+        ("cache", store_folder.check_cache),
+        ("outbox", store_folder.check_outbox),
+        ("journal", store_folder.check_journal),
         ("sizes", host.sizes),
         *((("sizes", lambda _: host.database(database)),) if database else ()),
-        ("sessions", cache_outbox_and_sessions.check_sessions),
+        ("sessions", store_folder.check_sessions),
         ("terminal", host.check_terminal),
         ("scanner", host.check_scanner),
     )

@@ -19,10 +19,10 @@ from aisle.cli.doctor.report import Finding, format_bytes, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import StorageError
 from aisle.file_ownership import untrusted_error
-from aisle.host import database_folder_and_locks
+from aisle.host import database_folder
 from aisle.host.database import check_sqlite_version
 from aisle.jobs.view import msg
-from aisle.outbox.retention_and_archive import archive_path
+from aisle.outbox.retention import archive_path
 from aisle.safe_text import supports_utf8
 from aisle.service.db.database import GROWING_TABLES
 from aisle.session.answer_job_queries import colour_count
@@ -59,7 +59,7 @@ class _FolderFacts(TypedDict):
 def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
     """Check that databases can be stored in the data folder."""
     folder = store_folder_of(loaded).folder
-    existing = database_folder_and_locks.nearest_existing(folder)
+    existing = database_folder.nearest_existing(folder)
     kind = _filesystem_of(existing)
     filesystem_text = f" on {kind}" if kind else ""
     facts: _FolderFacts = {"folder": str(folder), "filesystem": kind, "exists": os.path.exists(folder)}
@@ -67,12 +67,12 @@ def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
         yield wrong(
             "home", f"{folder} cannot be made", f"{existing} is no folder.", "Set AISLE_HOME to a folder.", **facts
         )
-    elif database_folder_and_locks.is_read_only(existing):
+    elif database_folder.is_read_only(existing):
         yield wrong(
             "home",
             f"{existing} cannot be written",
-            database_folder_and_locks.READ_ONLY_ERROR,
-            database_folder_and_locks.REMOUNT_ADVICE,
+            database_folder.READ_ONLY_ERROR,
+            database_folder.REMOUNT_ADVICE,
             **facts,
         )
     elif not os.access(existing, os.W_OK | os.X_OK):
@@ -89,7 +89,7 @@ def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
 
 def _check_folder(folder: Path, existing_folder: Path, filesystem_text: str, facts: _FolderFacts) -> Iterable[Finding]:
     try:
-        database_folder_and_locks.check_disk(existing_folder / "outbox.db", guarded=True)
+        database_folder.check_disk(existing_folder / "outbox.db", guarded=True)
     except StorageError as error:
         yield wrong("home", f"{folder}{filesystem_text}", str(error), **facts)
         return
@@ -103,7 +103,7 @@ def _check_folder(folder: Path, existing_folder: Path, filesystem_text: str, fac
 
 def check_disk(loaded: LoadedSettings) -> Iterable[Finding]:
     """Check the free disk space."""
-    free = shutil.disk_usage(database_folder_and_locks.nearest_existing(loaded.data_folder)).free
+    free = shutil.disk_usage(database_folder.nearest_existing(loaded.data_folder)).free
     if free < MIN_FREE_BYTES:
         yield wrong(
             "disk", f"{format_bytes(free)} free", "Soon nothing can be noted any more.", "Free some space.", free=free
@@ -116,10 +116,10 @@ def check_disk(loaded: LoadedSettings) -> Iterable[Finding]:
 
 def _filesystem_of(folder: Path) -> str:
     try:
-        mounts = database_folder_and_locks.MOUNTS_FILE.read_text(encoding="utf-8", errors="surrogateescape")
+        mounts = database_folder.MOUNTS_FILE.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return ""
-    return database_folder_and_locks.file_system_type(folder.resolve(), mounts)
+    return database_folder.file_system_type(folder.resolve(), mounts)
 
 
 MIN_SIZES = ((20, 16), (40, 8))

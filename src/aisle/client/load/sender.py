@@ -33,16 +33,10 @@ from aisle.client.load.columns import (
     STORES,
 )
 from aisle.client.load.comparison_with_service import compare_with_service, warn_of_missing_supervisors
-from aisle.client.load.conflicting_rows_and_stores import bare_code
+from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
-from aisle.client.load.existing_stock import (
-    LoadedStock,
-    ProductStock,
-    SplitCount,
-    TrackedStock,
-    with_load_reference,
-)
+from aisle.client.load.existing_stock import LoadedStock, ProductStock, SplitCount, TrackedStock, with_load_reference
 from aisle.client.load.records import (
     EMPTY_PLACE,
     NO_FINDINGS,

@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Customer orders": "orders_and_deliveries",
-    "Deliveries": "orders_and_deliveries",
-    "Movement": "products_and_stock",
-    "Products": "products_and_stock",
-    "Store product logs": "products_and_stock",
-    "Store products": "products_and_stock",
+    "Customer orders": "orders",
+    "Deliveries": "deliveries",
+    "Movement": "store_products",
+    "Products": "products",
+    "Store product logs": "store_products",
+    "Store products": "store_products",
     "Stores": "stores",
 }
 """Modules with the bodies of each area of the interface."""

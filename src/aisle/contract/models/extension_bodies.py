@@ -7,21 +7,11 @@ from typing import Annotated, Any, Literal, Required
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from aisle.contract.models import (
-    ExactNumber,
-    OrNull,
-    RequestBody,
-    StrictBool,
-    body_adapter,
-    list_body,
-)
-from aisle.contract.models.orders_and_deliveries import (
-    CustomerOrderLineUpdate,
-    CustomerOrderUpdate,
-    MultiStoreDeliveryCreate,
-    StoreDeliveryCreate,
-)
-from aisle.contract.models.products_and_stock import ProductWrite, StoreProductLogCreate
+from aisle.contract.models import ExactNumber, OrNull, RequestBody, StrictBool, body_adapter, list_body
+from aisle.contract.models.deliveries import MultiStoreDeliveryCreate, StoreDeliveryCreate
+from aisle.contract.models.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
+from aisle.contract.models.products import ProductWrite
+from aisle.contract.models.store_products import StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.contract.operations import Operation
 

@@ -15,6 +15,7 @@ from typing import Any
 from aisle.client.client import pages_by_count
 from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.client.paging import Row
+from aisle.courier.backoff import ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
@@ -49,7 +50,7 @@ from aisle.courier.topics_to_reread import (
     Topic,
     topics_of_operation,
 )
-from aisle.courier.wake_event_and_backoff import ListBackoffs, Sleep, WakeEvent
+from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.reason_messages import StoredMessage
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS

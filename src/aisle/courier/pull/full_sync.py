@@ -27,6 +27,7 @@ from aisle.client.paging import Envelope, Row, check_page_count, check_row_count
 from aisle.client.response import to_int64
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_encoding import QueryValue
+from aisle.courier.backoff import ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
@@ -45,7 +46,7 @@ from aisle.courier.pull.sync_stages import (
     PageRead,
     paged_stage,
 )
-from aisle.courier.wake_event_and_backoff import ListBackoffs, Sleep, WakeEvent
+from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.reason_messages import DUPLICATE_KEY, StoredMessage, UnusableRows
 
 

@@ -10,6 +10,7 @@ from math import inf
 
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
 from aisle.client.paging import Row
+from aisle.courier.backoff import ListBackoffs, backoff_s
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import unread_reason
@@ -17,16 +18,7 @@ from aisle.courier.pull.log_reader import LOG_LIST
 from aisle.courier.pull.ordered_cache_writes import ReadOvertaken
 from aisle.courier.pull.read_backs import PendingReadBacks
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.topics_to_reread import (
-    ASSIGNMENT,
-    LOG,
-    ORDER,
-    PRODUCT,
-    RECOUNT,
-    SURROUNDING,
-    Topic,
-)
-from aisle.courier.wake_event_and_backoff import ListBackoffs, backoff_s
+from aisle.courier.topics_to_reread import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.reason_messages import StoredMessage

@@ -12,26 +12,17 @@ from dataclasses import KW_ONLY, dataclass
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
 from aisle.client.client import pages_by_count
-from aisle.client.errors import (
-    InvalidResponse,
-    message_of,
-    status_error,
-)
+from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.notify import notification_topics
 from aisle.courier.one_row_requests import ServiceCheck
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.pull.deliveries_and_receipts import DeliveryReader
+from aisle.courier.pull.delivery_reader import DeliveryReader
 from aisle.courier.pull.log_reader import LogReader
 from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
-from aisle.courier.pull.stores_people_recounts_assignments import (
-    AssignmentReader,
-    PeopleReader,
-    RecountReader,
-    StoreReader,
-)
+from aisle.courier.pull.store_lists_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics_to_reread import (
     ASSIGNMENT,

@@ -22,7 +22,7 @@ from aisle.contract.request_encoding import encode_body, get_operation
 from aisle.courier.link_state import LinkState
 from aisle.courier.outcome_messages import MAX_MESSAGE_LENGTH, reason_of
 from aisle.courier.push.user_tokens import TokenStore
-from aisle.courier.wake_event_and_backoff import Sleep, WakeEvent
+from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox import session_requests
 from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of

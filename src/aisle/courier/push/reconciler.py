@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.client.paging import Row
+from aisle.courier.backoff import LOOKUPS, ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.decide_arrival import (
     ABSENT,
     BY_LOG,
@@ -41,8 +41,9 @@ from aisle.courier.push.decide_arrival import (
 )
 from aisle.courier.push.entry_references import entry_references
 from aisle.courier.push.lookup import Lookup, readback_observation
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.topics_to_reread import Topic, topics_of_operation
-from aisle.courier.wake_event_and_backoff import LOOKUPS, ListBackoffs, Sleep, WakeEvent
+from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue

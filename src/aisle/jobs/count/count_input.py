@@ -348,16 +348,24 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
 
 def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result:
     state = state._replace(choices=())
-    if state.phase == "recount":
-        return finish_count.answer_recount(state._replace(has_moved_on=True), value, context)
-    if state.phase == "missing":
-        return finish_count.set_missing_quantity(state._replace(has_moved_on=True), value, context)
+    if state.phase in ("recount", "missing"):
+        return _answer_with_quantity(state._replace(has_moved_on=True), value, context)
     turn = _set_counted(state, state.current_index, value, context)
     if state.only_product:
         return _finish_single_product(turn.state, context)
     if state.mode == "product" and count_state.next_stop(turn.state) == state.current_index:
         return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
     return turn  # another number corrects this one until a person goes on
+
+
+def _answer_with_quantity(state: CountState, value: Decimal, context: Context) -> Result:
+    """Answer a question about a line; the verdict on what comes next names that line as well."""
+    taken = msg("count.counted", label=count_state.label_with_pools(state, state.question_index), counted=value)
+    answer = finish_count.answer_recount if state.phase == "recount" else finish_count.set_missing_quantity
+    turn = answer(state, value, context)
+    if turn.verdict is None or turn.verdict.detail:
+        return turn
+    return turn._replace(verdict=turn.verdict._replace(detail=taken))
 
 
 def _finish_single_product(state: CountState, context: Context) -> Result:

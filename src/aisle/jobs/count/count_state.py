@@ -20,7 +20,7 @@ from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
-    from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
+    from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import ProductRow
 
 MAX_UNDO = 100
@@ -140,6 +140,8 @@ class CountState(NamedTuple):
     recount_quantity: Decimal | None = None
     """Result so far of the second count."""
     history: tuple[UndoStep, ...] = ()
+    question_start: int = 0
+    """Number of entries in the history when counting was finished: later ones answer questions."""
     next_target: CountTarget | None = None
     plan: tuple[CountTarget, ...] = ()
     """Targets still to be counted, in walking order."""
@@ -171,6 +173,8 @@ class CountState(NamedTuple):
     has_moved_on: bool = False
     """True if the last input was a number that answered a question, so that the page went on to another quantity. The
     next number may be a correction, so it is asked about."""
+    is_listed: bool = False
+    """True if the target that is counted came from the list."""
     untaken: str = ""
     """Label of a scan whose question was not answered; the next verdict says that it is not taken."""
 
@@ -199,12 +203,14 @@ class CountState(NamedTuple):
         return -1
 
     def list_again(self, sent: SentCount) -> CountState:
-        """Return the state with an undone target of a list back on it, as the next one, while another is counted."""
-        is_listed = any((each.kind, each.key) == (sent.listed_kind, sent.listed_key) for each in self.plan)
-        is_open = (self.location or self.product) and sent.listed_key not in (self.location, self.product)
-        if not sent.listed_key or is_listed or not is_open:
+        """Return the state with an undone target of a list back on it, as the next one, unless it is counted now. If
+        nothing is counted, the list is shown."""
+        is_on_list = any((each.kind, each.key) == (sent.listed_kind, sent.listed_key) for each in self.plan)
+        is_counted_now = self.phase != "start" and sent.listed_key in (self.location, self.product)
+        if not sent.listed_key or is_on_list or is_counted_now:
             return self
-        return self._replace(plan=(CountTarget(sent.listed_kind, sent.listed_key, sent.label), *self.plan))
+        plan = (CountTarget(sent.listed_kind, sent.listed_key, sent.label), *self.plan)
+        return self._replace(plan=plan, phase="list" if self.phase == "start" else self.phase)
 
 
 def exceeds_threshold(line: CountLine, policy: Policy) -> bool:

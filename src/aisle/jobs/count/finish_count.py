@@ -39,7 +39,9 @@ def reset_count(state: CountState) -> CountState:
 
 def begin_count(state: CountState, target: CountTarget, only_product: str = "") -> Result:
     todo = tuple(each for each in state.plan if (each.kind, each.key) != (target.kind, target.key))
-    state = reset_count(state)._replace(phase="count", mode=target.kind, plan=todo)
+    state = reset_count(state)._replace(
+        phase="count", mode=target.kind, plan=todo, is_listed=len(todo) < len(state.plan)
+    )
     if target.kind == "location":
         query = count_state.query_location("open", target.key, only_product)
         return Turn(
@@ -90,7 +92,8 @@ def back_to_plan(state: CountState) -> CountState:
 
 
 def finish_counting(state: CountState, context: Context) -> Result:
-    state = state._replace(current_index=-1, recount_quantity=None, first_row=0)
+    start = len(state.history)
+    state = state._replace(current_index=-1, recount_quantity=None, first_row=0, question_start=start)
     if state.has_unread_lines:
         return Turn(state, (Query(QUERY_ALL, "location", {"location_code": state.location}),))
     return next_question(state, context)
@@ -180,15 +183,25 @@ def answer_recount(state: CountState, counted: Decimal, context: Context) -> Res
 
 
 def undo_recount(state: CountState) -> Result | None:
-    """Undo the recount before this one and ask for it again; return None without one."""
+    """Undo the recount entered last and ask for it again; return None if another entry was the last one."""
     back, item = count_state.undo_entry(state)
-    if state.phase != "recount" or item is None or not item.is_recounted:
+    if state.phase not in ("recount", "summary") or item is None or not item.is_recounted:
         return None
     index = back.current_index
     line = back.lines[index]._replace(needs_recount=True)
     label, was, now = count_state.name_with_pool(back, index), item.counted or Decimal(0), line.counted or Decimal(0)
-    back = count_state.replace_line(back, index, line)._replace(current_index=-1)
+    back = count_state.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
+
+
+def undo_missing_quantity(state: CountState) -> Result | None:
+    """Undo the quantity of a line that was not scanned, and ask about that line again; return None without one."""
+    back, item = count_state.undo_entry(state)
+    if item is None or back.lines[back.current_index].counted is not None:
+        return None
+    label, was = count_state.name_with_pool(back, back.current_index), item.counted or Decimal(0)
+    back = back._replace(phase="missing", current_index=-1, first_row=0)
+    return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
 
 
 def _other_empty_pools(state: CountState, index: int) -> tuple[int, ...]:
@@ -255,7 +268,7 @@ def _sent_count(label: str, state: CountState) -> SentCount:
     )
     counted = tuple(CountedQuantity(item.product, item.counted or Decimal(0)) for item in state.counted_lines)
     sent = SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)
-    if not state.plan:
+    if not (state.plan or state.is_listed):
         return sent
     return sent._replace(listed_kind=state.mode, listed_key=state.product or state.location)
 

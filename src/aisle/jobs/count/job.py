@@ -62,7 +62,7 @@ PHASE_LETTERS = {
     "count": "dulk",
     "missing": "u",
     "recount": "dnu",
-    "summary": "n",
+    "summary": "nu",
     "pool": "n",
 }
 """Command letters of each phase; `n` is added while a product's locations or a list are counted."""
@@ -168,6 +168,8 @@ class CountJob(Job[CountState]):
         asked = count_input.is_quantity_asked(state)
         if asked and isinstance(event, Scan | Command):
             return count_input.repeat_question(state, event, context)
+        if not asked and state.choices and isinstance(event, Command) and event.letter == "u":
+            return count_input.drop_quantity(state)  # the question is the last input
         if not asked and isinstance(event, Scan | Quantity | Command):
             state = state._replace(choices=())
         if isinstance(event, Scan | Command | Choice | Back):
@@ -362,7 +364,7 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
         )
     if state.phase in ("summary", "pool") and letter == "n":
         return Turn(finish_count.scroll(state, "pagedown", context))
-    if letter == "u" and state.phase in ("missing", "recount"):
+    if letter == "u" and state.phase in ("missing", "recount", "summary"):
         return _undo_in_question(state)
     if state.phase != "count":
         return Turn(state)
@@ -405,13 +407,19 @@ def _skip(state: CountState) -> Result:
 
 
 def _undo_in_question(state: CountState) -> Result:
-    """Undo the last entry while a line is asked for, which may then be asked for again; of a recount, what was counted
-    again, or else the recount before it."""
-    if state.phase == "missing" and state.history:
-        return _undo_step(state)
-    if state.recount_quantity is not None:
-        return reply(state._replace(recount_quantity=None), INFO, "count.dropped")
-    return finish_count.undo_recount(state) or _go_back(state)
+    """Undo the last answer, which is asked for again; without one, return to counting. Of a recount, undo first what
+    was counted again."""
+    if state.phase == "recount" and state.recount_quantity is not None:
+        return Turn(state._replace(recount_quantity=None), (), Verdict(INFO, _recount_dropped(state)))
+    undone = None
+    if len(state.history) > state.question_start:
+        undone = finish_count.undo_recount(state) or finish_count.undo_missing_quantity(state)
+    return undone or _go_back(state)
+
+
+def _recount_dropped(state: CountState) -> Msg:
+    label = count_state.label_with_pools(state, state.question_index)
+    return msg("count.not_so_many", value=state.recount_quantity or Decimal(0), label=label)
 
 
 def _undo_step(state: CountState) -> Result:
@@ -461,6 +469,8 @@ def _go_back(state: CountState) -> Result:
         return reply(state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan))
     if state.phase in ("pool", "leave"):
         return reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
+    if state.phase == "recount" and state.recount_quantity is not None:
+        return Turn(finish_count.resume_counting(state), (), Verdict(INFO, _recount_dropped(state)))
     if state.phase != "count":
         return reply(finish_count.resume_counting(state), INFO, "count.go_on")
     if state.counted_lines:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import quantities, quantity_or_record
-from aisle.jobs.choice_letters import assign_letters
+from aisle.jobs import quantity_or_record
+from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message
@@ -232,7 +232,7 @@ def _quantity_text(state: CountState, line: CountLine) -> Msg:
 
 def _prompt(state: CountState, line: CountLine | None) -> Msg:
     if state.choices:
-        prompt = quantities.quantity_prompt if open_quantity_line(state) else quantities.letter_prompt
+        prompt = quantity_prompt if open_quantity_line(state) else letter_prompt
         return prompt(choice_letters(state), scans=not is_quantity_asked(state))
     if state.mode == "product":
         return _stop_prompt(state, line)
@@ -364,7 +364,7 @@ def _summary(state: CountState) -> ListView:
         first=state.first_row,
         total=len(rows),
         choices=choices(state),
-        key_hints=(NEXT_PAGE, BACK) if len(rows) > 1 else (BACK,),
+        key_hints=(*((NEXT_PAGE,) if len(rows) > 1 else ()), KeyHint("u", msg("hint.undo")), BACK),
     )
 
 
@@ -403,7 +403,7 @@ def _leave(state: CountState) -> Step:
     return Step(
         name=step_name(state),
         title=_title(state),
-        prompt=quantities.letter_prompt(choice_letters(state), scans=False),
+        prompt=letter_prompt(choice_letters(state), scans=False),
         lines=(Line("note", msg("count.note_leave", count=len(state.counted_lines))),),
         choices=choices(state),
         choice_letters=choice_letters(state),

@@ -18,7 +18,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Command, CursorKey, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log_and_supervisor import AssignmentsRow
+    from aisle.jobs.row_types.supervisor import AssignmentsRow
 
 
 class TaskRow(NamedTuple):

@@ -371,7 +371,7 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
 
 
 def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
-    if letter == "u" and (source.is_number_asked(state) or (state.choices and state.pending_scan)):
+    if letter == "u" and state.choices:
         return _go_back(state)  # the question is the last input
     if source.is_number_asked(state):
         return source.repeat_number_question(state)

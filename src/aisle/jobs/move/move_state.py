@@ -18,7 +18,7 @@ from aisle.settings import LARGE_QUANTITY
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow, ProductHereRow
-    from aisle.jobs.row_types.orders_and_deliveries import OrderRow
+    from aisle.jobs.row_types.orders import OrderRow
     from aisle.jobs.row_types.products import ProductRow
     from aisle.jobs.row_types.service_resources import Number
 

@@ -29,7 +29,7 @@ from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
-    from aisle.jobs.row_types.orders_and_deliveries import OrderRow
+    from aisle.jobs.row_types.orders import OrderRow
     from aisle.jobs.row_types.products import ProductRow
 
 Result = Turn[MoveState]
@@ -205,10 +205,18 @@ def _ask_not_here(
         for location, quantity in locations
         if location.casefold() != state.location.casefold()
     ]
+    state = _without_same_product_elsewhere(state, stock_line.product)
     choices = (MoveChoice("over", stock_line.product, match.quantity), MoveChoice("count", state.location), *others[:2])
     text = msg("move.not_here", label=stock_line.label, place=state.location)
     state = state._replace(choices=choices, pending_scan=match)
     return Turn(state, (), Verdict(ASK, text))
+
+
+def _without_same_product_elsewhere(state: MoveState, product: str) -> MoveState:
+    """Return the state without the product as the current goods: it came from another location than that in question,
+    so that a number is not for it."""
+    current = state.current_goods
+    return state._replace(current_index=-1) if current and current.product == product else state
 
 
 def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Result:
@@ -227,6 +235,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
     goods = goods_in_hand.free_goods(stock_line, state.location, state.from_pool)
     if goods.available == 0 and state.location and goods_in_hand.find_goods(state.in_hand, goods) < 0:
         choices = (MoveChoice("over", stock_line.product, match.quantity), MoveChoice("count", state.location))
+        state = _without_same_product_elsewhere(state, stock_line.product)
         state = state._replace(choices=choices, pending_scan=match)
         if state.from_pool:
             return _reply_of_pool(state, "move.none_left_in_pool", label=stock_line.label, place=state.location)

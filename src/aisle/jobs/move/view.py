@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import quantities, quantity_or_record
-from aisle.jobs.choice_letters import assign_letters
+from aisle.jobs import quantity_or_record
+from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.move import goods_in_hand, source
 from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
 from aisle.jobs.pools import Pool, Pools, pool_message
@@ -249,8 +249,8 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
         if state.phase in ("from", "pool"):
             return msg("move.prompt_choice" if state.phase == "pool" else "pick.prompt_choice")
         if source.open_quantity_goods(state):
-            return quantities.quantity_prompt(choice_letters(state), scans=not waits)
-        return quantities.letter_prompt(choice_letters(state), scans=not waits and state.phase != "leave")
+            return quantity_prompt(choice_letters(state), scans=not waits)
+        return letter_prompt(choice_letters(state), scans=not waits and state.phase != "leave")
     match state.phase:
         case "from":
             return msg("move.prompt_task", place=state.task.location) if state.task else msg("move.prompt_from")

@@ -25,16 +25,24 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.pick import (
+    excess,
     goods_to_put_down,
     line_actions,
     location_questions,
     offered_choices,
+    open_question,
     order_updates,
     pick_state,
     put_down,
     rejected_scans,
-    take_over_and_shared_orders,
+    take_over,
     view,
+)
+from aisle.jobs.pick.goods_for_others import (
+    goods_for_others,
+    hand_over_to_others,
+    is_location_for_others,
+    returned_message,
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.pick.rejected_scans import reject_input
@@ -71,12 +79,12 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         matches = tuple(each for each in matches if not location_questions.keeps_question(state, each))
         if not matches:
             return location_questions.repeat_location_question(state)
-    elif offered_choices.is_about_goods(state):
-        in_question = offered_choices.products_of_goods_question(state)
+    elif open_question.is_about_goods(state):
+        in_question = open_question.products_of_goods_question(state)
         rejected = matches[0]
         matches = tuple(each for each in matches if each.kind == PRODUCT and each.key in in_question)
         if not matches:
-            return offered_choices.reject_other_scan(state, rejected)
+            return open_question.reject_other_scan(state, rejected)
     usable = _usable_products(state, matches)
     location = location_of(matches)
     if location and (not usable or (state.needs_location and _has_line_at(state, location))):
@@ -137,7 +145,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
         index = state.current_index if state.current_index in here else here[0]
         ready = pick_state.go_to_line(state._replace(location=match.key, choices=()), index)
         return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
-    if take_over_and_shared_orders.is_location_for_others(state):
+    if is_location_for_others(state):
         return put_down.put_down_at(state, match, context)
     take = state.current_line
     if take is None:
@@ -182,7 +190,7 @@ class PickJob(Job[PickState]):
         goods = offered_choices.quantity_line(state)
         decimals = bool(goods and goods.allows_decimals)
         labels = pick_state.tote_labels(state)
-        accepts_quantity, typed_only = offered_choices.is_quantity_open(state), offered_choices.is_number_asked(state)
+        accepts_quantity, typed_only = offered_choices.is_quantity_open(state), open_question.is_number_asked(state)
         keys = offered_choices.choice_letters(state)
         return Accepts(
             accepts_quantity,
@@ -226,13 +234,13 @@ class PickJob(Job[PickState]):
         return view.view(state)
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
-        turn = _handle_event(offered_choices.note_untaken(state, event), event, context)
-        turn = offered_choices.report_untaken(turn)
+        turn = _handle_event(open_question.note_untaken(state, event), event, context)
+        turn = open_question.report_untaken(turn)
         turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))
-        turn = take_over_and_shared_orders.claim_on_first_change(turn, context)
+        turn = take_over.claim_on_first_change(turn, context)
         turn = order_updates.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
         turn = turn._replace(
-            state=offered_choices.keep_choice_order(state, offered_choices.postpone_questions(state, turn.state, event))
+            state=open_question.keep_choice_order(state, open_question.postpone_questions(state, turn.state, event))
         )
         turn = turn._replace(state=_apply_policy(state, turn.state, event, context))
         return turn._replace(state=_close_quantity(state, turn.state)) if _is_background_event(event) else turn
@@ -257,8 +265,8 @@ def _is_background_event(event: Event) -> bool:
     return isinstance(event, Rows) and event.id.startswith(
         (
             order_updates.ORDER_QUERY_PREFIX,
-            take_over_and_shared_orders.SURPLUS_QUERY,
-            take_over_and_shared_orders.REFUSED_QUERY,
+            excess.EXCESS_QUERY,
+            excess.REFUSED_QUERY,
             order_updates.ASSIGNED_QUERY,
         )
     )
@@ -294,18 +302,16 @@ def _handle_event(state: PickState, event: Event, context: Context) -> Result:
 def _handle_without_orders(state: PickState, event: Event, context: Context) -> Result:
     """Handle an input when no order is left: goods in hand are put back first, then a scan opens the next order."""
     match event:
-        case Scan(matches) if take_over_and_shared_orders.is_location_for_others(state) and (
-            location := location_of(matches)
-        ):
+        case Scan(matches) if is_location_for_others(state) and (location := location_of(matches)):
             return put_down.put_down_at(state, location, context)
         case _ if state.to_return:
-            for_others = take_over_and_shared_orders.goods_for_others(state)
+            for_others = goods_for_others(state)
             return reply(state, WRONG, "pick.answer_first" if for_others else "pick.put_back_first")
         case Command("u"):
             return line_actions.undo_step(state, context)
         case Scan():
             return Turn(state, (Close(event_for_below=event),))
-    return Turn(state, (), Verdict(INFO, take_over_and_shared_orders.returned_message(state)))
+    return Turn(state, (), Verdict(INFO, returned_message(state)))
 
 
 def _awaited_order(state: PickState) -> str:
@@ -331,12 +337,12 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return Turn(state._replace(pools=parse_pools(rows)))
         case Rows(refused_operations.REFUSED_QUERY, rows, _):
             return line_actions.undo_count(state, rows, context)
-        case Rows(take_over_and_shared_orders.REFUSED_QUERY, rows, _):
-            return take_over_and_shared_orders.report_refused_put_down(state, rows, context)
+        case Rows(excess.REFUSED_QUERY, rows, _):
+            return excess.report_refused_put_down(state, rows, context)
         case Rows(order_updates.ASSIGNED_QUERY, rows, _):
             return order_updates.report_assigned(state, rows)
-        case Rows(take_over_and_shared_orders.SURPLUS_QUERY, rows, _):
-            return take_over_and_shared_orders.report_surplus(state, rows, context)
+        case Rows(excess.EXCESS_QUERY, rows, _):
+            return excess.report_excess(state, rows, context)
         case Changed("order", ""):
             return Turn(state, order_updates.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
@@ -351,9 +357,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
             after = after._replace(is_quantity_open=False)  # a number typed next may correct the count
-            return Turn(
-                after, (*take_over_and_shared_orders.query_surplus(after), *order_updates.query_all_orders(after))
-            )
+            return Turn(after, (*excess.query_excess(after), *order_updates.query_all_orders(after)))
         case Resumed() | Closed():
             return Turn(
                 state,
@@ -377,8 +381,8 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
     return (
-        *take_over_and_shared_orders.query_surplus(state),
-        *take_over_and_shared_orders.query_refused(state),
+        *excess.query_excess(state),
+        *excess.query_refused(state),
         order_updates.query_assigned(context),
     )
 
@@ -410,14 +414,16 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     if tote:
         return line_actions.ask_tote_or_quantity(state, value, tote)
     found = quantity_or_record.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
-    is_about_goods = offered_choices.is_about_goods(state)
-    if found and _is_record(state, rows, value, found[0]):
+    is_about_goods = open_question.is_about_goods(state)
+    if found and _is_record(state, rows, value, code, found):
         turn = handle_scan(state if is_about_goods else state._replace(choices=()), found, context)
         if turn.verdict and any(row.get("is_guess") for row in rows):
             label = found[0].label or found[0].key
             text = msg("session.guessed", code=code, label=label, said=turn.verdict.text)
             turn = turn._replace(verdict=turn.verdict._replace(text=text))
         return turn
+    if asked := location_questions.set_total(state, value):
+        return asked
     if (
         not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
     ):  # nobody means a quantity this large
@@ -425,17 +431,30 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     return line_actions.check_quantity(state, value, found, context)
 
 
-def _is_record(state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, found: Match) -> bool:
+def _is_record(
+    state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, code: str, found: tuple[Match, ...]
+) -> bool:
     """Return True if digits are the number of the record found, and no quantity."""
-    if quantity_or_record.is_likely_number(rows, value):
+    if quantity_or_record.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
         return True
-    if offered_choices.is_about_goods(state) and value > pick_state.ordered_at_stop(state):
+    if open_question.is_about_goods(state) and value > pick_state.ordered_at_stop(state):
         return True  # it is refused by name, because the question about scanned goods would be lost
     return (
         value > quantity_or_record.MAX_LIKELY_QUANTITY
-        and _is_ordered_product(state, found)
+        and _is_ordered_product(state, found[0])
         and not quantity_or_record.are_several_guesses(rows)
     )
+
+
+def _is_label(
+    state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, code: str, found: tuple[Match, ...]
+) -> bool:
+    """Return True if digits that are too many for the stop are the label of a location, or an order of this pick."""
+    if len(found) > 1 or value <= pick_state.ordered_at_stop(state) or any(row.get("is_guess") for row in rows):
+        return False
+    is_long = not quantity_or_record.is_too_short_for_code(code)
+    is_own_order = found[0].kind in (ORDER, REFERENCE) and bool(pick_state.find_tote(state, found[0].key))
+    return is_own_order or (is_long and found[0].kind == LOCATION)
 
 
 def _is_ordered_product(state: PickState, found: Match) -> bool:
@@ -452,10 +471,10 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return line_actions.enter_quantity(state, value, code, context)
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)
-        case Command("u") if offered_choices.is_about_last_input(state):
+        case Command("u") if open_question.is_about_last_input(state):
             return reply(state._replace(choices=()), INFO, "pick.dropped")
-        case Command("n" | "s" | "w") if offered_choices.is_about_goods(state):
-            return offered_choices.repeat_goods_question(state)
+        case Command("n" | "s" | "w") if open_question.is_about_goods(state):
+            return open_question.repeat_goods_question(state)
         case Command("n"):
             return line_actions.skip_stop(state)
         case Command("s"):
@@ -465,11 +484,11 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Command("u"):
             return line_actions.undo_step(state, context)
         case Command("w") if state.is_postponed:
-            return offered_choices.ask_postponed(state)
+            return open_question.ask_postponed(state)
         case UnknownCode(code) | Text(code):
             tote = pick_state.find_tote_by_code(state, code)
-            if tote and offered_choices.is_about_goods(state):
-                return offered_choices.repeat_goods_question(state)
+            if tote and open_question.is_about_goods(state):
+                return open_question.repeat_goods_question(state)
             if tote:
                 return put_down.select_tote(state, tote)
             if put_down.may_be_location(state, code):
@@ -479,7 +498,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
                 if quantity_or_record.is_too_short_for_code(code)
                 else "pick.unknown"
             )
-            kept = state if offered_choices.outlasts_unknown_code(state) else state._replace(choices=())
+            kept = state if open_question.outlasts_unknown_code(state) else state._replace(choices=())
             return reply(kept, WRONG, id_, code=code)
     return Turn(state)
 
@@ -501,7 +520,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         state_asked = state._replace(choices=(PickChoice("leave"),))
         return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_to_put_down.quantity_to_return(state))
     if not state.totes:
-        return Turn(state, (Close(Verdict(GOOD, take_over_and_shared_orders.returned_message(state))),))
+        return Turn(state, (Close(Verdict(GOOD, returned_message(state))),))
     if not state.is_batch or state.phase == "wait":
         return _leave(state, context)
     if state.phase == "done":
@@ -511,15 +530,13 @@ def _go_back(state: PickState, context: Context) -> Result:
 
 
 def _leave(state: PickState, context: Context) -> Result:
-    return Turn(
-        state, (*take_over_and_shared_orders.release_unpicked(state, context.store), Close(view.leave_verdict(state)))
-    )
+    return Turn(state, (*take_over.release_unpicked(state, context.store), Close(view.leave_verdict(state))))
 
 
 def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
     """Apply the choice that the picker made."""
     state = (
-        offered_choices.remove_answered(state, choice)
+        open_question.remove_answered(state, choice)
         if choice in state.take_over_choices
         else state._replace(choices=_choices_kept(state, choice))
     )
@@ -528,7 +545,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             return Turn(state, (Start("look_up", {"product_number": choice.key}),))
         case "leave_for":
             close = Close(start=Start("pick", {"order_number": choice.key}))
-            return Turn(state, (*take_over_and_shared_orders.release_unpicked(state, context.store), close))
+            return Turn(state, (*take_over.release_unpicked(state, context.store), close))
         case "count":
             label = next((take.label for take in state.lines if take.product == choice.product), choice.product)
             count_args = {"location_code": choice.key, "product_number": choice.product, "label": label, "empty": True}
@@ -560,7 +577,7 @@ def _choices_kept(state: PickState, choice: PickChoice) -> tuple[PickChoice, ...
     """Return the choices that stay open after this one: those about scanned goods if digits were no quantity, or a
     scanned location, unless the choice is about locations."""
     if choice.kind in quantity_or_record.RECORD_CHOICES or choice.kind == "tote":
-        return offered_choices.goods_choices(state) or location_questions.scanned_locations(state)
+        return open_question.goods_choices(state) or location_questions.scanned_locations(state)
     is_location = choice.kind in (location_questions.CHANGE_LOCATION, location_questions.PICKED_FROM)
     return () if is_location else location_questions.scanned_locations(state)
 
@@ -579,8 +596,8 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
                 state._replace(is_batch=True), Tote(choice.key, pick_state.next_tote_letter(state))
             )
             return Turn(joined, (order_updates.query_assigned(context), *order_updates.query_orders((choice.key,))))
-        case "tote" if tote and offered_choices.is_about_goods(state):
-            return offered_choices.repeat_goods_question(state)
+        case "tote" if tote and open_question.is_about_goods(state):
+            return open_question.repeat_goods_question(state)
         case "tote" if tote:
             return put_down.select_tote(state, tote)
         case "take_over" | "open_free" if tote:
@@ -605,5 +622,5 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
         case "leave":
             return _leave(state, context)
         case "handed_over":
-            return take_over_and_shared_orders.hand_over_to_others(state)
+            return hand_over_to_others(state)
     return put_down.return_goods(state, context)

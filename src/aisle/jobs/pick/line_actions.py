@@ -13,7 +13,7 @@ from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
 from aisle.jobs.pick import (
     expected_stock,
     location_questions,
-    offered_choices,
+    open_question,
     operations,
     pick_state,
     put_down,
@@ -197,17 +197,18 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
     The digits may instead be the number of a record, or the picker may be asked where the goods were picked."""
     if state.current_line is None:
         return Turn(state)
-    return (
-        location_questions.set_total(state, value)
-        or _query_number(state, value, code)
-        or check_quantity(state, value, (), context)
-    )
+    asked = location_questions.set_total(state, value)
+    if asked and asked.verdict and asked.verdict.kind == ASK:
+        return asked
+    return _query_number(state, value, code) or asked or check_quantity(state, value, (), context)
 
 
 def _query_number(state: PickState, value: Decimal, code: str) -> Result | None:
-    """Query the records with this number; a question about scanned goods stays until the answer arrives."""
+    """Query the records with this number; a question about scanned goods or a location stays until the answer
+    arrives."""
     turn = rejected_scans.query_number(state, value, code)
-    if turn is None or not offered_choices.is_about_goods(state):
+    is_kept = open_question.is_about_goods(state) or location_questions.scanned_locations(state)
+    if turn is None or not is_kept:
         return turn
     return turn._replace(state=state._replace(lookup=turn.state.lookup))
 
@@ -215,7 +216,7 @@ def _query_number(state: PickState, value: Decimal, code: str) -> Result | None:
 def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], context: Context) -> Result:
     """Set the total, unless it exceeds the ordered quantity or the digits are the number of a record (`matches`)."""
     others = [PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches]
-    goods, state = offered_choices.goods_choices(state), state._replace(untaken=Decimal(0))  # the last number counts
+    goods, state = open_question.goods_choices(state), state._replace(untaken=Decimal(0))  # the last number counts
     if too_many := rejected_scans.reject_too_many(state, value, *others):
         return too_many
     if matches:
@@ -227,9 +228,9 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
 def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result:
     """Select the tote if its number exceeds the ordered quantity; otherwise ask which of the two was meant. A question
     about scanned goods stays open."""
-    is_tote, goods = value > pick_state.ordered_at_stop(state), offered_choices.goods_choices(state)
-    if is_tote and offered_choices.is_about_goods(state):
-        return offered_choices.repeat_goods_question(state)
+    is_tote, goods = value > pick_state.ordered_at_stop(state), open_question.goods_choices(state)
+    if is_tote and open_question.is_about_goods(state):
+        return open_question.repeat_goods_question(state)
     if is_tote:
         return put_down.select_tote(state._replace(choices=()), tote)
     choices = (PickChoice("amount", quantity=value), PickChoice("tote", tote.order), *goods)

@@ -14,7 +14,7 @@ from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pools import pool_name
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import LOCATION, PRODUCT, Back, Match, Scan
+from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Match, Scan
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
@@ -70,7 +70,8 @@ def offer_location(state: PickState, location: str, pool: int) -> PickState:
 def keep_scanned_location(before: PickState, state: PickState, event: Event) -> PickState:
     """Keep the offer of a scanned location until goods come, the stop changes, or its own location is scanned."""
     held, take, now = scanned_locations(before), before.current_line, state.current_line
-    if not held or take is None or now is None or isinstance(event, Back) or product_in_question(state):
+    is_dropped = isinstance(event, Back) or (isinstance(event, Command) and event.letter == "u")
+    if not held or take is None or now is None or is_dropped or product_in_question(state):
         return state
     is_at_stop = isinstance(event, Scan) and any(
         each.kind == LOCATION and same_location(each.key, take.location) for each in event.matches

@@ -14,14 +14,14 @@ from aisle import json_codec
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
-from aisle.jobs.pick import expected_stock, goods_to_put_down, pick_state, take_over_and_shared_orders
+from aisle.jobs.pick import expected_stock, goods_for_others, goods_to_put_down, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
 
 ChangeTurn = Turn[PickState]
 
@@ -232,7 +232,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     """Update the pick with an order's row: the cached order with pending operations laid over it."""
     tote = pick_state.find_tote(state, order)
     if tote is None:
-        told = take_over_and_shared_orders.track_put_down_by_others(state, order, row)
+        told = goods_for_others.track_put_down_by_others(state, order, row)
         return told if told.verdict else report_reopened(state, order, row)
     if row is None:
         # An order whose lines are known continues with them.
@@ -246,10 +246,10 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     row_lines = parse_lines(row.get("lines") or (), order)
     if not tote.has_lines and _is_done(state, row_lines):
         row = {**row, "is_claimed": False}  # all is picked and put down: there is nothing to take over
-    claim = take_over_and_shared_orders.check_claim(state, tote, row, context)
+    claim = take_over.check_claim(state, tote, row, context)
     if claim:
         reported = report_order_changes(tote, claim, row) if tote.has_lines else claim
-        return take_over_and_shared_orders.track_others(state, reported, order, row, context)
+        return take_over.track_others(state, reported, order, row, context)
     tote = tote._replace(customer=str(row.get("customer_name") or ""), comment=str(row.get("comment") or ""))
     if not row.get("lines_known", True):
         return Turn(pick_state.with_tote(state, tote))
@@ -263,9 +263,9 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     else:
         state, row_lines, notes = restore_redirections(state, row_lines, row, context)
         added = _add_order(state, tote._replace(has_lines=True, is_priority=bool(row.get("is_priority"))), row_lines)
-        turn = clear_assignment(take_over_and_shared_orders.claim_opened(added, order, row, context), order, row)
+        turn = clear_assignment(take_over.claim_opened(added, order, row, context), order, row)
         turn = turn._replace(effects=(*notes, *turn.effects))
-    return take_over_and_shared_orders.track_others(state, turn, order, row, context)
+    return take_over.track_others(state, turn, order, row, context)
 
 
 def _with_own_changes(tote: Tote, row: OrderToPickRow, user: str) -> Tote:

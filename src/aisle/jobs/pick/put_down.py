@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
-from aisle.jobs.pick import goods_to_put_down, operations, pick_state, rejected_scans, take_over_and_shared_orders
+from aisle.jobs.pick import excess, goods_for_others, goods_to_put_down, operations, pick_state, rejected_scans
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
     PickChoice,
@@ -43,15 +43,15 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     """Put goods down at a scanned location. A location used before is accepted at once. One of these orders is asked
     about first. Of any other the stock is queried first."""
     location = match.key
-    if not goods_to_put_down.pieces_in_hand(
-        state, state.only_order
-    ) and not take_over_and_shared_orders.is_location_for_others(state):
+    if not goods_to_put_down.pieces_in_hand(state, state.only_order) and not goods_for_others.is_location_for_others(
+        state
+    ):
         return _nothing_in_hand(state)
     if any(step.put_down and step.location == location for step in state.history):
         return put_down(state, location, context)
     sources = (
         *(take.location for take in state.lines),
-        *(goods.location for goods in take_over_and_shared_orders.goods_for_others(state)),
+        *(goods.location for goods in goods_for_others.goods_for_others(state)),
     )
     if location.casefold() in map(str.casefold, sources):
         return _ask_source_location(state, location)
@@ -119,8 +119,8 @@ def put_down_if_unused(state: PickState, row: LocationUseRow, context: Context) 
 
 def put_down(state: PickState, location: str, context: Context, *, includes_others: bool = False) -> Result:
     """Put down the goods in hand of the selected tote or of all; of other pickers only if `includes_others` is True."""
-    if take_over_and_shared_orders.is_location_for_others(state):
-        return take_over_and_shared_orders.put_down_for_others(state, location, context)
+    if goods_for_others.is_location_for_others(state):
+        return goods_for_others.put_down_for_others(state, location, context)
     in_hand = goods_to_put_down.pieces_in_hand(state, state.only_order)
     if in_hand and not includes_others and not goods_to_put_down.has_goods_to_put_down(state, state.only_order):
         return reject_input(
@@ -157,7 +157,7 @@ def select_tote(state: PickState, tote: Tote) -> Result:
 
 def return_goods(state: PickState, context: Context) -> Result:
     """Record that goods of orders that left the pick are put back; close the job if nothing is left to undo."""
-    resolved = take_over_and_shared_orders.resolve_surplus(state)
+    resolved = excess.resolve_excess(state)
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
@@ -172,7 +172,7 @@ def return_goods(state: PickState, context: Context) -> Result:
 def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     """Take back into hand what was put back, or what was put down for another picker."""
     if step.location:
-        return take_over_and_shared_orders.undo_put_down_for_others(state, step, context)
+        return goods_for_others.undo_put_down_for_others(state, step, context)
     writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
     amounts = [goods_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
     source = goods_messages.list_locations(goods.location for goods in step.returned)

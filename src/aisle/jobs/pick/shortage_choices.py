@@ -16,7 +16,7 @@ from aisle.settings import SHORTAGE_REASONS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import OtherLocationsRow
-    from aisle.jobs.row_types.log_and_supervisor import ShortReasonsRow
+    from aisle.jobs.row_types.log import ShortReasonsRow
 
 MAX_NEAR = 3
 """Number of locations before the reasons, so that both have one digit."""

@@ -10,7 +10,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderLineRow
+    from aisle.jobs.row_types.orders import OrderLineRow
     from aisle.jobs.row_types.service_resources import Number
 
 

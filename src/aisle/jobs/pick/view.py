@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import goods_messages, quantities, quantity_or_record
+from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
-from aisle.jobs.pick import (
-    goods_to_put_down,
-    location_questions,
-    offered_choices,
-    pick_state,
-    take_over_and_shared_orders,
-)
+from aisle.jobs.pick import goods_for_others, goods_to_put_down, location_questions, offered_choices, pick_state
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
 from aisle.jobs.pools import pool_name
@@ -211,14 +205,14 @@ def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]
 def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if keys := offered_choices.choice_letters(state):
         return (
-            quantities.quantity_prompt(keys, is_total=not state.is_pack_asked)
+            choice_letters.quantity_prompt(keys, is_total=not state.is_pack_asked)
             if offered_choices.is_quantity_open(state)
-            else quantities.letter_prompt(keys)
+            else choice_letters.letter_prompt(keys)
         )
     if state.needs_location:
         return msg("pick.prompt_location", place=line.location)
     if state.is_pack_asked:
-        return quantities.how_much_prompt(line.label, line.unit)
+        return goods_messages.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
         return msg("pick.prompt_quantity", rest=pick_state.sum_lines(stop)[2])
     return msg("pick.prompt_product")
@@ -433,7 +427,7 @@ def _return_prompt(state: PickState) -> Msg:
             if location
             else msg("pick.prompt_put_down_by_other")
         )
-    return quantities.letter_prompt(
+    return choice_letters.letter_prompt(
         offered_choices.choice_letters(state), scans=bool(state.totes and state.phase != "wait")
     )
 
@@ -477,7 +471,7 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 def _all_returned_step(state: PickState) -> Step:
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", take_over_and_shared_orders.returned_message(state))
+    note = Line("note", goods_for_others.returned_message(state))
     return Step(
         state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
     )

@@ -2,6 +2,6 @@
 
 It turns inputs and cached rows into a new state, receipt operations and a view. It does no I/O and knows neither the
 cache, the service nor the terminal.
-Start in `job.py` (`ReceiveJob.handle`): `open_delivery.py` finds the delivery, `goods_in_hand_and_put_away.py` handles
-scanned goods, `receive_state.py` holds the state and builds operations, `view.py` the page.
+Start in `job.py` (`ReceiveJob.handle`): `open_delivery.py` finds the delivery, `goods_in_hand.py` handles
+scanned goods, `put_away.py` books them, `receive_state.py` holds the state and builds operations, `view.py` the page.
 """

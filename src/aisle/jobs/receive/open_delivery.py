@@ -5,34 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import list_window
-from aisle.jobs.job import (
-    Context,
-    Effect,
-    Event,
-    Query,
-    Refresh,
-    Start,
-    Turn,
-    reply,
-)
+from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.receive import goods_in_hand_and_put_away, view
-from aisle.jobs.receive.receive_state import (
-    ReceiveChoice,
-    ReceiveState,
-    Result,
-    parse_delivery_line,
-)
+from aisle.jobs.receive import goods_in_hand, view
+from aisle.jobs.receive.receive_state import ReceiveChoice, ReceiveState, Result, parse_delivery_line
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
-from aisle.scan.meaning import (
-    Command,
-    CursorKey,
-    Match,
-    TypedText,
-)
+from aisle.scan.meaning import Command, CursorKey, Match, TypedText
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
+    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
 
 MAX_DELIVERY_CHOICES = 7
 """Maximum number of numbered deliveries; any other can be scanned."""
@@ -48,7 +29,7 @@ def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
 def open_delivery(state: ReceiveState, number_: str, code: str, context: Context) -> Result:
     """Open a delivery by number; goods in hand are booked on the one before. `code` may be the code of its
     container."""
-    booked = goods_in_hand_and_put_away.book_goods(state, state.receiving_location, context)
+    booked = goods_in_hand.book_goods(state, state.receiving_location, context)
     requested = without_delivery(state)._replace(
         pending_scan=state.pending_scan, requested_delivery=number_, container=code
     )
@@ -86,7 +67,7 @@ def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: C
         container=container,
     )
     if match is not None:
-        return goods_in_hand_and_put_away.scan_product(state._replace(pending_scan=None), match, context)
+        return goods_in_hand.scan_product(state._replace(pending_scan=None), match, context)
     if lines and rows[0].get("state") == "received":
         choices = (ReceiveChoice("go_on"), ReceiveChoice("other"))
         return reply(state._replace(choices=choices), ASK, "receive.received_before", delivery=number)

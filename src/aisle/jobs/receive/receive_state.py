@@ -18,7 +18,7 @@ from aisle.jobs.view import Msg
 from aisle.scan.meaning import Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import DeliveriesRow, DeliveryLineRow
+    from aisle.jobs.row_types.deliveries import DeliveriesRow, DeliveryLineRow
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import list_window, quantities, quantity_or_record
-from aisle.jobs.choice_letters import assign_letters
+from aisle.jobs import list_window, quantity_or_record
+from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.list_page import Column
-from aisle.jobs.receive import goods_in_hand_and_put_away
+from aisle.jobs.receive import goods_in_hand
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,
     Difference,
@@ -346,16 +346,14 @@ def _goods_step(state: ReceiveState) -> Step:
 
 def _prompt(state: ReceiveState) -> Msg:
     if state.phase == "leave":
-        return quantities.quantity_prompt(choice_letters(state), is_total=False)
+        return quantity_prompt(choice_letters(state), is_total=False)
     if state.choices and not state.delivery_number:
         return msg("receive.prompt_choice")
     if state.choices:
-        waits = goods_in_hand_and_put_away.is_number_asked(state) or goods_in_hand_and_put_away.is_goods_question_open(
-            state
-        )
-        if goods_in_hand_and_put_away.open_quantity_goods(state) is not None:
-            return quantities.quantity_prompt(choice_letters(state), scans=not waits, is_total=False)
-        return quantities.letter_prompt(choice_letters(state), scans=not waits)
+        waits = goods_in_hand.is_number_asked(state) or goods_in_hand.is_goods_question_open(state)
+        if goods_in_hand.open_quantity_goods(state) is not None:
+            return quantity_prompt(choice_letters(state), scans=not waits, is_total=False)
+        return letter_prompt(choice_letters(state), scans=not waits)
     return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")
 
 

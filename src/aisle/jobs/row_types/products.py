@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
-from aisle.jobs.row_types.orders_and_deliveries import LocationStockRow
+from aisle.jobs.row_types.orders import LocationStockRow
 from aisle.jobs.row_types.service_resources import Number, Pools, ServiceProduct
 
 

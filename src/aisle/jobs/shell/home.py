@@ -27,7 +27,7 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.quantities import order_progress, to_decimal
+from aisle.jobs.quantities import listed_progress, order_progress, to_decimal
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
@@ -52,7 +52,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import AssignedOrdersRow, OrderRow, OrdersRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrdersRow
 
 MENU_TEXTS = ("home.pick", "home.look_up", "home.locations", "home.count", "home.move", "home.batch", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""
@@ -115,6 +115,9 @@ class OpenOrderRow(NamedTuple):
     """Number of pieces picked but not put down."""
     abandoned_at: Msg | None = None
     """Time when the user who started it left it on this host."""
+    complete_lines: int = 0
+    measured_order_lines: int = 0
+    """Number of its lines if it has measured goods, else 0."""
 
 
 class HomeState(NamedTuple):
@@ -159,6 +162,8 @@ def parse_open_order(row: OrdersRow, context: Context) -> OpenOrderRow:
         line_count=int(to_decimal(row.get("total_lines"))),
         ordered=ordered,
         picked=picked,
+        complete_lines=row.get("complete_lines", 0),
+        measured_order_lines=row.get("counted_lines", 0),
         is_claimed=claim is not None,
         claimed_by=claim.name if claim else "",
         is_priority=bool(row.get("is_priority")),
@@ -215,7 +220,7 @@ def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
 
 def _order_row(order: OpenOrderRow) -> Row:
     share = order.picked / order.ordered if order.ordered > 0 else Decimal(0)
-    progress = msg("progress.of", done=order.picked, total=order.ordered)
+    progress = listed_progress(order.picked, order.ordered, order.complete_lines, order.measured_order_lines)
     cells = (raw(order.number), _due_text(order), raw(order.customer), progress)
     return Row(order.number, cells, min(Decimal(1), share))
 

@@ -35,7 +35,7 @@ from aisle.scan.meaning import Accepts, Back, Choice
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RequestStateRow
-    from aisle.jobs.row_types.stores_and_people import UserTokenRow
+    from aisle.jobs.row_types.people import UserTokenRow
 
 TIMEOUT_S = 30.0
 """Seconds that the service may take to answer."""

@@ -18,7 +18,7 @@ from aisle.jobs.receive.view import (
     lines_progress,
     progress_text,
 )
-from aisle.jobs.row_types.orders_and_deliveries import DeliveryRow, ReceiptsRow
+from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
 from aisle.page_addresses import PageAddress

@@ -29,7 +29,7 @@ from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob
 from aisle.jobs.quantity_or_record import not_an_order
-from aisle.jobs.row_types.log_and_supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,

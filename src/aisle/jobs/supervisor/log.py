@@ -12,7 +12,7 @@ from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.job import Args, Context, Effect, Export, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.log_and_supervisor import LossesRow
+from aisle.jobs.row_types.log import LossesRow
 from aisle.jobs.row_types.operations import FileRow
 from aisle.jobs.store_time import store_day
 from aisle.jobs.supervisor.log_list import (

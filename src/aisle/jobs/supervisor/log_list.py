@@ -19,8 +19,8 @@ from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
 from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.row_types.log_and_supervisor import LogRow, LogSumsRow, LossesRow
-from aisle.jobs.row_types.stores_and_people import PeopleRow
+from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
+from aisle.jobs.row_types.people import PeopleRow
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
 from aisle.undo_reference import UNDO_PREFIX

@@ -14,7 +14,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.orders_and_deliveries import OrderHeader, OrderToActOnRow
+    from aisle.jobs.row_types.orders import OrderHeader, OrderToActOnRow
     from aisle.operation_bodies import LineRejection, LineRejectionsBody, LineUpdate
 
 CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "reopen", "hand_over"

@@ -28,7 +28,7 @@ from aisle.jobs.list_window import PAGE_LETTERS, page_size
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities import order_progress
-from aisle.jobs.row_types.orders_and_deliveries import OrderOutcomesRow, OrderToActOnRow
+from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor.order_action_writes import (
@@ -263,9 +263,9 @@ class PagedQuestion(OrderQuestion):
     def key_hints(self, state: OrderActionState) -> tuple[KeyHint, ...]:
         return PAGE_HINTS if self._has_more(state) else ()
 
-    def view(self, state: OrderActionState) -> Step:
+    def step(self, state: OrderActionState) -> Step:
         total = max(len(self.all_actions(state)), state.match_count if state.page == "person" else 0)
-        return super().view(state)._replace(first=state.first_choice, choice_total=total)
+        return super().step(state)._replace(first=state.first_choice, choice_total=total)
 
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
         match event:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Context
 from aisle.jobs.list_page import Column
-from aisle.jobs.quantities import order_progress, to_decimal
-from aisle.jobs.row_types.orders_and_deliveries import OrderHeader, OrdersByNumberRow
+from aisle.jobs.quantities import listed_progress, order_progress, to_decimal
+from aisle.jobs.row_types.orders import OrderHeader, OrdersByNumberRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day, time_message
 from aisle.jobs.view import Msg, msg, raw
 
@@ -44,6 +44,9 @@ class BoardOrder(NamedTuple):
     """Person whose open batch on this host contains it."""
     assigned_to: str = ""
     """Person it was assigned to, who has not opened it yet."""
+    complete_lines: int = 0
+    measured_order_lines: int = 0
+    """Number of its lines if it has measured goods, else 0."""
 
     @property
     def progress(self) -> Decimal:
@@ -79,6 +82,8 @@ def parse_order_row(row: OrdersByNumberRow, context: Context) -> BoardOrder:
         priority_by=str(row.get("priority_by") or ""),
         picker=str(row.get("picker_name") or ""),
         assigned_to=str(row.get("assigned_name") or ""),
+        complete_lines=row.get("complete_lines", 0),
+        measured_order_lines=row.get("counted_lines", 0),
     )
 
 
@@ -123,7 +128,9 @@ _NUMBER = Column[BoardOrder](msg("head.order"), lambda order: raw(order.number),
 _PICKUP = Column[BoardOrder](msg("head.pickup"), lambda order: order.due, sort="pickup")
 _STATE = Column(msg("orders.head_state"), _status_text, sort="state")
 _PROGRESS = Column[BoardOrder](
-    msg("head.progress"), lambda order: msg("progress.of", done=order.picked, total=order.ordered), sort="progress"
+    msg("head.progress"),
+    lambda order: listed_progress(order.picked, order.ordered, order.complete_lines, order.measured_order_lines),
+    sort="progress",
 )
 _CLAIM = Column(msg("orders.head_claim"), claim_text, is_optional=True, sort="claim")
 _CUSTOMER = Column[BoardOrder](msg("head.customer"), lambda order: raw(order.customer), sort="customer")

@@ -11,7 +11,7 @@ from aisle.jobs.list_page import Column, SearchPage, next_of
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.stores_and_people import StorePageRow, StoresRow
+from aisle.jobs.row_types.stores import StorePageRow, StoresRow
 from aisle.jobs.store_time import day_or_time
 from aisle.jobs.supervisor.resource_fields import (
     YES_NO,
@@ -310,8 +310,8 @@ class SwitchQuestion(FormPage[StoresState]):
         stay = Action(msg("stores.stay"), _decline_switch)
         return () if state.store is None else (switch, stay) if _can_switch(state) else (stay,)
 
-    def view(self, state: StoresState) -> Step:
-        return super().view(state)._replace(labelled_values=_unsent_values(state.store) if state.store else ())
+    def step(self, state: StoresState) -> Step:
+        return super().step(state)._replace(labelled_values=_unsent_values(state.store) if state.store else ())
 
     def handle_text(self, state: StoresState, text: str, context: Context) -> Result:
         return refuse(state, msg("stores.choose", text=text))

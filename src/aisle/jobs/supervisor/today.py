@@ -15,13 +15,8 @@ from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.list_problem_messages import left_out_rows, unreadable_list
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
-from aisle.jobs.row_types.log_and_supervisor import (
-    LogRow,
-    TodayHoursRow,
-    TodayLocationsRow,
-    TodayRow,
-    TodayTerminalsRow,
-)
+from aisle.jobs.row_types.log import LogRow
+from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor import today_tiles
 from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message

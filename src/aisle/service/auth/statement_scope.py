@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 from aisle.service.db.database import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.statements import changes_and_writes, people_and_tokens, stored_answers
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import writes as writes_sql
 from aisle.service.errors import forbidden
 from aisle.service.operation_context import CHAIN, Principal
 
@@ -32,13 +34,13 @@ _INSERT = re.compile(r"INSERT INTO \w+ \(([^)]*)\)\s*VALUES \(([^)]*)\)", re.DOT
 # its changes, and read or store its answers to requests without a store.
 _CHAIN_STATEMENTS = frozenset(
     {
-        stored_answers.RESPONSE_ADD,
-        stored_answers.RESPONSE_OF_KEY,
-        changes_and_writes.CHANGES_SINCE,
-        changes_and_writes.COUNTER_VALUE,
-        changes_and_writes.WRITE_AT_CHANGE,
-        changes_and_writes.WRITE_HISTORY_FIRST,
-        stored_answers.KNOWN_KEYS,
+        writes_sql.RESPONSE_ADD,
+        writes_sql.RESPONSE_OF_KEY,
+        changes_sql.CHANGES_SINCE,
+        changes_sql.COUNTER_VALUE,
+        writes_sql.WRITE_AT_CHANGE,
+        writes_sql.WRITE_HISTORY_FIRST,
+        writes_sql.KNOWN_KEYS,
     }
 )
 
@@ -84,13 +86,13 @@ class StoreScopedTransaction:
         self._authorized_stores = set(authorized_stores)
 
     async def all(self, sql: str, *args: object) -> list[Row]:
-        if sql == people_and_tokens.STORES_OF_TOKEN:
+        if sql == tokens_sql.STORES_OF_TOKEN:
             return await self._authorize(sql, *args)
         self._check(sql, args)
         return await self._tx.all(sql, *args)
 
     async def one(self, sql: str, *args: object) -> Row | None:
-        if sql == people_and_tokens.STORE_OF_TOKEN:
+        if sql == tokens_sql.STORE_OF_TOKEN:
             rows = await self._authorize(sql, *args)
             return rows[0] if rows else None
         self._check(sql, args)

@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeVar, get_args
 
 from aisle.errors import UsageError
 from aisle.service.db.database import Database, Row, Statement, Transaction
-from aisle.service.db.statements import people_and_tokens, stores_and_locations
+from aisle.service.db.statements import stores as stores_sql
+from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain.audit import AuditChange, record_command
 from aisle.service.errors import Refusal, forbidden
 from aisle.service.operation_context import Context, Principal, Role, Store
@@ -112,7 +113,7 @@ async def add_token(
         raise UsageError(f"There is no role {role!r}; there are {', '.join(ROLES)}.")
     named = None if store_numbers is None else sorted(set(store_numbers))
     if named is not None:
-        known = {row[0] for row in await tx.all(stores_and_locations.STORE_ORDINALS, named)}
+        known = {row[0] for row in await tx.all(stores_sql.STORE_ORDINALS, named)}
         unknown = [number for number in named if number not in known]
         if unknown or not named:
             raise UsageError(
@@ -122,7 +123,7 @@ async def add_token(
     token_id = secrets.token_hex(6)
     owner = person or TokenPerson("", "", "")
     await tx.run(
-        people_and_tokens.TOKEN_ADD,
+        tokens_sql.TOKEN_ADD,
         token_id,
         hash_secret(secret),
         name,
@@ -132,7 +133,7 @@ async def add_token(
         expires_on,
         *owner,
     )
-    await tx.run_many(people_and_tokens.TOKEN_STORE_ADD, [(token_id, number) for number in named or ()])
+    await tx.run_many(tokens_sql.TOKEN_STORE_ADD, [(token_id, number) for number in named or ()])
     return NewToken(token_id, secret)
 
 
@@ -158,7 +159,7 @@ async def add_named_token(
 
 async def find_valid_token(tx: Transaction, name_or_id: str, now: str) -> TokenInfo | None:
     """Return the valid token with this id, otherwise the one with this name. Older tokens may share a name."""
-    valid = [each for each in await load_tokens(tx, people_and_tokens.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
+    valid = [each for each in await load_tokens(tx, tokens_sql.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
     named = [each for each in valid if each.token_id == name_or_id] or [
         each for each in valid if each.name == name_or_id
     ]
@@ -173,17 +174,15 @@ def token_audit_fields(token: TokenInfo) -> dict[str, object]:
 async def _suggest_stores(tx: Transaction, unknown: Iterable[str]) -> str:
     """Return the stores with numbers similar to the unknown ones, as a question; empty if there are none."""
     similar = [
-        row[0]
-        for number in unknown
-        for row in await tx.all(people_and_tokens.SIMILAR_STORES, _normalize_store_number(number))
+        row[0] for number in unknown for row in await tx.all(tokens_sql.SIMILAR_STORES, _normalize_store_number(number))
     ]
     return f" {' or '.join(similar)}?" if similar else ""
 
 
-async def load_tokens(tx: Transaction, statement: str = people_and_tokens.ALL_TOKENS) -> list[TokenInfo]:
+async def load_tokens(tx: Transaction, statement: str = tokens_sql.ALL_TOKENS) -> list[TokenInfo]:
     """Return all tokens, including revoked ones, the oldest first. Another statement selects some of them."""
     named: dict[str, list[str]] = {}
-    for token_id, number in await tx.all(people_and_tokens.TOKEN_STORES):
+    for token_id, number in await tx.all(tokens_sql.TOKEN_STORES):
         named.setdefault(token_id, []).append(number)
     return [
         TokenInfo(row[0], row[1], row[2], (ALL_STORES,) if row[3] else tuple(named.get(row[0], ())), *row[4:])
@@ -193,7 +192,7 @@ async def load_tokens(tx: Transaction, statement: str = people_and_tokens.ALL_TO
 
 async def mark_revoked(tx: Transaction, token_id: str, now: str) -> bool:
     """Revoke a token. Return False if there is none or it was revoked before."""
-    return await tx.one(people_and_tokens.TOKEN_REVOKE, token_id, now) is not None
+    return await tx.one(tokens_sql.TOKEN_REVOKE, token_id, now) is not None
 
 
 def create_token(
@@ -252,14 +251,14 @@ async def authenticate(tx: Transaction, secret: str, now: str) -> Principal:
     The token is read each time, so that a revocation by another process has effect at once.
     """
     digest = hash_secret(secret)
-    return _check_token(await tx.one(people_and_tokens.TOKEN_BY_HASH, digest), secret, digest, now)
+    return _check_token(await tx.one(tokens_sql.TOKEN_BY_HASH, digest), secret, digest, now)
 
 
 def authorization_statement(
     digest: str, roles: Iterable[Role], *, needs_all_stores: bool, store_number: str | None
 ) -> Statement:
     """Return the query that `authorize` runs for a token's hash."""
-    return people_and_tokens.AUTHORIZATION, (digest, sorted(roles), int(needs_all_stores), store_number)
+    return tokens_sql.AUTHORIZATION, (digest, sorted(roles), int(needs_all_stores), store_number)
 
 
 async def authorize(
@@ -291,7 +290,7 @@ def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Princip
 
 async def authorize_store(tx: Transaction, principal: Principal, store_number: str) -> Store:
     """Return the store if the token covers it. Raise Refusal (403), also for a store that does not exist."""
-    row = await tx.one(people_and_tokens.STORE_OF_TOKEN, store_number, principal.token_id)
+    row = await tx.one(tokens_sql.STORE_OF_TOKEN, store_number, principal.token_id)
     if row is None:
         raise await store_refusal(tx, principal, store_number)
     return Store(*row)
@@ -317,11 +316,11 @@ async def store_refusal(tx: Transaction, principal: Principal, store_number: str
     """
     normalized = _normalize_store_number(store_number)
     if principal.all_stores:
-        subject, rows = "There is", await tx.all(people_and_tokens.SIMILAR_STORES, normalized)
+        subject, rows = "There is", await tx.all(tokens_sql.SIMILAR_STORES, normalized)
     else:
         subject, rows = (
             "This token has",
-            await tx.all(people_and_tokens.SIMILAR_STORES_OF_TOKEN, normalized, principal.token_id),
+            await tx.all(tokens_sql.SIMILAR_STORES_OF_TOKEN, normalized, principal.token_id),
         )
         if not rows:
             return forbidden()
@@ -339,7 +338,7 @@ def _normalize_store_number(store_number: str) -> str:
 async def authorize_stores(tx: Transaction, principal: Principal, store_numbers: Iterable[str]) -> None:
     """Authorize stores that a list selected by the token's id. Raise Refusal (403) if one is not the token's."""
     named = sorted(set(store_numbers))
-    if len(await tx.all(people_and_tokens.STORES_OF_TOKEN, named, principal.token_id)) != len(named):
+    if len(await tx.all(tokens_sql.STORES_OF_TOKEN, named, principal.token_id)) != len(named):
         raise forbidden()
 
 

@@ -26,15 +26,9 @@ import asyncpg
 
 from aisle.errors import StorageError
 from aisle.service.db import text_search
-from aisle.service.db.database import (
-    GROWING_TABLES,
-    Busy,
-    DatabaseFailed,
-    DatabaseMonitor,
-    DatabaseUnreachable,
-    FairTurns,
-    Work,
-)
+from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseUnreachable, Work
+from aisle.service.db.database_monitor import DatabaseMonitor
+from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.postgres_transaction import (
     REFUSED,
     SERVER_ERRORS,

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 from aisle.contract.models.extension_bodies import ReviewsRequest
 from aisle.service.auth.tokens import add_token, authorize_store, mark_revoked
 from aisle.service.db.database import Transaction
-from aisle.service.db.statements import people_and_tokens
+from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.deliveries_and_receipts import create_store_deliveries
+from aisle.service.handlers.deliveries import create_store_deliveries
 from aisle.service.handlers.locations import write_locations
 from aisle.service.handlers.logs import create_store_product_logs, review_logs
 from aisle.service.handlers.movements import create_movement
 from aisle.service.handlers.order_create import create_orders_in_store
 from aisle.service.handlers.order_update import update_customer_order
-from aisle.service.handlers.people_and_tokens import write_people
+from aisle.service.handlers.people import write_people
 from aisle.service.handlers.products import create_or_update_products
 from aisle.service.handlers.registry import RunOperation
 from aisle.service.handlers.store_products import create_store_products
@@ -178,13 +178,13 @@ _TOKEN_NAME = "aisle demo store"
 
 async def has_data(tx: Transaction) -> bool:
     """Return True if the database has a store or a product."""
-    row = await tx.one(people_and_tokens.HAS_DATA)
+    row = await tx.one(tokens_sql.HAS_DATA)
     return bool(row and row[0])
 
 
 async def has_demo_store(tx: Transaction) -> bool:
     """Return True if the database was filled with the demo store, whose token is revoked ever since."""
-    return bool(await tx.one(people_and_tokens.HAS_REVOKED_TOKEN, _TOKEN_NAME))
+    return bool(await tx.one(tokens_sql.HAS_REVOKED_TOKEN, _TOKEN_NAME))
 
 
 async def seed_demo(tx: Transaction, now: float) -> bool:

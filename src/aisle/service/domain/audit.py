@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from aisle.service.db.database import Transaction
-from aisle.service.db.statements import changes_and_writes as change_sql
+from aisle.service.db.statements import changes as changes_sql
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import to_json
 from aisle.service.operation_context import CHAIN, Context
@@ -55,7 +55,7 @@ async def record_changes(ctx: Context, store_number: str, changes: Iterable[Audi
 
 async def record_command(tx: Transaction, change: AuditChange, now: str) -> None:
     """Record one change of the chain that a command makes in the database."""
-    row = await tx.one(change_sql.COUNTER_NEXT, CHAIN, _AUDIT_COUNTER, 1)
+    row = await tx.one(changes_sql.COUNTER_NEXT, CHAIN, _AUDIT_COUNTER, 1)
     assert row is not None
     await tx.run(
         sql.AUDIT_ADD,

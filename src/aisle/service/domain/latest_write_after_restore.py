@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from aisle.service.db.statements import changes_and_writes
 from aisle.service.db.statements import stock as sql
+from aisle.service.db.statements import writes as writes_sql
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.errors import Refusal
 from aisle.service.operation_context import Context
@@ -26,7 +26,7 @@ def key_of(first: str, second: object) -> str:
 def record_write_times(ctx: Context, subject: str, keys: Iterable[str]) -> None:
     """Record the time of this write, so that an earlier one that is repeated later is ignored."""
     ctx.defer(
-        changes_and_writes.LATEST_WRITE_SET,
+        writes_sql.LATEST_WRITE_SET,
         [(ctx.current_store.number, subject, key, ctx.occurred_on) for key in sorted(set(keys))],
     )
 
@@ -36,7 +36,7 @@ async def find_later_writes(ctx: Context, subject: str, keys: Sequence[str]) -> 
     if not ctx.replay or not keys:
         return {}
     rows = await ctx.tx.all(
-        changes_and_writes.LATER_WRITES, ctx.current_store.number, subject, sorted(set(keys)), ctx.occurred_on
+        writes_sql.LATER_WRITES, ctx.current_store.number, subject, sorted(set(keys)), ctx.occurred_on
     )
     return {row[0]: row[1] for row in rows}
 

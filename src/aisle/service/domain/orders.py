@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aisle.contract.models.extension_bodies import ExtendedLineUpdate
-from aisle.contract.models.orders_and_deliveries import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.service.db.statements import orders as sql
-from aisle.service.db.statements import people_and_tokens
+from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
-from aisle.service.domain.ledger_and_held_goods import Ledger, StockKey
+from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
 from aisle.service.domain.quantities import to_json_number
-from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.states import CLOSED_STATES, STATUS_IDS, check_transition, order_fulfilment
+from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
 from aisle.service.operation_context import Context
 
@@ -268,7 +268,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     end_claim(order)
     if not is_claimed:
         return
-    row = await ctx.tx.one(people_and_tokens.PERSON_NAME, ctx.current_store.number, user)
+    row = await ctx.tx.one(people_sql.PERSON_NAME, ctx.current_store.number, user)
     fields = {"claimed_by": user, "claimed_name": row[0] if row else "", "claimed_on": ctx.occurred_on}
     order.item |= {name: value for name, value in (fields | {"claimed_terminal": terminal}).items() if value}
     order.is_claimed = True

@@ -22,10 +22,11 @@ from aisle.contract.models.extension_bodies import (
     TokenRevokeRequest,
 )
 from aisle.contract.operations import parse_param, path_params
-from aisle.service.handlers import people_and_tokens as people
+from aisle.service.handlers import people
+from aisle.service.handlers import tokens as people_moved
 from aisle.service.handlers.audit import list_audit, list_chain_audit
-from aisle.service.handlers.changes_and_lost_writes import list_changes, list_unknown_keys
-from aisle.service.handlers.deliveries_and_receipts import mark_deliveries
+from aisle.service.handlers.changes import list_changes, list_unknown_keys
+from aisle.service.handlers.deliveries import mark_deliveries
 from aisle.service.handlers.goods_to_move import list_assignments, list_put_backs
 from aisle.service.handlers.locations import write_locations
 from aisle.service.handlers.logs import retrieve_log_entry, review_logs
@@ -107,12 +108,12 @@ EXTENSIONS = (
     _extension(
         "list-assignments", "GET", _STORE_PATH + "/assignments", Handler(list_assignments), query="after:n limit:n",
     ),
-    _extension("list-tokens", "GET", "/aisle/v1/tokens", _admin(people.list_tokens)),
+    _extension("list-tokens", "GET", "/aisle/v1/tokens", _admin(people_moved.list_tokens)),
     _extension(
-        "create-token", "POST", "/aisle/v1/tokens", _admin(people.create_token, has_secrets=True), TokenRequest,
+        "create-token", "POST", "/aisle/v1/tokens", _admin(people_moved.create_token, has_secrets=True), TokenRequest,
     ),
     _extension(
-        "revoke-token", "POST", "/aisle/v1/token-revocations", _admin(people.revoke_token), TokenRevokeRequest,
+        "revoke-token", "POST", "/aisle/v1/token-revocations", _admin(people_moved.revoke_token), TokenRevokeRequest,
     ),
     _extension("list-audit", "GET", _STORE_PATH + "/audit", _LIST_AUDIT, query=_AUDIT_QUERY),
     _extension("list-chain-audit", "GET", "/aisle/v1/audit", _admin(list_chain_audit), query=_AUDIT_QUERY),

@@ -10,7 +10,7 @@ from aisle.contract.models.extension_bodies import LocationWrite
 from aisle.service.auth.tokens import authorize_named_stores
 from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
-from aisle.service.db.statements import stores_and_locations as sql
+from aisle.service.db.statements import locations as locations_sql
 from aisle.service.db.text_search import natural_sort_key, search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (
@@ -24,7 +24,7 @@ from aisle.service.domain.json_fragments import (
 )
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import format_quantity, parse_whole_number
-from aisle.service.domain.read_products_and_locations import StoreCatalogue
+from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
@@ -44,11 +44,20 @@ async def list_locations(ctx: Context, call: OperationCall) -> bytes:
     if "search_text" in query:
         filters |= search_filter("search", query["search_text"])
     # The store's counters have the number if there is no filter.
-    one = Query(sql.LOCATION_COUNT_OF_STORE, (ctx.current_store.number,))
-    every = one if len(filters) == 1 else filter_query(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, filters)
+    one = Query(locations_sql.LOCATION_COUNT_OF_STORE, (ctx.current_store.number,))
+    every = (
+        one
+        if len(filters) == 1
+        else filter_query(locations_sql.LOCATION_COUNT, locations_sql.LOCATION_FILTERS, filters)
+    )
     total = await every.fetch_count(ctx.tx)
-    found = filter_query(sql.LOCATION_KEYS, sql.LOCATION_FILTERS, page.add_to_filters(filters), sql.LOCATION_SORT)
-    rows = await with_page(page_query(found, page.limit, page.offset), sql.LOCATION_PAGE).all(ctx.tx)
+    found = filter_query(
+        locations_sql.LOCATION_KEYS,
+        locations_sql.LOCATION_FILTERS,
+        page.add_to_filters(filters),
+        locations_sql.LOCATION_SORT,
+    )
+    rows = await with_page(page_query(found, page.limit, page.offset), locations_sql.LOCATION_PAGE).all(ctx.tx)
     translated = await translated_names(
         ctx, query.get("accept_language"), {row[_BALANCE_COLUMN] for row in rows if row[_BALANCE_COLUMN]}
     )
@@ -123,8 +132,10 @@ async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
     filters |= {name: query[name] for name in _ORDER_FILTERS if name in query}
     filters |= _search_filters(query)
     total = await _count_query(filters).fetch_count(ctx.tx)
-    order = sql.GOODS_AT_LOCATION_GROUP + " " + sql.GOODS_AT_LOCATION_SORT
-    found = filter_query(sql.GOODS_AT_LOCATION, sql.GOODS_AT_LOCATION_FILTERS, page.add_to_filters(filters), order)
+    order = locations_sql.GOODS_AT_LOCATION_GROUP + " " + locations_sql.GOODS_AT_LOCATION_SORT
+    found = filter_query(
+        locations_sql.GOODS_AT_LOCATION, locations_sql.GOODS_AT_LOCATION_FILTERS, page.add_to_filters(filters), order
+    )
     rows, more = page.split_rows(await page_query(found, page.limit, page.offset).all(ctx.tx))
     translated = await translated_names(ctx, call.header.get("Accept-Language"), {row[0] for row in rows})
     entries = [_product_json(row, translated.get(row[0]) or row[4]) for row in rows]
@@ -134,7 +145,10 @@ async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
 
 def _count_query(filters: Mapping[str, object]) -> Query:
     return filter_query(
-        sql.GOODS_AT_LOCATION_COUNT, sql.GOODS_AT_LOCATION_FILTERS, filters, sql.GOODS_AT_LOCATION_GROUP + ") counted"
+        locations_sql.GOODS_AT_LOCATION_COUNT,
+        locations_sql.GOODS_AT_LOCATION_FILTERS,
+        filters,
+        locations_sql.GOODS_AT_LOCATION_GROUP + ") counted",
     )
 
 
@@ -168,7 +182,7 @@ async def write_locations(ctx: Context, call: OperationCall) -> bytes:
 
 async def _write_store_locations(ctx: Context, store: Store, bodies: list[tuple[int, LocationWrite]]) -> None:
     codes = sorted({body["location_code"] for _, body in bodies})
-    rows = await ctx.tx.all(sql.LOCATION_SETTINGS, store.number, codes)
+    rows = await ctx.tx.all(locations_sql.LOCATION_SETTINGS, store.number, codes)
     known: dict[str, tuple[int, int, int | None, str, str]] = {row[0]: tuple(row[1:]) for row in rows}
     new = [code for code in codes if code not in known]
     first = await ctx.next_numbers(store.number, "location", len(new)) if new else 0
@@ -193,7 +207,7 @@ async def _write_store_locations(ctx: Context, store: Store, bodies: list[tuple[
         (store.number, code, seq, natural_sort_key(code), ctx.now, order, pool, tags, search_key((code, tags)), carrier)
         for code, (seq, order, pool, tags, carrier) in known.items()
     ]
-    await ctx.tx.run_many(sql.LOCATION_SET, rows)
+    await ctx.tx.run_many(locations_sql.LOCATION_SET, rows)
 
 
 def _audited_fields(row: tuple[int, int, int | None, str, str] | None) -> dict[str, object]:

@@ -14,17 +14,11 @@ from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
-from aisle.service.domain.counts_and_adjustments import (
-    AdjustmentKind,
-    CountDifference,
-    adjust_free,
-    adjust_held,
-    count_free,
-    count_held,
-)
+from aisle.service.domain.adjustments import AdjustmentKind, adjust_free, adjust_held
+from aisle.service.domain.counts import CountDifference, count_free, count_held
 from aisle.service.domain.fulfilled_recounts import close_recounts, find_fulfilled_recounts
 from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, pick_members, quoted
-from aisle.service.domain.ledger_and_held_goods import Ledger
+from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
@@ -36,9 +30,9 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
-from aisle.service.domain.read_products_and_locations import Location, Product, StoreCatalogue
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
 from aisle.service.domain.states import NOTHING_TO_REVIEW, REVIEWED, TRANSITIONS, check_transition
+from aisle.service.domain.store_catalogue import Location, Product, StoreCatalogue
 from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
 from aisle.service.handlers import store_products

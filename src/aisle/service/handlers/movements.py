@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from aisle.contract.models.products_and_stock import MovementEnd as EndFields
-from aisle.contract.models.products_and_stock import MovementItem
+from aisle.contract.models.store_products import MovementEnd as EndFields
+from aisle.contract.models.store_products import MovementItem
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.statements import orders as order_sql
 from aisle.service.domain.json_fragments import pick_members
-from aisle.service.domain.ledger_and_held_goods import Ledger
+from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.movements import MovementEnd, move_goods
 from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
 from aisle.service.domain.orders import save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number
-from aisle.service.domain.read_products_and_locations import Product, StoreCatalogue
+from aisle.service.domain.store_catalogue import Product, StoreCatalogue
 from aisle.service.errors import unprocessable
 from aisle.service.operation_context import Context, OperationCall
 

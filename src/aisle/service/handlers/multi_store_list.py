@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from aisle.service.auth.tokens import authorize_stores
 from aisle.service.db.queries import Query, count_query, page_query
-from aisle.service.db.statements import stores_and_locations as sql
+from aisle.service.db.statements import stores as stores_sql
 from aisle.service.handlers.list_page import Page
 from aisle.service.operation_context import Context
 
@@ -74,7 +74,7 @@ async def _stores_to_merge(ctx: Context, filters: Mapping[str, object], multi_st
     """Return the token's stores, authorized, if they are few and an index has the list of each in order."""
     if "token" not in filters or not multi_store_list.key_query(filters, ()).has_stable_plan:
         return []
-    rows = await ctx.tx.all(sql.FIRST_STORES_OF_TOKEN, ctx.principal.token_id, MAX_MERGED_STORES + 1)
+    rows = await ctx.tx.all(stores_sql.FIRST_STORES_OF_TOKEN, ctx.principal.token_id, MAX_MERGED_STORES + 1)
     if len(rows) > MAX_MERGED_STORES:
         return []
     stores = [row[0] for row in rows]
@@ -121,7 +121,9 @@ async def _search_span(
     behind = page.add_to_filters(filters)
     if "token" not in filters:
         return _PageSpan(behind, page.offset)
-    stores, last = await ctx.tx.one(sql.COUNTER_RANGE_OF_TOKEN, ctx.principal.token_id, multi_store_list.counter) or (
+    stores, last = await ctx.tx.one(
+        stores_sql.COUNTER_RANGE_OF_TOKEN, ctx.principal.token_id, multi_store_list.counter
+    ) or (
         0,
         0,
     )

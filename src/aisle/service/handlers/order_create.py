@@ -6,7 +6,7 @@ from aisle.service.auth.tokens import authorize_named_stores, require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json
-from aisle.service.domain.ledger_and_held_goods import Ledger
+from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogWriter
 from aisle.service.domain.order_line import OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
@@ -22,8 +22,8 @@ from aisle.service.domain.orders import (
 )
 from aisle.service.domain.picking import parse_pool, set_picked_quantity
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number
-from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
+from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, Store

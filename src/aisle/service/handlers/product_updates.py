@@ -1,6 +1,6 @@
 """Partial updates of products (attributes, prices, discounts, free fields), and deletion (interface: Products).
 
-The document has no bodies for them; see `aisle.contract.models.products_and_stock` (README: Stores and products).
+The document has no bodies for them; see `aisle.contract.models.products` (README: Stores and products).
 """
 
 from __future__ import annotations

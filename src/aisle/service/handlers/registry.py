@@ -16,7 +16,7 @@ from aisle.contract.operations import Param
 from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
-    deliveries_and_receipts,
+    deliveries,
     goods_to_move,
     locations,
     logs,
@@ -26,6 +26,7 @@ from aisle.service.handlers import (
     order_update,
     product_updates,
     products,
+    receipts,
     stock_reads,
     store_products,
     stores,
@@ -114,11 +115,11 @@ HANDLERS: dict[str, Handler] = {
     "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
     "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES),
     "create-store-products": _integration_handler(store_products.create_store_products),
-    "list-deliveries": Handler(deliveries_and_receipts.list_deliveries),
-    "create-store-deliveries": _integration_handler(deliveries_and_receipts.create_store_deliveries),
-    "create-multi-store-deliveries": _integration_handler(deliveries_and_receipts.create_multi_store_deliveries),
-    "list-receipts": Handler(deliveries_and_receipts.list_receipts),
-    "list-store-receipts": Handler(deliveries_and_receipts.list_store_receipts),
+    "list-deliveries": Handler(deliveries.list_deliveries),
+    "create-store-deliveries": _integration_handler(deliveries.create_store_deliveries),
+    "create-multi-store-deliveries": _integration_handler(deliveries.create_multi_store_deliveries),
+    "list-receipts": Handler(receipts.list_receipts),
+    "list-store-receipts": Handler(receipts.list_store_receipts),
     "list-locations": Handler(locations.list_locations),
     "list-location-products": Handler(locations.list_location_products),
     "list-store-product-logs": Handler(logs.list_store_product_logs),

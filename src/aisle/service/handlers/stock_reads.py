@@ -13,7 +13,7 @@ from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.db.statements import stores_and_locations as store_sql
+from aisle.service.db.statements import stores as stores_sql
 from aisle.service.domain.json_fragments import (
     join_members,
     json_boolean,
@@ -186,7 +186,7 @@ class OrderingPlan(NamedTuple):
 async def _load_plans(ctx: Context, stores: Iterable[str]) -> dict[str, OrderingPlan]:
     """Return the plans of the stores that have one."""
     plans = {}
-    for number_, _, data in await ctx.tx.all(store_sql.STORE_ORDINALS, sorted(stores)):
+    for number_, _, data in await ctx.tx.all(stores_sql.STORE_ORDINALS, sorted(stores)):
         store_data: ExtendedStore = parse_json_object(data)
         if any(store_data.get(name) for name in SCHEDULE_FIELDS):
             plans[number_] = OrderingPlan(store_data, ctx.now_seconds, ctx.time_zone(number_), {})
@@ -366,7 +366,7 @@ def _store_settings(own: Mapping[str, object], product: Mapping[str, object]) ->
 async def retrieve_store_product_surrounding(ctx: Context, call: OperationCall) -> bytes:
     """Return one sum for each store of the same area and each warehouse, including stores beyond the token's."""
     product = call.path["product_number"]
-    rows = await ctx.tx.all(store_sql.SURROUNDING_STOCK, ctx.current_store.number, product)
+    rows = await ctx.tx.all(stores_sql.SURROUNDING_STOCK, ctx.current_store.number, product)
     if not rows and await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
         raise not_found(f"There is no product {product}.")
     stores: dict[str, tuple[Row, dict[int, int]]] = {}

@@ -8,15 +8,10 @@ from zoneinfo import ZoneInfo
 from aisle.contract.models.extension_bodies import ExtendedStore
 from aisle.contract.request_encoding import POOL_NUMBERS
 from aisle.service.db.queries import filter_query, page_query, search_filter
-from aisle.service.db.statements import stores_and_locations as sql
+from aisle.service.db.statements import stores as stores_sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import (
-    drop_none,
-    parse_json_object,
-    rename_members,
-    to_json,
-)
+from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, to_json
 from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
@@ -40,8 +35,10 @@ async def list_stores(ctx: Context, call: OperationCall) -> bytes:
         filters |= search_filter("search", query["search_text"])
     if "secondary_key" in query:
         filters["secondary_key"] = query["secondary_key"]
-    total = await filter_query(sql.STORE_COUNT, sql.STORE_FILTERS, filters).fetch_count(ctx.tx)
-    found = filter_query(sql.STORE_LIST, sql.STORE_FILTERS, page.add_to_filters(filters), sql.STORE_SORT)
+    total = await filter_query(stores_sql.STORE_COUNT, stores_sql.STORE_FILTERS, filters).fetch_count(ctx.tx)
+    found = filter_query(
+        stores_sql.STORE_LIST, stores_sql.STORE_FILTERS, page.add_to_filters(filters), stores_sql.STORE_SORT
+    )
     rows, more = page.split_rows(await page_query(found, page.limit, page.offset).all(ctx.tx))
     last = (rows[-1][1],) if rows else None
     return list_envelope(
@@ -61,7 +58,7 @@ async def create_stores(ctx: Context, call: OperationCall) -> bytes:
     numbers = [body["store_number"] for body in bodies]
     if call.query.get("flush"):
         await _delete_unnamed(ctx, numbers)
-    found = await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))
+    found = await ctx.tx.all(stores_sql.STORE_ORDINALS, sorted(set(numbers)))
     stored: dict[str, ExtendedStore] = {row[0]: parse_json_object(row[2]) for row in found}
     ordinals: dict[str, int] = {row[0]: row[1] for row in found}
     if new := [number for number in dict.fromkeys(numbers) if number not in stored]:
@@ -77,7 +74,9 @@ async def create_stores(ctx: Context, call: OperationCall) -> bytes:
         stored[number] = merged
         ctx.mark_changed(CHAIN, "store", number)
     if bodies:
-        await ctx.tx.run_many(sql.STORE_SET, [_store_row(ordinals[n], stored[n]) for n in dict.fromkeys(numbers)])
+        await ctx.tx.run_many(
+            stores_sql.STORE_SET, [_store_row(ordinals[n], stored[n]) for n in dict.fromkeys(numbers)]
+        )
     await audit.record_changes(ctx, CHAIN, changes)
     return SUCCESS
 
@@ -99,11 +98,11 @@ def _normalize_times(body: ExtendedStore, field: str, zone: TimeZone) -> None:
 
 
 async def _delete_unnamed(ctx: Context, kept_numbers: list[str]) -> None:
-    unnamed = [row[0] for row in await ctx.tx.all(sql.STORE_NUMBERS) if row[0] not in set(kept_numbers)]
-    in_use = [row[0] for row in await ctx.tx.all(sql.STORES_IN_USE, unnamed)]
+    unnamed = [row[0] for row in await ctx.tx.all(stores_sql.STORE_NUMBERS) if row[0] not in set(kept_numbers)]
+    in_use = [row[0] for row in await ctx.tx.all(stores_sql.STORES_IN_USE, unnamed)]
     if in_use:
         raise conflict(f"Stores with stock, open orders or tokens stay: {', '.join(in_use[:20])}.", "flush")
-    for statement in sql.STORE_DELETES:
+    for statement in stores_sql.STORE_DELETES:
         await ctx.tx.run(statement, unnamed)
     for number in unnamed:
         ctx.mark_changed(CHAIN, "store", number)
@@ -146,7 +145,7 @@ async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
     """Return the store under the field names of its creation. A header names the zone of its times, if it is known."""
     zone = ctx.time_zone()
     ctx.response_headers |= {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
-    row = await ctx.tx.one(sql.STORE_DATA, ctx.current_store.number)
+    row = await ctx.tx.one(stores_sql.STORE_DATA, ctx.current_store.number)
     assert row is not None
     data: str = row[0]
     return data.encode()

@@ -27,7 +27,6 @@ from aisle.caller_keys import address_key
 from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import TokenRefused, authorize, hash_secret, store_refusal
 from aisle.service.db.database import (
-    CALLER,
     Busy,
     Database,
     DatabaseFailed,
@@ -36,10 +35,13 @@ from aisle.service.db.database import (
     Transaction,
     ValueTooLong,
 )
-from aisle.service.db.statements import changes_and_writes, people_and_tokens, stored_answers
+from aisle.service.db.fair_turns import CALLER
+from aisle.service.db.statements import people as people_sql
+from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import writes as writes_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
-from aisle.service.handlers.people_and_tokens import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
+from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.http import request_parsing
 from aisle.service.http.access_log import REQUEST_RECORD, RequestNotes
@@ -315,7 +317,7 @@ class OperationEndpoint:
             return None
 
         async def note(tx: Transaction) -> bool:
-            await tx.run(people_and_tokens.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
+            await tx.run(tokens_sql.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
             return await _delete_expired_tokens(tx, now)
 
         async def noted() -> None:
@@ -326,17 +328,17 @@ class OperationEndpoint:
                 await self._delete_old_failures(format_timestamp(now), format_timestamp(now - _EXPIRED_RETENTION_S))
                 keys_before = format_timestamp(now - self._keys_days * 86400)
                 await self._delete_in_batches(
-                    stored_answers.OLD_RESPONSES_STEP, stored_answers.OLD_RESPONSES_DELETE, keys_before
+                    writes_sql.OLD_RESPONSES_STEP, writes_sql.OLD_RESPONSES_DELETE, keys_before
                 )
                 before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
                 await self._delete_in_batches(
-                    changes_and_writes.OLD_LATEST_WRITES_STEP,
-                    changes_and_writes.OLD_LATEST_WRITES_DELETE,
+                    writes_sql.OLD_LATEST_WRITES_STEP,
+                    writes_sql.OLD_LATEST_WRITES_DELETE,
                     before,
                 )
                 await self._delete_in_batches(
-                    changes_and_writes.OLD_WRITE_HISTORY_STEP,
-                    changes_and_writes.OLD_WRITE_HISTORY_DELETE,
+                    writes_sql.OLD_WRITE_HISTORY_STEP,
+                    writes_sql.OLD_WRITE_HISTORY_DELETE,
                     before,
                 )
             except Exception as problem:
@@ -348,11 +350,11 @@ class OperationEndpoint:
         """Delete failures to sign in that lock nobody any more, a batch in a transaction."""
 
         async def find(tx: Transaction) -> list[tuple[str, str, str]]:
-            rows = await tx.all(people_and_tokens.OLD_SIGN_IN_FAILURES, before, now, _BATCH_ROWS)
+            rows = await tx.all(people_sql.OLD_SIGN_IN_FAILURES, before, now, _BATCH_ROWS)
             return [(str(row[0]), str(row[1]), before) for row in rows]
 
         while found := await self.database.read(find):
-            delete = partial(_run_many, people_and_tokens.OLD_SIGN_IN_FAILURE_DELETE, found)
+            delete = partial(_run_many, people_sql.OLD_SIGN_IN_FAILURE_DELETE, found)
             await self.database.write(delete, stores={store_number for store_number, _, _ in found})
 
     async def _delete_in_batches(self, step: str, delete: str, before: str) -> None:
@@ -374,10 +376,10 @@ async def _run_many(sql: str, rows: list[tuple[str, str, str]], tx: Transaction)
 async def _delete_expired_tokens(tx: Transaction, now: float) -> bool:
     """Delete a batch of expired tokens of people; return True if more may be left."""
     yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
-    tokens = [row[0] for row in await tx.all(people_and_tokens.EXPIRED_TOKENS, yesterday, _BATCH_ROWS)]
+    tokens = [row[0] for row in await tx.all(tokens_sql.EXPIRED_TOKENS, yesterday, _BATCH_ROWS)]
     if tokens:
-        await tx.run(people_and_tokens.STORES_OF_TOKENS_DELETE, tokens)
-        await tx.run(people_and_tokens.TOKENS_DELETE, tokens)
+        await tx.run(tokens_sql.STORES_OF_TOKENS_DELETE, tokens)
+        await tx.run(tokens_sql.TOKENS_DELETE, tokens)
     return len(tokens) == _BATCH_ROWS
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.db.database import ConstraintViolated
-from aisle.service.db.statements import stored_answers
+from aisle.service.db.statements import writes as writes_sql
 from aisle.service.errors import Refusal, conflict, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, key_store, named_stores
 from aisle.service.operation_context import CHAIN, Context, OperationCall
@@ -24,7 +24,7 @@ async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequ
     store_number = await _key_scope(ctx, request.call)
     key = request.idempotency_key
     scope = (store_number, key if store_number != CHAIN else _token_key(ctx, key, ctx.principal.person_store))
-    kept = await ctx.tx.one(stored_answers.RESPONSE_OF_KEY, *scope)
+    kept = await ctx.tx.one(writes_sql.RESPONSE_OF_KEY, *scope)
     if kept is not None:
         if kept[0] != request.fingerprint:
             raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
@@ -32,7 +32,7 @@ async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequ
         if kept[1] < 400 or not (request.replay and ctx.store):
             return OperationResult(kept[1], bytes(kept[2]), is_replayed=True)
         # A late copy of this write was refused, although it was carried out before the restore.
-        await ctx.tx.run(stored_answers.REFUSAL_DELETE, *scope)
+        await ctx.tx.run(writes_sql.REFUSAL_DELETE, *scope)
     await _check_confirmed_keys(ctx, request, scope[0])
     try:
         async with ctx.tx.savepoint():
@@ -42,7 +42,7 @@ async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequ
         if not refusal.is_deterministic or request.replay:  # A repeated write may only wait for those of others.
             raise
         answer = OperationResult(refusal.status, refusal.body())
-    await ctx.tx.run(stored_answers.RESPONSE_ADD, *_stored_response(scope, request, answer, ctx.now))
+    await ctx.tx.run(writes_sql.RESPONSE_ADD, *_stored_response(scope, request, answer, ctx.now))
     return answer
 
 
@@ -80,7 +80,7 @@ def _token_key(ctx: Context, key: str, person_store: str) -> str:
 
 
 async def _unknown_in_scope(ctx: Context, scope: str, keys: list[str]) -> list[str]:
-    known = {row[0] for row in await ctx.tx.all(stored_answers.KNOWN_KEYS, scope, keys)}
+    known = {row[0] for row in await ctx.tx.all(writes_sql.KNOWN_KEYS, scope, keys)}
     return [key for key in keys if key not in known]
 
 
@@ -97,9 +97,7 @@ async def _run_handler(
     try:
         body = await operation.handler.run(ctx, request.call)
         if scope is not None:
-            ctx.defer(
-                stored_answers.RESPONSE_ADD, [_stored_response(scope, request, OperationResult(200, body), ctx.now)]
-            )
+            ctx.defer(writes_sql.RESPONSE_ADD, [_stored_response(scope, request, OperationResult(200, body), ctx.now)])
         await ctx.write_deferred()
     except ConstraintViolated as problem:
         if request.idempotency_key is None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from aisle.service.db.database import FairTurns
+from aisle.service.db.fair_turns import FairTurns
 from aisle.service.errors import Refusal
 
 MIB = 1 << 20

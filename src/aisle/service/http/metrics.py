@@ -37,7 +37,7 @@ from aisle.caller_keys import is_loopback
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
 from aisle.service.db.database import Database, Transaction
-from aisle.service.db.statements import people_and_tokens
+from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.http.access_log import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
@@ -285,5 +285,5 @@ class DatabaseFigures:
 
 
 async def _load_last_uses(tx: Transaction) -> dict[str, float]:
-    rows = await tx.all(people_and_tokens.TOKENS_SEEN)
+    rows = await tx.all(tokens_sql.TOKENS_SEEN)
     return {str(name): datetime.fromisoformat(at).timestamp() for name, at in rows}

@@ -9,6 +9,7 @@ import logging
 import os
 import random
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
@@ -27,7 +28,8 @@ from aisle.server.certificates import CertificateFiles, tls_context
 from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
 from aisle.service.db import open_database, parse_database_url
-from aisle.service.db.database import Busy, Database, DatabaseUnreachable, Speaker
+from aisle.service.db.database import Busy, Database, DatabaseUnreachable
+from aisle.service.db.database_monitor import Speaker
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_log import AccessLog
 from aisle.service.http.json_logging import log_as_json
@@ -86,6 +88,11 @@ def wait_for_database(open_database: Callable[[], T], commands: Commands, speake
 
 
 _FINISH_SECONDS = 20
+_SWITCH_SECONDS = 0.001
+"""Seconds after which a thread that computes lets others compute, a fifth of the default.
+
+SQLite's writer and the event loop each wait for the other as long as this, several times in a request.
+"""
 
 
 def run_server(
@@ -181,6 +188,7 @@ class ServerOptions(NamedTuple):
         sockets: list[socket.socket] | None = None,
     ) -> None:
         """Serve in this process. `follow` receives the function that stops it."""
+        sys.setswitchinterval(_SWITCH_SECONDS)
         with ExitStack() as opened:
             opened.enter_context(repeats_filtered())
             if self.json_logs:

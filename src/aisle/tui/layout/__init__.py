@@ -2,5 +2,5 @@
 
 It knows views and messages, but no session and no Textual. Start reading at `screen.layout_parts`, then the body of
 each kind of view: `step_view`, `list_view`, `detail_view`, `chart_view`. `styled_lines`, `table` and
-`choices_and_hints` hold the parts that they share.
+`choice_lines` hold the parts that they share.
 """

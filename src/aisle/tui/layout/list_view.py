@@ -10,17 +10,16 @@ from typing import NamedTuple
 from aisle.jobs.view import PAGE_HINTS, PANE_ROWS, Chip, DetailView, ListView, Msg, Row, msg, raw
 from aisle.safe_text import width, wrap
 from aisle.tui.layout import detail_view
-from aisle.tui.layout.choices_and_hints import (
+from aisle.tui.layout.choice_lines import (
     UNLIMITED_ROWS,
     choice_flow,
     choice_items,
     command_flow,
     excess_cells,
     hint_lines,
-    progress_bar,
 )
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import WARNING, StyledLine, line_width, pad_line, side_by_side, tone_of
+from aisle.tui.layout.styled_lines import WARNING, StyledLine, line_width, pad_line, progress_bar, side_by_side, tone_of
 from aisle.tui.layout.table import (
     NUMBER_PATTERN,
     column_widths,

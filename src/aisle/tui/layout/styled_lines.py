@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final, NamedTuple
 
-from aisle.jobs.view import Msg
-from aisle.safe_text import fit_start, width
+from aisle.jobs.view import LabelledValue, Msg
+from aisle.safe_text import fit, fit_start, width
+from aisle.tui.message_text import MessageWriter
 
 StyledSpan = tuple[str, str]
 """Text and its role; the role determines the colour, and is empty for plain text."""
@@ -125,3 +127,32 @@ def tone_of(message: Msg) -> str:
     if tone := TONE_BY_ID.get(message.id):
         return tone
     return next((tone for _, value in message.args if isinstance(value, Msg) and (tone := tone_of(value))), "")
+
+
+def progress_bar(share: Decimal, cells: int, writer: MessageWriter) -> StyledLine:
+    """Return a progress bar: the done part in the accent, the rest as a rule.
+
+    Any progress shows, and the bar is full only when all is done.
+    """
+    share = min(Decimal(1), max(Decimal(0), share))
+    done = int(share * cells)
+    if share > 0 and done == 0:
+        done = 1
+    full, rest = ("=", "-") if writer.is_ascii else ("━", "─")
+    return [(full * done, "bar"), (rest * (cells - done), "rule")]
+
+
+def labelled_value_lines(
+    labelled_values: Sequence[LabelledValue], cells: int, writer: MessageWriter
+) -> list[StyledLine]:
+    """Return labels and values in two columns; labels are short if a value would be cut."""
+    least = max((width(writer.write(fact.label, 0)) for fact in labelled_values), default=0)
+    values = max((width(writer.write(fact.value)) for fact in labelled_values), default=0)
+    space = max(4, min(cells // 2, max(least, cells - values - 2)))
+    labels = [writer.fit_line(fact.label, space) for fact in labelled_values]
+    column = max((width(label) for label in labels), default=0) + 2
+    lines = []
+    for fact, label in zip(labelled_values, labels, strict=True):
+        value = writer.fit_line(fact.value, max(1, cells - column))
+        lines.append([(fit(label, column, pad=True), "label"), (value, "value")])
+    return lines

@@ -1,0 +1,96 @@
+"""Windows on long lists: the requested rows, of a list read from an index, merged with others, or sorted in memory."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from aisle.jobs.job import MAX_SORTED, Args, Json
+from aisle.jobs.walk_order import natural_key
+
+R = TypeVar("R")
+"""Type of the rows of a query, of aisle.jobs.row_types."""
+
+QueryResult = tuple[list[R], int]
+"""Rows and the total number."""
+
+
+class WindowRows(NamedTuple, Generic[R]):
+    """Result of a query that stops counting at a limit."""
+
+    rows: list[R]
+    total: int
+    is_partial: bool = False
+    """True if there may be more than were counted."""
+
+
+def window_bounds(args: Args, size: int = 20) -> tuple[int, int]:
+    """Return (first, size) of the requested window; `size` if the query names no size."""
+    first, requested = args.get("first"), args.get("size")
+    return max(0, int(first or 0)), size if requested is None else max(0, int(requested))
+
+
+SortKey = tuple[Any, ...]
+"""Sort key of the list; no two rows share one."""
+
+ReadKeys = Callable[[bool, int, int], Sequence[SortKey]]
+"""Function (from the end, count, skip) that returns keys in reading direction."""
+
+
+def read_window(read: ReadKeys, total: int, first: int, size: int) -> list[SortKey]:
+    """Return the keys of a window on a list with `total` cached rows, in the order of the list."""
+    count = min(size, total - first)
+    if count <= 0:
+        return []
+    behind = total - first - count
+    from_end = behind < first
+    rows = list(read(from_end, count, behind if from_end else first))
+    return rows[::-1] if from_end else rows
+
+
+def read_merged_window(read: ReadKeys, total: int, extra: Sequence[SortKey], first: int, size: int) -> list[SortKey]:
+    """Return the keys of a window with `extra` rows merged in, which are sorted like the list.
+
+    `total` is the number of cached rows without the extra ones.
+    """
+    if not extra:
+        return read_window(read, total, first, size)
+    # Reading this many rows earlier suffices: no more extra rows can precede the window.
+    start = max(0, first - len(extra))
+    rows = read_window(read, total, start, first + size - start)
+    if start and not rows:
+        return []
+    extra_before = bisect_left(extra, rows[0]) if start else 0
+    merged = sorted([*rows, *extra[extra_before:]])
+    offset = first - start - extra_before
+    return merged[offset : offset + size]
+
+
+ValueKey = tuple[int, Any]
+
+
+def read_sorted(read: Callable[[Args], WindowRows[Json]], args: Args) -> WindowRows[Json]:
+    """Return a window on the whole list, sorted by the field `order_by` of its rows. Empty fields come last.
+
+    A list of more than `MAX_SORTED` rows keeps its own order.
+    """
+    whole = read({**args, "first": 0, "size": MAX_SORTED})
+    if whole.total > len(whole.rows):
+        return read(args)
+    field, first_and_size = str(args["order_by"]), window_bounds(args)
+    filled = [row for row in whole.rows if row.get(field) not in (None, "")]
+    empty = [row for row in whole.rows if row.get(field) in (None, "")]
+    filled.sort(key=lambda row: _sort_key(row[field]), reverse=bool(args.get("descending")))
+    first, size = first_and_size
+    return WindowRows([*filled, *empty][first : first + size], whole.total, whole.is_partial)
+
+
+def _sort_key(value: Json) -> ValueKey:
+    """Return a key by which values of any type compare: numbers by size, then texts with A-2 before A-10."""
+    if isinstance(value, int | float | Decimal):
+        return 0, value
+    if isinstance(value, Mapping | list | tuple):
+        return 2, str(value)
+    return 1, natural_key(str(value))

@@ -1,0 +1,64 @@
+"""Backoff after failures, and pauses of rate-limited lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+RandomSource = Callable[[], float]
+"""Function that returns a random number in [0, 1)."""
+
+
+def backoff_s(tries: int, random_fraction: float, first: float = 1.0, longest: float = 60.0) -> float:
+    """Return the seconds before the next try: doubled each time up to `longest`, then reduced by up to a half at
+    random.
+
+    So hosts that lost the service together do not return together.
+    """
+    wait_s = min(longest, first * 2.0 ** min(max(tries - 1, 0), 32))
+    return wait_s * (0.5 + 0.5 * random_fraction)
+
+
+ORDER_READS = "order"
+"""Name of reads of single orders, for `ListBackoffs`."""
+
+LOOKUPS = "looks"
+"""Name of lookups of operations in doubt, for `ListBackoffs`."""
+
+
+MIN_REPEATS = 3
+"""Number of rate limits in a row after which only the list is paused, and no longer all requests."""
+
+_MIN_BACKOFF_S, _MAX_BACKOFF_S = 2.0, 60.0
+"""Seconds that such a list is paused if the service names no time; the first value doubles up to the second."""
+
+
+class ListBackoffs:
+    """Rate limits in a row of each list, and the pauses that follow from them."""
+
+    def __init__(self) -> None:
+        self._repeats: dict[str, int] = {}
+        self._paused_until: dict[str, float] = {}
+
+    def record_rate_limit(self, name: str, retry_after_s: float | None, now: float) -> bool:
+        """Count a rate limit of this list. Return True if the list alone is paused from now on."""
+        if not name:
+            return False
+        repeats = self._repeats[name] = self._repeats.get(name, 0) + 1
+        if repeats < MIN_REPEATS:
+            return False
+        pause_s = min(_MAX_BACKOFF_S, _MIN_BACKOFF_S * 2.0 ** min(repeats - MIN_REPEATS, 16))
+        self._paused_until[name] = now + min(max(pause_s, retry_after_s or 0.0), _MAX_BACKOFF_S)
+        return True
+
+    def paused_until(self, name: str) -> float:
+        """Return the time until which this list is paused, in seconds since 1970; 0 if it is not."""
+        return self._paused_until.get(name, 0.0)
+
+    def is_paused(self, name: str, now: float) -> bool:
+        """Return True if this list is paused now."""
+        return now < self.paused_until(name)
+
+    def clear(self, name: str) -> None:
+        """Reset this list after a successful read."""
+        self._repeats.pop(name, None)
+        self._paused_until.pop(name, None)

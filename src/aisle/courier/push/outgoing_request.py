@@ -1,0 +1,156 @@
+"""Body and headers of a request, without what the service would misunderstand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from aisle.cache.order_overlay import to_decimal
+from aisle.client import Client, Response
+from aisle.client.paging import Row
+from aisle.contract.request_encoding import encode_body, encode_json, encode_segment, get_operation
+from aisle.courier.push.entry_references import REFERENCE, with_entry_references, with_missing_references
+from aisle.courier.service_features import Features
+from aisle.errors import ContractError
+from aisle.outbox.excess import parse_excess
+from aisle.outbox.operation_record import (
+    CREATE_LOGS,
+    REJECT_LINES,
+    UPDATE_ORDER,
+    UPDATE_STORE_PRODUCTS,
+    WRITE_RECOUNTS,
+    Operation,
+    without_expected,
+)
+from aisle.outbox.rebase_picks import BASE
+from aisle.outbox.retention import DEFAULT_RETENTION, Retention
+from aisle.safe_text import clean
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineUpdate, OrderUpdate
+
+
+class PushSettings(NamedTuple):
+    """Settings of the push."""
+
+    settling_s: float = 120.0
+    """Seconds within which an unanswered request may still arrive; longer than any proxy keeps one."""
+    reference: str = REFERENCE
+    """Field for an operation's reference at a service without keys (see above)."""
+    kept: Retention = DEFAULT_RETENTION
+    """Retention of ended operations in outbox, journal and archive."""
+
+
+class _ExtensionRoute(NamedTuple):
+    path: str
+    """Path below the store's."""
+    feature: str
+    """Name of a field of Features."""
+
+
+_EXTENSION_ROUTES = {
+    "review-logs": _ExtensionRoute("reviews", "reviews"),
+    WRITE_RECOUNTS: _ExtensionRoute("recounts", "recounts"),
+    REJECT_LINES: _ExtensionRoute("line-rejections", "line_rejection"),
+}
+
+
+def is_extension(op: Operation) -> bool:
+    """Return True if the operation is an extension, not in the interface."""
+    return op.operation in _EXTENSION_ROUTES
+
+
+def extension_body(op: Operation, features: Features) -> bytes:
+    """Return the bytes to send. Raise ContractError if the service does not announce the extension."""
+    if not getattr(features, _EXTENSION_ROUTES[op.operation].feature):
+        raise ContractError(
+            f"The service takes no {_EXTENSION_ROUTES[op.operation].path}; what was said stays on this host."
+        )
+    return encode_json(op.body)
+
+
+async def send_extension(
+    client: Client, op: Operation, headers: dict[str, str], content: bytes, token: str | None = None
+) -> Response:
+    """Send the operation once, with this token or the store's. Raise ClientError."""
+    store = encode_segment(op.path["store_number"])
+    path = f"/aisle/v1/stores/{store}/{_EXTENSION_ROUTES[op.operation].path}"
+    return await client.request_extension("POST", path, headers=headers, body=content, token=token)
+
+
+_PICK_LOCATION_FIELDS = ("preferred_location_code", "stock_pool")
+_REASON_FIELDS = ("rejection_reason_code", "rejection_reason_code_description")
+
+
+def request_body(op: Operation, features: Features, reference: str = REFERENCE) -> bytes:
+    """Return the bytes to send, without fields that the service would misunderstand. Raise ContractError.
+
+    `reference` names the field for the operation's reference.
+    """
+    if is_extension(op):
+        return extension_body(op, features)
+    body = with_missing_references(op, reference) if features.idempotency else with_entry_references(op, reference)
+    if op.operation == UPDATE_ORDER:
+        kept = (
+            (features.pick_location, *_PICK_LOCATION_FIELDS),
+            (features.pick_base, BASE),
+            (features.line_reasons, *_REASON_FIELDS),
+        )
+        unknown = [name for known, *names in kept if not known for name in names]
+        body = {**body, "orders": _without_fields(body["orders"], unknown)}
+    if op.operation == UPDATE_STORE_PRODUCTS:
+        body = without_expected(body)
+    if op.operation == CREATE_LOGS and not features.receipt_line:
+        body = {name: _without_line_numbers(entries) for name, entries in body.items()}
+    return encode_body(get_operation(op.operation), body)
+
+
+def _without_fields(order: OrderUpdate, unknown: Collection[str]) -> OrderUpdate:
+    """Return an update without these fields of its lines.
+
+    At a service that does not announce them, the location would change the order's preference; reasons are unknown to
+    it.
+    """
+    if not unknown or "order_lines" not in order:
+        return order
+    lines = [
+        cast("LineUpdate", {key: value for key, value in line.items() if key not in unknown})
+        for line in order["order_lines"]
+    ]
+    return {**order, "order_lines": lines}
+
+
+def _without_line_numbers(entries: Iterable[Row]) -> list[Row]:
+    """Return log entries without the line numbers of their delivery."""
+    return [{name: entry[name] for name in entry if name != "line_number"} for entry in entries]
+
+
+def request_headers(
+    op: Operation, features: Features, skew_s: float = 0.0, confirmed_keys: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return the headers that the service announces it reads.
+
+    `skew_s` is how many seconds this host's clock is ahead of the service's; `confirmed_keys` were confirmed before.
+    """
+    headers = {}
+    if features.idempotency:
+        headers["Idempotency-Key"] = f'"{op.op_id}"'
+    if features.occurred_at and op.occurred_at:
+        headers["Aisle-Occurred-At"] = op.occurred_at
+    if features.clock_skew and skew_s:
+        headers["Aisle-Clock-Ahead"] = f"{skew_s:.1f}"
+    if features.app_user and op.app_user:
+        headers["Aisle-App-User"] = clean(op.app_user)
+    if features.claims and op.terminal:
+        headers["Aisle-Terminal"] = clean(op.terminal)
+    if features.known_keys and confirmed_keys:
+        headers["Aisle-Follows"] = ",".join(confirmed_keys)
+    if features.known_keys and op.replayed_at is not None:
+        headers["Aisle-Replay"] = ",".join(_excess_by_line(op)) or "all"
+    return headers
+
+
+def _excess_by_line(op: Operation) -> Iterator[str]:
+    """Yield the excess of each line as it was confirmed; a replay must not apply it."""
+    for row in parse_excess(op.answer):
+        yield f"{int(row['line_number'])}:{to_decimal(row['left']):f}"

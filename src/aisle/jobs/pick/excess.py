@@ -1,0 +1,142 @@
+"""Excess of a pick: what another picker filled first, and put-downs that the service refused. It has to be put back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn
+from aisle.jobs.pick import pick_state
+from aisle.jobs.pick.goods_for_others import put_down_times, revert_put_down
+from aisle.jobs.pick.pick_state import GoodsToReturn, PickState
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.stored_messages import read_message
+from aisle.jobs.view import INFO, WRONG, Verdict, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.operation_bodies import LineExcess
+
+
+Result = Turn[PickState]
+
+EXCESS_QUERY, REFUSED_QUERY = "left_over", "refused"
+"""Ids of the queries for surplus picks and for refused put-downs."""
+
+
+def query_excess(state: PickState) -> tuple[Query, ...]:
+    """Return the query for picks that exceeded a line, and for those whose goods still have to be put back."""
+    return _query_refusals(
+        state, EXCESS_QUERY, "update-customer-order", *(goods.op_id for goods in state.to_return if goods.op_id)
+    )
+
+
+def query_refused(state: PickState) -> tuple[Query, ...]:
+    """Return the queries for the refused put-downs of this pick, also for orders that have left it."""
+    passed_on = put_down_times(state).values()
+    if not passed_on and not any(step.put_down for step in state.history):
+        return ()
+    return _query_refusals(state, REFUSED_QUERY, "create-movement", moments=passed_on)
+
+
+def _query_refusals(
+    state: PickState, id_: str, operation: str, *known: str, moments: Iterable[str] = ()
+) -> tuple[Query, ...]:
+    """Return the queries for refused operations since the pick began or since the first of these times."""
+    times = (*(tote.opened_at or tote.claimed_since for tote in state.totes), *moments)
+    since = min((moment for moment in times if moment), default="")
+    if not since and not known:
+        return ()
+    args = {"operation": operation, "since": since or _FAR_FUTURE}
+    return (Query(id_, "refused_operations", {**args, "ops": list(known)} if known else args),)
+
+
+def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+    """Take goods back into hand whose put-down the service refused. Lines of the pick are corrected by their own rows;
+    goods put down for another picker are asked for again."""
+    mine, passed_on = {tote.order for tote in state.totes}, put_down_times(state)
+    text = None
+    for row in rows:
+        order, location = _parse_target(row)
+        is_own = order in mine or (order in passed_on and row["user"] == context.user)
+        if is_own and row["op_id"] not in state.reported_refusals:
+            state = revert_put_down(
+                state._replace(reported_refusals=(*state.reported_refusals, str(row["op_id"]))), order, location
+            )
+            text = msg("pick.put_down_refused", order=order, place=location, why=read_message(str(row["why"])))
+    return Turn(state, (), Verdict(WRONG, text) if text else None)
+
+
+def _parse_target(row: RefusedOperationsRow) -> tuple[str, str]:
+    end = next((item.get("to_location") or {} for item in row["body"]), {})
+    return str(end.get("customer_order_number") or ""), str(end.get("location_code") or "")
+
+
+def report_excess(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+    """Report lines that another picker has filled first; the surplus in this user's hand has to be put back."""
+    own_rows = [row for row in rows if row["user"] == context.user and row["op_id"] not in state.reported_refusals]
+    found = [goods for row in own_rows for goods in _parse_excess(state, row)]
+    if not found:
+        return _drop_resolved(state, {row["op_id"] for row in rows})
+    last, row = found[-1]
+    reported = tuple(dict.fromkeys((*state.reported_refusals, *(goods.op_id for goods, _ in found))))
+    by = str(row.get("picked_username") or "")
+    who = "" if by == context.user else str(row.get("picked_name") or by)
+    done, of = to_decimal(row.get("picked_quantity")), to_decimal(row.get("quantity"))
+    text = msg("pick.surplus", label=last.label, done=done, of=of, count=last.quantity)
+    if who:
+        text = msg("pick.surplus_by", label=last.label, done=done, of=of, who=who, count=last.quantity)
+    for goods, _ in found:
+        state = _remove_from_hand(state, goods)
+    state = state._replace(
+        to_return=(*state.to_return, *(goods for goods, _ in found)), reported_refusals=reported, choices=()
+    )
+    return Turn(state, (), Verdict(WRONG, text))
+
+
+def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result:
+    """Drop surplus that was resolved at another terminal or in the list of unconfirmed operations."""
+    goods = tuple(goods for goods in state.to_return if not goods.op_id or goods.op_id in open_operations)
+    if goods == state.to_return:
+        return Turn(state)
+    verdict = Verdict(INFO, msg("pick.return_resolved"))
+    if not goods and not state.totes:
+        return Turn(state, (Close(verdict),))
+    return Turn(state._replace(to_return=goods, choices=()), (), verdict)
+
+
+def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
+    """Subtract surplus from the line's goods in hand, because it has a question of its own."""
+    line = goods.line
+    mine = line and (line.order, line.line)
+    takes = (
+        take._replace(own_picked=max(Decimal(0), take.own_picked - goods.quantity))
+        if (take.order, take.line) == mine
+        else take
+        for take in state.lines
+    )
+    return state._replace(lines=tuple(takes))
+
+
+def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
+    surplus = row.get("left") or {}
+    order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(surplus.get("left"))
+    take = next((t for t in state.lines if (t.order, t.line) == (order, surplus.get("line_number"))), None)
+    if take is None or quantity <= 0:
+        return []
+    letter = pick_state.tote_letter(state, order)
+    location = take.sources_in_hand[0].location if take.sources_in_hand else take.location
+    goods = GoodsToReturn(
+        letter, "left_over", take.product, take.label, quantity, location, str(row["op_id"]), line=take
+    )
+    return [(goods, surplus)]
+
+
+def resolve_excess(state: PickState) -> tuple[Effect, ...]:
+    """Return the effects that resolve surplus operations, because the goods are put back."""
+    return tuple(Resolve(goods.op_id, CLOSED_BY_HAND, "put back") for goods in state.to_return if goods.op_id)
+
+
+_FAR_FUTURE = "9999"
+"""Time later than any other, for a query that must find nothing by time."""

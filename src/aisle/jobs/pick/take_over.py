@@ -1,0 +1,209 @@
+"""Taking over of claimed orders in a pick: claims, and other pickers who have the same order open."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs.claims import Claim, is_later, parse_claim
+from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
+from aisle.jobs.pick import goods_to_put_down, offered_choices, open_question, pick_state
+from aisle.jobs.pick.operations import claim_write
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
+from aisle.jobs.pick.stops import sum_own_in_hand
+from aisle.jobs.quantities import order_progress
+from aisle.jobs.store_time import store_day, time_message
+from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.orders import OrderRow
+
+
+Result = Turn[PickState]
+
+OPEN_CHOICES = ("take_over", "open_free")
+"""Kinds of choices that open an order claimed by another picker, or released while the question was open."""
+
+TAKEN_OVER_CHOICES = ("both", "hand_over")
+"""Kinds of choices offered when another picker has taken an order over."""
+
+
+def check_claim(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Result | None:
+    """Handle a claim of another picker. Ask before the order is opened, report it if the order is already in the pick,
+    and update the question if the claim is released."""
+    found = parse_claim(row, context)
+    if found is None:
+        return _ask_free_now(state, tote)
+    if tote.has_lines:
+        return _report_taken_over(state, tote, found)
+    if tote.is_confirmed:
+        return None
+    choices = (PickChoice("take_over", tote.order), *((PickChoice("leave_out", tote.order),) if state.is_batch else ()))
+    return Turn(state._replace(choices=choices), (), Verdict(ASK, _claim_question(tote.order, found, row, context)))
+
+
+def _ask_free_now(state: PickState, tote: Tote) -> Result | None:
+    """Update the open question when the other picker has released the order; it does not open without an answer."""
+    at = next((at for at, way in enumerate(state.choices) if way.kind in OPEN_CHOICES and way.key == tote.order), -1)
+    if at < 0 or tote.has_lines or tote.is_confirmed:
+        return None
+    if state.choices[at].kind == "open_free":
+        return Turn(state)
+    choices = (*state.choices[:at], PickChoice("open_free", tote.order), *state.choices[at + 1 :])
+    state_asked = state._replace(choices=choices)
+    choice = offered_choices.open_choices(state_asked).index(choices[at]) + 1
+    return reply(state_asked, ASK, "pick.free_now", order=tote.order, choice=choice)
+
+
+def _claim_question(order: str, claim_found: Claim, row: OrderRow, context: Context) -> Msg:
+    if not claim_found.name:
+        return msg("pick.claimed_plain", order=order)
+    if claim_found.is_own:
+        return msg("pick.claimed_by_you", order=order, terminal=claim_found.terminal)
+    if not claim_found.since:
+        return msg("pick.claimed", order=order, who=claim_found.name)
+    done, of = order_progress(row)
+    at = time_message(claim_found.since, store_day(context.now))
+    if not claim_found.terminal:
+        return msg("pick.claimed_since", order=order, who=claim_found.name, at=at, done=done, of=of)
+    where = claim_found.terminal
+    return msg("pick.claimed_at", order=order, who=claim_found.name, at=at, terminal=where, done=done, of=of)
+
+
+def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim) -> Result | None:
+    """Report a claim later than the own one, once; if it is the same user's, the order leaves with its goods."""
+    if not tote.claimed_since or not is_later(claim_found.since, tote.claimed_since):
+        return None
+    if claim_found.is_own:
+        return _leave_to_own_terminal(state, tote, claim_found)
+    updated = pick_state.with_tote(state, tote._replace(claimed_since=claim_found.since, is_own_claim=False))
+    count = sum_own_in_hand(take for take in state.lines if take.order == tote.order)
+    text = msg("pick.taken_over", order=tote.order, who=claim_found.name, count=count)
+    choices = (
+        PickChoice("both", tote.order, claim_found.name),
+        PickChoice("hand_over", tote.order, claim_found.name, quantity=count),
+    )
+    assignments = tuple(choice for choice in state.take_over_choices if choice.kind in open_question.ASSIGNED_CHOICES)
+    return Turn(updated._replace(take_over_choices=(*assignments, *choices)), (), Verdict(ASK, text))
+
+
+def _leave_to_own_terminal(state: PickState, tote: Tote, claim_found: Claim) -> Result:
+    verdict = Verdict(INFO, msg("pick.moved_to_terminal", order=tote.order, terminal=claim_found.terminal))
+    rest = pick_state.without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
+    return Turn(rest, (), verdict) if rest.totes else Turn(state, (Close(verdict),))
+
+
+def track_others(before: PickState, turn: Result, order: str, row: OrderRow, context: Context) -> Result:
+    """Show who else has an order open, and report it when somebody opens or leaves it."""
+    tote = pick_state.find_tote(turn.state, order)
+    if tote is None or not tote.has_lines:
+        return turn
+    found = parse_claim(row, context)
+    others = (each for each in row.get("at_work") or () if each["user"] != context.user)
+    names = tuple(dict.fromkeys(str(each["name"]) for each in others))
+    was = pick_state.find_tote(before, order)
+    state = pick_state.with_tote(turn.state, tote._replace(other_pickers=names))
+    if was is None or not was.has_lines:
+        is_shared = names or (found and not found.is_own and row.get("is_claim_active") is not False)
+        state = state if is_shared else goods_to_put_down.take_as_own(state, order)
+        return _with_others_message(turn._replace(state=state), _others_message(state, order, found, row))
+    joined = [name for name in names if name not in was.other_pickers]
+    left = [name for name in was.other_pickers if name not in names]
+    theirs = Decimal(0)
+    if left and not names:
+        theirs = goods_to_put_down.pieces_of_others(state, order)
+        state = goods_to_put_down.take_as_own(state, order)  # who left it has handed over what is still in hand
+    answered = (
+        ()
+        if found
+        else tuple(
+            choice for choice in state.take_over_choices if choice.key == order and choice.kind in TAKEN_OVER_CHOICES
+        )
+    )
+    if answered:
+        state = pick_state.with_tote(
+            state, tote._replace(other_pickers=names, claimed_since="", is_own_claim=False, is_only_viewed=True)
+        )
+        state = state._replace(
+            take_over_choices=tuple(choice for choice in state.take_over_choices if choice not in answered)
+        )
+        left = [answered[0].label]
+    text = msg("pick.other_picker", order=order, who=", ".join(joined)) if joined else None
+    if left:
+        text = msg("pick.other_picker_left", order=order, who=", ".join(left))
+    if left and theirs:
+        text = msg("pick.other_picker_left_goods", order=order, who=", ".join(left), count=theirs)
+    return _with_others_message(turn._replace(state=state), text)
+
+
+def _others_message(state: PickState, order: str, claim_found: Claim | None, row: OrderRow) -> Msg | None:
+    """Return the message about other pickers in opened orders; those on another host can only be guessed."""
+    if state.phase == "wait":
+        return None
+    shared = [tote for tote in state.totes if tote.other_pickers]
+    if shared:
+        return msg("pick.other_picker", order=shared[0].order, who=", ".join(shared[0].other_pickers))
+    is_elsewhere = (
+        claim_found is not None and claim_found.name and not claim_found.is_own and "is_claim_active" not in row
+    )
+    return msg("pick.other_picker_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
+
+
+def _with_others_message(turn: Result, message: Msg | None) -> Result:
+    """Add the message to the turn's verdict; a question stays alone."""
+    if message is None or (turn.verdict and turn.verdict.kind == ASK):
+        return turn
+    if turn.verdict is None:
+        return turn._replace(verdict=Verdict(INFO, message))
+    return turn._replace(verdict=Verdict(INFO, msg("pick.join", what=message, more=turn.verdict.text)))
+
+
+def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> Result:
+    """Claim an order that came into the pick with open lines, unless the claim is already this terminal's. Also claim
+    an order that was taken over with goods in hand, so that the other picker is notified."""
+    tote = pick_state.find_tote(turn.state, order)
+    if tote is None or not tote.has_lines:
+        return turn
+    if pick_state.is_order_picked(turn.state, order) and not (
+        tote.is_confirmed and goods_to_put_down.pieces_in_hand(turn.state, order)
+    ):
+        return turn
+    ours = row.get("is_claimed") and row.get("claimed_by") == context.user
+    if ours and row.get("claimed_terminal") == context.terminal:
+        since = str(row.get("claimed_on") or context.now)
+        ours_since = tote._replace(claimed_since=since, opened_at=since, is_own_claim=True, is_only_viewed=False)
+        return turn._replace(state=pick_state.with_tote(turn.state, ours_since))
+    if tote.is_only_viewed:
+        return turn._replace(state=pick_state.with_tote(turn.state, tote._replace(opened_at=context.now)))
+    return _claim_order(turn, tote, context)
+
+
+def claim_on_first_change(turn: Result, context: Context) -> Result:
+    """Claim an order that was only viewed with the first operation on it."""
+    if not any(tote.is_only_viewed for tote in turn.state.totes):
+        return turn
+    writes = (effect for effect in turn.effects if isinstance(effect, Write))
+    lanes = {lane for write in writes for lane in write.lanes}
+    for tote in turn.state.totes:
+        if tote.is_only_viewed and f"order/{tote.order}" in lanes:
+            turn = _claim_order(turn, tote, context)
+    return turn
+
+
+def _claim_order(turn: Result, tote: Tote, context: Context) -> Result:
+    ours = tote._replace(claimed_since=context.now, opened_at=context.now, is_own_claim=True, is_only_viewed=False)
+    effects = (claim_write(tote.order, context.store), *turn.effects)
+    return turn._replace(state=pick_state.with_tote(turn.state, ours), effects=effects)
+
+
+def release_unpicked(state: PickState, store: str) -> tuple[Effect, ...]:
+    """Release the claimed orders of which nothing is picked or closed."""
+    idle = (tote.order for tote in state.totes if tote.is_own_claim and not _is_started(state, tote.order))
+    return tuple(claim_write(order, store, is_claimed=False) for order in idle)
+
+
+def _is_started(state: PickState, order: str) -> bool:
+    return any(take.picked or take.is_closed for take in state.lines if take.order == order)
+
+
+# Surplus and refused operations

@@ -1,0 +1,102 @@
+"""Rows of the store's log: entries, sums, losses and reasons."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NotRequired, TypedDict
+
+from aisle.jobs.row_types.service_resources import Number
+
+
+class EntryRow(TypedDict):
+    """Entry of the log or of this host."""
+
+    key: str
+    id: str
+    """Number that the service gave it; empty if unknown."""
+    at: str
+    """ISO 8601 UTC."""
+    said: str
+    """Time that the entry itself states."""
+    product_number: str
+    location_code: str
+    app_user_name: str
+    reference: str
+    reason_code: str | Number | None
+    pool: int
+    """0 if it names none or several."""
+    counted_quantity: Decimal | None
+    difference: Decimal | None
+    """Change of stock; None if unknown."""
+    reason: str
+    source: str
+    outcome: str
+    """State of the operation."""
+    why: str
+    description: NotRequired[str]
+    """Name of the product; in every answer of a query."""
+
+
+class MyEntriesRow(EntryRow):
+    """Entry of the day."""
+
+    undone: bool
+    later_count: Decimal | None
+    """Quantity of a later count of the same pool there; None without one."""
+
+
+class LogRow(EntryRow):
+    """Entry of the whole log."""
+
+    work: str
+    expected_quantity: Decimal | None
+    quantity: Decimal
+    review_status: str
+    customer_order_number: str
+    customer_order_line_number: Number | None
+    stock_pool: str
+    price: Decimal | None
+    reason_code_description: str
+    user_name: str
+    """Name of the user; empty in an export."""
+    value: Decimal | None
+    """Value of the change; None without a price."""
+
+
+class LogSumsRow(TypedDict):
+    """Sums over the entries of a filter."""
+
+    lost: Decimal
+    """Quantity of the losses."""
+    value: Decimal
+    """Value of those with a price."""
+    unpriced: Decimal
+    """Quantity of those without one."""
+    counts: dict[str, int]
+    """Number of entries of the period by kind; all for an empty one, losses for `loss`."""
+
+
+class ReasonsRow(TypedDict):
+    """Reason in the store's log."""
+
+    reason_code: int
+    reason_code_description: str
+    adds: bool
+    """True if its entries add to the stock."""
+
+
+class ShortReasonsRow(TypedDict):
+    """Rejection reason of orders and lines."""
+
+    code: str
+    text: str
+
+
+class LossesRow(TypedDict):
+    """Losses of a reason."""
+
+    reason_code: str
+    description: str
+    weeks: list[Decimal]
+    """Quantity of each of the last weeks, oldest first."""
+    total: Decimal

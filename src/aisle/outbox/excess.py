@@ -1,0 +1,148 @@
+"""Excess of confirmed updates: refused operations that the courier adds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+import apsw
+
+from aisle.contract.request_encoding import encode_json
+from aisle.jobs.job import Write
+from aisle.jobs.quantities import to_decimal
+from aisle.json_codec import to_text
+from aisle.outbox.operation_record import Operation, RandomBytes, new_id
+from aisle.outbox.operation_state import REFUSED
+from aisle.outbox.reason_messages import StoredMessage, excess_reason
+from aisle.outbox.rebase_picks import BASE, PICKED, has_base
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineExcess, LineUpdate
+
+EXCESS: Final = "left"
+"""Name of the excess in the evidence read before an operation was sent."""
+
+
+CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
+"""Lane of queries for the excess of lines; seconds after a restore before such a query, for other hosts to return."""
+
+REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
+"""Fields of a line with excess that a report to a person needs."""
+
+_INSERT_REFUSED = """
+INSERT INTO operation (
+  op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, state, last_error,
+  answer, created_at, occurred_at, job_id, event_seq, schema_version
+) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, '{}', ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[LineExcess], random: RandomBytes) -> None:
+    """Insert one refused operation for each line, inside the caller's transaction."""
+    for line in lines:
+        picked = to_decimal(line[PICKED])
+        order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
+        order_line |= {BASE: picked, PICKED: picked + to_decimal(line["left"])}
+        insert_refused(db, op, order_line, excess_reason_of(line), to_text(dict(line)), random)
+
+
+def insert_refused(
+    db: apsw.Connection, op: Operation, order_line: LineUpdate, reason: StoredMessage, answer: str, random: RandomBytes
+) -> None:
+    """Insert a refused operation with one line of the order of another operation."""
+    number = op.body["orders"]["order_number"]
+    row = (
+        new_id(random),
+        op.store,
+        op.principal,
+        op.app_user,
+        op.terminal,
+        op.operation,
+        to_text(op.lanes),
+        to_text(dict(op.path)),
+        to_text({"orders": {"order_number": number, "order_lines": [order_line]}}),
+        REFUSED,
+        reason,
+        answer,
+        op.created_at,
+        op.occurred_at,
+        op.job_id,
+        op.event_seq,
+        op.schema_version,
+    )
+    db.execute(_INSERT_REFUSED, row)
+
+
+def is_excess(op: Operation) -> bool:
+    """Return True if a refused operation is the excess of another one."""
+    return op.state == REFUSED and bool(op.answer)
+
+
+def parse_excess(content: bytes | str) -> tuple[LineExcess, ...]:
+    """Return the lines with excess from an answer of our own service; none if it has none or is malformed."""
+    try:
+        answer = json.loads(content, parse_float=Decimal)
+        return tuple(
+            row
+            for row in answer[EXCESS]
+            if to_decimal(row[EXCESS])
+            and all(row[name] is not None for name in REQUIRED_FIELDS)
+            and int(row["line_number"])
+        )
+    except (ValueError, TypeError, KeyError):
+        return ()
+
+
+def parse_carried_lines(content: bytes | str) -> frozenset[int]:
+    """Return the lines for which an answer of our own service announces excess held for other hosts."""
+    try:
+        return frozenset(int(row["line_number"]) for row in json.loads(content)["carried"])
+    except (ValueError, TypeError, KeyError):
+        return frozenset()
+
+
+def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
+    """Return the update that asks later which excess of these lines remains; it changes no quantity.
+
+    Return None if the confirmed update has none of these lines with a base.
+    """
+    order = op.body["orders"]
+    picked = [line for line in order.get("order_lines") or () if has_base(line) and int(line["line_number"]) in lines]
+    if not picked:
+        return None
+    names = ("line_number", "product_number", PICKED)
+    rows = [{**{name: line[name] for name in names}, BASE: line[PICKED]} for line in picked]
+    body = {"orders": {"order_number": order["order_number"], "order_lines": rows}}
+    return Write(op.operation, (f"{CARRIED_OVER}/{order['order_number']}",), op.path, {}, body)
+
+
+def added_excess(earlier_answer: str, lines: Sequence[LineExcess]) -> list[LineExcess]:
+    """Return the excess beyond that of an earlier answer to the same operation."""
+    reported = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
+    added: list[LineExcess] = [
+        {**row, "left": to_decimal(row["left"]) - reported.get(int(row["line_number"]), 0)} for row in lines
+    ]
+    return [row for row in added if row[EXCESS]]
+
+
+def merge_answers(earlier: str, current: str) -> str:
+    """Return the answer to store for an operation confirmed again, with all excess reported so far.
+
+    It is then not reported again after the next restore.
+    """
+    rows = {int(row["line_number"]): row for row in (*parse_excess(earlier), *parse_excess(current))}
+    if rows:
+        return encode_json({EXCESS: list(rows.values())}).decode()
+    return current if current.startswith("{") else earlier or current
+
+
+def excess_reason_of(line: LineExcess) -> StoredMessage:
+    """Return the message on the excess of a line."""
+    picked, ordered, excess, moved = (
+        to_decimal(line.get(name)) for name in (PICKED, "quantity", "left", "moved_quantity")
+    )
+    return excess_reason(
+        int(line["line_number"]), picked, ordered, excess, moved, str(line.get("picked_username") or "")
+    )

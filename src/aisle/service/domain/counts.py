@@ -1,0 +1,84 @@
+"""Counts and adjustments: a count sets the stock and records the difference (README: Count)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from aisle.service.domain.ledger import Ledger, StockKey
+from aisle.service.domain.order_line import OrderLine
+from aisle.service.domain.picking import adjust_origin
+from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
+from aisle.service.errors import conflict
+
+
+class CountDifference(NamedTuple):
+    """Result for one counted pool: the expected figure at the time of the count, and the difference."""
+
+    pool: int
+    expected: int
+    difference: int
+
+
+async def count_free(
+    ledger: Ledger, product: Product, location: Location | None, counted: Mapping[int, int]
+) -> list[CountDifference]:
+    """Set the free stock of pools at a location, or of the whole store if no location is given.
+
+    At a location the count includes held goods, so free stock becomes counted − held. Without one, the stock at no
+    location becomes counted − all other stock of the pool. Both may become negative.
+    """
+    stock = await _stock_at_count(ledger, product.number)
+    code = location.code if location else NO_LOCATION
+    found = []
+    for pool, quantity in counted.items():
+        expected = sum(
+            stored
+            for (stock_location, stock_pool), stored in stock.items()
+            if stock_pool == pool and (location is None or stock_location == location.code)
+        )
+        await ledger.post("count", product.number, StockKey(code, pool), quantity - expected)
+        ledger.record_count(product.number, code, pool)
+        found.append(CountDifference(pool, expected, quantity - expected))
+    return found
+
+
+async def count_held(
+    ledger: Ledger, line: OrderLine, location: Location | None, counted: Mapping[int, int]
+) -> list[CountDifference]:
+    """Set the goods held for a line at a location, or by the picker. `picked_quantity` changes by the same difference.
+
+    Raise Refusal (409) if the line would hold more than was ordered.
+    """
+    code = location.code if location else NO_LOCATION
+    held = await ledger.held_for_line(line)
+    found = []
+    for pool, quantity in counted.items():
+        key = StockKey(code, pool, *line.key)
+        expected = held.get(key, 0)
+        difference = quantity - expected
+        await ledger.post("count", line.product_number, key, difference)
+        await adjust_origin(ledger, line, key, difference)
+        line.picked_quantity += difference
+        found.append(CountDifference(pool, expected, difference))
+    if line.picked_quantity > line.quantity:
+        raise conflict(
+            f"Line {line.line_number} is for {format_quantity(line.quantity)};"
+            f" {format_quantity(line.picked_quantity)} cannot be held for it.",
+            line=line.as_json(),
+        )
+    line.is_picked = line.is_fully_picked
+    return found
+
+
+async def _stock_at_count(ledger: Ledger, product: str) -> dict[tuple[str, int], int]:
+    """Return the product's stock by location and pool at the time of the count, without later legs."""
+    stock: dict[tuple[str, int], int] = {}
+    for key, quantity in (await ledger.balances(product)).items():
+        location_and_pool = (key.location, key.pool)
+        stock[location_and_pool] = stock.get(location_and_pool, 0) + quantity
+    if ledger.occurred_on < ledger.ctx.now:
+        for location, pool, quantity in await ledger.changes_after(product, ledger.occurred_on):
+            stock[(location, pool)] = stock.get((location, pool), 0) - quantity
+    return stock

@@ -1,0 +1,147 @@
+"""Changes since a cursor, and the writes that a restore of the service has lost."""
+
+from __future__ import annotations
+
+import logging
+from typing import Literal, TypedDict
+
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import writes as writes_sql
+from aisle.service.errors import bad_request, to_json_bytes, unprocessable
+from aisle.service.http.idempotency import unknown_keys
+from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall
+
+log = logging.getLogger("aisle.service")
+
+# A cursor holds the store's number of changes and the chain's below it, with more bits once the chain outgrows the
+# first.
+_CHAIN_BITS, _WIDE_CHAIN_BITS = 25, 31
+_WIDE_CURSOR = 1 << 62
+_MAX_CHANGES = 1000
+_MARK_SEPARATOR = "."
+MAX_KNOWN_KEYS, MAX_KEYS = 50, 200
+"""Maximum number of keys beside a cursor, and alone."""
+
+
+class _Change(TypedDict):
+    topic: str
+    key: str
+    chain: bool
+
+
+async def list_changes(ctx: Context, call: OperationCall) -> bytes:
+    """List the keys that changed since a cursor in the store, the catalogue and the stores of the chain; each key once.
+
+    Without a cursor, return the current one and no changes. The `mark` of a cursor identifies the writes that led to
+    it.
+
+    `restored` is true if the database was restored from an earlier copy: the cursor is ahead of it, or other writes led
+    to it. `forgotten` is true if changes after the cursor were purged. Both come with the current cursor, and the
+    caller must read all lists.
+    """
+    since, limit = call.query.get("since"), call.query.get("limit", 500)
+    if (since or 0) < 0 or not 1 <= limit <= _MAX_CHANGES:
+        raise bad_request(f"since is 0 or a cursor, limit 1 to {_MAX_CHANGES}.", "since")
+    known = _parse_keys(call, "known", MAX_KNOWN_KEYS)
+    last = (await ctx.last_number(ctx.current_store.number, "change"), await ctx.last_number(CHAIN, "change"))
+    read = last if since is None else _decode_cursor(since)
+    unknown = await unknown_keys(ctx, ctx.current_store.number, known) if known else []
+    made = await _last_writes(ctx, read)
+    is_ahead = read[0] > last[0] or read[1] > last[1]
+    restored = is_ahead or await _is_other_history(ctx, read, made, call.query.get("mark", ""))
+    if unknown or restored:
+        log.warning(
+            "A host of store %s knows what this database does not: it was put back from an earlier copy.",
+            ctx.current_store.number,
+        )
+    forgotten = since is not None and not restored and await _is_forgotten(ctx, read, last)
+    if since is None or restored or forgotten:
+        reached, changes, more = last, list[_Change](), False
+    else:
+        reached, changes, more = await _changes_since(ctx, read, last, limit)
+    mark = _MARK_SEPARATOR.join(made if reached == read else await _last_writes(ctx, reached))
+    answer = {"cursor": _encode_cursor(*reached), "mark": mark, "changes": changes, "more": more}
+    return to_json_bytes(answer | {"restored": restored, "unknown": unknown, "forgotten": forgotten})
+
+
+async def _is_forgotten(ctx: Context, read: tuple[int, int], last: tuple[int, int]) -> bool:
+    """Return True if unread changes are purged. No query runs for a store or chain without changes."""
+    for scope, number, reached in zip((ctx.current_store.number, CHAIN), read, last, strict=True):
+        if number < reached and number < await ctx.last_number(scope, CHANGES_FORGOTTEN):
+            return True
+    return False
+
+
+async def _changes_since(
+    ctx: Context, cursor: tuple[int, int], newest: tuple[int, int], limit: int
+) -> tuple[tuple[int, int], list[_Change], bool]:
+    """Return the new cursor, the changes up to it, and True if there are more. The store's changes come first.
+
+    No query runs for a scope without changes.
+    """
+    reached, changes, more = list(cursor), list[_Change](), False
+    for index, scope in enumerate((ctx.current_store.number, CHAIN)):
+        remaining = limit - len(changes)
+        rows = (
+            await ctx.tx.all(changes_sql.CHANGES_SINCE, scope, cursor[index], remaining + 1)
+            if newest[index] > cursor[index]
+            else []
+        )
+        more = more or len(rows) > remaining
+        reached[index] = rows[:remaining][-1][0] if rows[:remaining] else cursor[index]
+        changes += [{"topic": topic, "key": key, "chain": scope == CHAIN} for _, topic, key in rows[:remaining]]
+    return (reached[0], reached[1]), changes, more
+
+
+async def _last_writes(ctx: Context, cursor: tuple[int, int]) -> tuple[str, str]:
+    """Return the writes of the last changes of the store and of the chain before a cursor."""
+    return await _last_write(ctx, ctx.current_store.number, cursor[0]), await _last_write(ctx, CHAIN, cursor[1])
+
+
+async def _last_write(ctx: Context, store_number: str, number: int) -> str:
+    """Return the write that made this change; empty for none, or if it was purged."""
+    row = await ctx.tx.one(writes_sql.WRITE_AT_CHANGE, store_number, number) if number else None
+    return str(row[0]) if row else ""
+
+
+async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple[str, str], mark: str) -> bool:
+    """Return True if other writes led to this cursor than a host knows. Purged writes prove nothing."""
+    scopes = (ctx.current_store.number, CHAIN)
+    for store_number, number, now, known in zip(scopes, cursor, writes, mark.split(_MARK_SEPARATOR), strict=False):
+        if now and known and now != known:
+            first = await ctx.tx.one(writes_sql.WRITE_HISTORY_FIRST, store_number)
+            if first is None or number >= first[0]:
+                return True
+    return False
+
+
+async def list_unknown_keys(ctx: Context, call: OperationCall) -> bytes:
+    """List those of the named keys under which nothing was carried out: the writes that a restore has lost."""
+    return to_json_bytes(
+        {"unknown": await unknown_keys(ctx, ctx.current_store.number, _parse_keys(call, "keys", MAX_KEYS))}
+    )
+
+
+def _parse_keys(call: OperationCall, name: Literal["known", "keys"], maximum: int) -> list[str]:
+    """Return the keys of a query. Raise Refusal (422) if there are too many."""
+    keys = [key for key in call.query.get(name, "").split(",") if key]
+    if len(keys) > maximum:
+        raise unprocessable(f"At most {maximum} keys are looked for in one request.", name)
+    return keys
+
+
+def _encode_cursor(store: int, chain: int) -> int:
+    return (
+        (store << _CHAIN_BITS) + chain
+        if chain < 1 << _CHAIN_BITS
+        else _WIDE_CURSOR + (store << _WIDE_CHAIN_BITS) + chain
+    )
+
+
+def _decode_cursor(cursor: int) -> tuple[int, int]:
+    """Return the numbers of changes of the store and of the chain in a cursor."""
+    return (
+        divmod(cursor, 1 << _CHAIN_BITS)
+        if cursor < _WIDE_CURSOR
+        else divmod(cursor - _WIDE_CURSOR, 1 << _WIDE_CHAIN_BITS)
+    )

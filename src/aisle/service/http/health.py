@@ -1,0 +1,151 @@
+"""Health, readiness and metrics of the service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from aisle.service.db.database import Database, DatabaseFailed, Transaction
+from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.errors import JSON_TYPE, Refusal
+from aisle.service.handlers.registry import Handler, ServedOperation
+from aisle.service.http.endpoint import OperationEndpoint
+from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH
+from aisle.service.http.routes import page_route
+from aisle.service.operation_context import CHAIN, Context, OperationCall
+
+if TYPE_CHECKING:
+    from aisle.service.http.metrics import Metrics
+
+
+log = logging.getLogger("aisle.service")
+
+METRICS_PATH = "/metrics"
+_PROBE_COUNTER = "probe"
+WRITE_PROBE_S, FAILED_WRITE_PROBE_S = 30.0, 2.0
+"""Seconds between two writes of the probe, while they succeed and after one failed."""
+WRITE_TIMEOUT_S = 0.3
+READY_TIMEOUT_S = 1.5
+"""Seconds that the database may take to answer before the process counts as not ready."""
+
+
+def health_routes(endpoint: OperationEndpoint, is_shutting_down: Callable[[], bool]) -> list[BaseRoute]:
+    """Return the routes of health and readiness. They need no token.
+
+    `is_shutting_down` returns True if this process is about to end.
+    """
+    probe = _DatabaseProbe(endpoint.database)
+
+    async def health(request: Request) -> Response:
+        """Confirm that this process runs, without asking the database."""
+        return _success_response()
+
+    async def ready(request: Request) -> Response:
+        """Confirm that this process accepts requests."""
+        if is_shutting_down():
+            raise Refusal(503, "This process is leaving.")
+        if not await probe.is_answering():
+            raise Refusal(503, "The database does not answer.")
+        if not await probe.can_be_written():
+            raise Refusal(503, "The database cannot be written to.")
+        return _success_response()
+
+    return [
+        page_route(HEALTH_PATH, health, lenient=endpoint.lenient),
+        page_route(READY_PATH, ready, lenient=endpoint.lenient),
+    ]
+
+
+def metrics_route(endpoint: OperationEndpoint, metrics: Metrics) -> BaseRoute:
+    """Return the route of the metrics, for this host and for tokens that may read them. A token given is a used one."""
+    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, is_local
+
+    async def nothing(ctx: Context, call: OperationCall) -> bytes:
+        return b""
+
+    handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
+    operation = ServedOperation("metrics", "GET", METRICS_PATH, handler)
+    stored = DatabaseFigures(endpoint.database)
+
+    async def figures(request: Request) -> Response:
+        note_token_use = None
+        if not is_local(request) or "authorization" in request.headers:
+            answer = await endpoint.handle(operation, request)
+            if answer.status_code != 200:
+                return answer
+            note_token_use = answer.background
+        await stored.refresh()
+        return Response(metrics.render(stored.sizes, stored.seen), media_type=CONTENT_TYPE, background=note_token_use)
+
+    return page_route(METRICS_PATH, figures, lenient=endpoint.lenient)
+
+
+class _DatabaseProbe:
+    """Probe of the database, shared by all callers at the same time."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._pending: asyncio.Task[bool] | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._wrote_at = -math.inf
+        self._can_write = True
+
+    async def can_be_written(self) -> bool:
+        """Return False if the last write failed, as on a full disk. A small one is made now and then.
+
+        A write that waits for others has not failed.
+        """
+        monitor = self._database.monitor
+        pause = WRITE_PROBE_S if self._can_write and monitor.is_available else FAILED_WRITE_PROBE_S
+        if (self._writing is None or self._writing.done()) and monotonic() - self._wrote_at >= pause:
+            self._wrote_at = monotonic()
+            self._writing = asyncio.create_task(self._write())
+        if self._writing is not None:
+            await asyncio.wait({self._writing}, timeout=WRITE_TIMEOUT_S)
+        return self._can_write and monitor.is_available
+
+    async def _write(self) -> None:
+        try:
+            await self._database.write(_write_database, stores={CHAIN})
+        except DatabaseFailed:
+            self._can_write = False
+        except Exception:  # It waits too long for another writer, for instance.
+            log.info("The database was not probed by a write.")
+        else:
+            self._can_write = True
+
+    async def is_answering(self) -> bool:
+        """Return True if the database answers in time. A slow query continues; the next caller waits for it, too."""
+        if self._pending is None or self._pending.done():
+            self._pending = asyncio.create_task(self._query())
+        asking = self._pending
+        done, _ = await asyncio.wait({asking}, timeout=READY_TIMEOUT_S)
+        return bool(done) and asking.result()
+
+    async def _query(self) -> bool:
+        try:
+            await self._database.read(_query_database)
+        except Exception:  # The database monitor logs the kind of failure.
+            return False
+        return True
+
+
+def _success_response() -> Response:
+    return Response(b'{"success":true}', media_type=JSON_TYPE)
+
+
+async def _write_database(tx: Transaction) -> None:
+    await tx.one(changes_sql.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
+
+
+async def _query_database(tx: Transaction) -> None:
+    await tx.one(tokens_sql.HAS_DATA)

@@ -1,0 +1,269 @@
+"""Question of the session itself, or multiplier for the next scan: which meaning, how much, `12*`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from aisle.jobs import COUNTS_SCANS, choice_letters, quantity_or_record
+from aisle.jobs.choice_letters import MAX_CHOICES, YES, assign_letters, letter_prompt
+from aisle.jobs.quantity_or_record import other_choice_text
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
+from aisle.scan.grammar import is_multiplied
+from aisle.scan.meaning import (
+    PRODUCT,
+    Accepts,
+    Ambiguous,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Meaning,
+    Multiplier,
+    Quantity,
+    Scan,
+    UnknownCode,
+)
+from aisle.session import ask_measured_quantity
+from aisle.session.job_stack import StackedJob, page_key
+
+MORE_LETTER = "m"
+"""Letter for the next page of choices."""
+
+ANSWER_LETTERS = "yx"
+"""Letters that answer whether a number that also names something is a quantity."""
+
+
+class PendingQuestion(NamedTuple):
+    """What the session asks on one page, or keeps for its next scan."""
+
+    page: tuple[int, str, str] = (0, "", "")
+    scans: tuple[Scan, ...] = ()
+    """Possible meanings of a scan to choose from."""
+    first: int = 0
+    """Index of the first one that is shown."""
+    multiplier: str = ""
+    """Quantity of the next scan."""
+    passed: int = 0
+    """Number of earlier scans whose question nobody has answered."""
+    measured_scan: Scan | None = None
+    """Scan whose quantity is asked for."""
+    doubtful_quantity: Quantity | None = None
+    """Number typed for it that also names something: `y` takes it as a quantity, `x` does not."""
+    number_match: Match | None = None
+    """What has that number."""
+
+    @property
+    def is_pending(self) -> bool:
+        """Return whether there is a question or multiplier."""
+        return bool(self.scans or self.multiplier or self.measured_scan)
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether a scan waits for an answer."""
+        return bool(self.scans or self.measured_scan)
+
+    def still_on_page(self, stacked_jobs: Sequence[StackedJob]) -> PendingQuestion:
+        """Return this question while its page is on the screen, else none."""
+        return self if self.page == page_key(stacked_jobs) else NO_QUESTION
+
+    def accepts(self, accepts: Accepts) -> Accepts:
+        """Return what an input may be while this is asked on a page that accepts `accepts`."""
+        if self.measured_scan:
+            keys = ANSWER_LETTERS if self.doubtful_quantity else ""
+            return Accepts(
+                quantity=True,
+                decimals=not self.measured_scan.matches[0].may_hide_count,
+                choices=len(keys),
+                command_letters="u",
+                typed_only=bool(keys),
+                choice_letters=keys,
+            )
+        if not self.scans:
+            return accepts
+        choices = len(self._shown_scans) + self._is_paged
+        return Accepts(choices=choices, typed_only=self._is_paged, choice_letters=self._keys(accepts))
+
+    @property
+    def _is_paged(self) -> bool:
+        """Return whether there are more meanings than fit on a page."""
+        return len(self.scans) > MAX_CHOICES
+
+    @property
+    def _shown_scans(self) -> tuple[Scan, ...]:
+        """Return the meanings on the page of choices."""
+        return self.scans[self.first : self.first + MAX_CHOICES - 1] if self._is_paged else self.scans
+
+    def _keys(self, accepts: Accepts) -> str:
+        """Return a letter for each of them where numbers are quantities, else none; `y` for a serial number."""
+        first = self.scans[0].matches[0]
+        if first.is_repeated or first.is_multiplied_serial:
+            return YES
+        if not (accepts.quantity or accepts.choice_letters):
+            return ""
+        return assign_letters(("" for _ in self._shown_scans), MORE_LETTER) + MORE_LETTER * self._is_paged
+
+    def next_page(self, meaning: Meaning) -> PendingQuestion | None:
+        """Return the question with its next page, the first one after the last; None if `meaning` asks for none."""
+        if not self._is_paged or meaning != Choice(len(self._shown_scans) + 1):
+            return None
+        first = self.first + MAX_CHOICES - 1
+        return self._replace(first=first if first < len(self.scans) else 0)
+
+    def apply_choice(self, meaning: Meaning) -> Meaning:
+        """Return the chosen meaning, or the scan with the typed quantity; other inputs as they are."""
+        if self.doubtful_quantity and meaning == Choice(1):
+            meaning = self.doubtful_quantity
+        if self.measured_scan and isinstance(meaning, Quantity):
+            return ask_measured_quantity.with_quantity(self.measured_scan, meaning.value) if meaning.value else Back()
+        if isinstance(meaning, Choice) and meaning.number <= len(self._shown_scans):
+            return self._shown_scans[meaning.number - 1]
+        return meaning
+
+    def apply_undo(self, meaning: Meaning) -> Meaning:
+        """Turn an undo while a quantity is asked into the answer that takes back the number, or the scan."""
+        if not self.measured_scan or meaning != Command("u"):
+            return meaning
+        return Choice(2) if self.doubtful_quantity else Back()
+
+    def to_store(self) -> Ambiguous | Multiplier | Scan | None:
+        """Return what the journal keeps of it, for a session that resumes the work."""
+        if self.measured_scan:
+            return self.measured_scan
+        if self.scans:
+            return Ambiguous(self.scans)
+        return Multiplier(self.multiplier) if self.multiplier else None
+
+    def multiplies(self, meaning: Meaning, text: str) -> bool:
+        """Return whether the multiplier applies: to a code or number without `?` or a multiplier of its own."""
+        is_code = isinstance(meaning, UnknownCode | Ambiguous | Quantity) or (
+            isinstance(meaning, Scan) and not meaning.is_look_up
+        )
+        return bool(self.multiplier) and is_code and not text.lstrip().startswith("?") and not is_multiplied(text)
+
+    def add_unanswered(self, meaning: Meaning, verdict: Verdict | None) -> Verdict | None:
+        """Add to a verdict that the scan asked about is not taken, because the next input did not answer."""
+        if not self.is_asked or isinstance(meaning, Choice | Quantity | Back):
+            return verdict
+        count, why = (
+            self.passed + 1,
+            ask_measured_quantity.named(self.measured_scan) if self.measured_scan else choice_question(self.scans),
+        )
+        if verdict is None:
+            return Verdict(WRONG, msg("session.input_not_applied", count=count, why=why))
+        kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
+        return verdict._replace(kind=kind, text=msg("session.not_applied", count=count, why=why, said=verdict.text))
+
+    def keeps_multiplier(
+        self, meaning: Meaning, raw: str, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
+    ) -> bool:
+        """Return whether the multiplier stays: neither used nor taken back, and its page on the screen."""
+        if (
+            not self.multiplier
+            or self.still_on_page(stacked_jobs) != self
+            or isinstance(meaning, Quantity | Back | Multiplier)
+        ):
+            return False
+        is_goods = isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
+        is_taken = verdict is not None and verdict.kind != WRONG and (is_goods or is_multiplied(raw))
+        return not is_taken
+
+    def multiplier_kept(self, verdict: Verdict | None) -> Verdict:
+        """Add to a verdict that the multiplier stays."""
+        if verdict is None:
+            return Verdict(INFO, msg("session.times", times=self.multiplier))
+        return verdict._replace(text=msg("session.times_kept", times=self.multiplier, said=verdict.text))
+
+    def multiplier_dropped(self, meaning: Meaning, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
+        """Add to a verdict that the multiplier was dropped unused. Only `job`s that count scans of goods use one."""
+        is_goods = isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
+        took = is_goods and verdict is not None and verdict.kind in (GOOD, ASK) and job in COUNTS_SCANS
+        if not self.multiplier or took or isinstance(meaning, Quantity | Back | Multiplier) or is_multiplied(raw):
+            return verdict
+        if verdict is None:
+            return Verdict(INFO, msg("session.times_dropped", times=self.multiplier))
+        kind = INFO if verdict.kind == GOOD else verdict.kind
+        return Verdict(kind, msg("session.times_dropped_message", times=self.multiplier, said=verdict.text))
+
+    def with_multiplier(self, text: str) -> str:
+        """Return the typed text with the multiplier before it."""
+        return f"{self.multiplier}*{text}" if self.multiplier else text
+
+    def show_on(self, view: View, accepts: Accepts = Accepts()) -> View:  # noqa: B008 - a tuple
+        """Return the page, which accepts `accepts`, with the question on it."""
+        if self.measured_scan:
+            plain = without_row_numbers(view)
+            plain = plain._replace(choice_letters="") if isinstance(plain, Step | DetailView) else plain
+            if not self.doubtful_quantity or not self.number_match or not isinstance(plain, Step | DetailView):
+                return plain._replace(choices=(), prompt=ask_measured_quantity.prompt(self.measured_scan))
+            answers = (
+                msg("count.choice_quantity", quantity=self.doubtful_quantity.value),
+                other_choice_text(self.number_match),
+            )
+            return plain._replace(
+                choices=answers,
+                choice_letters=ANSWER_LETTERS,
+                prompt=choice_letters.quantity_prompt(ANSWER_LETTERS, scans=False, is_total=False),
+            )
+        if not self.scans:
+            return view
+        choices, keys = tuple(map(_choice_text, self._shown_scans)), self._keys(accepts)
+        if self._is_paged:
+            choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
+        view = without_row_numbers(view)
+        if isinstance(view, Step | DetailView):
+            prompt = letter_prompt(keys, scans=False) if keys else msg("session.choose")
+            return view._replace(choices=choices, choice_letters=keys, prompt=prompt)
+        return view._replace(choices=choices, prompt=msg("session.choose"))
+
+
+NO_QUESTION = PendingQuestion()
+
+
+def restore_question(
+    meaning: Ambiguous | Multiplier | Scan, stacked_jobs: Sequence[StackedJob]
+) -> tuple[PendingQuestion, Verdict]:
+    """Return the question of a session that ended, and its verdict, for the session that resumes."""
+    if isinstance(meaning, Ambiguous):
+        return PendingQuestion(page_key(stacked_jobs), scans=meaning.scans), Verdict(
+            ASK, choice_question(meaning.scans)
+        )
+    if isinstance(meaning, Scan):
+        return PendingQuestion(page_key(stacked_jobs), measured_scan=meaning), Verdict(
+            ASK, ask_measured_quantity.quantity_question(meaning)
+        )
+    return PendingQuestion(page_key(stacked_jobs), multiplier=meaning.number), Verdict(
+        INFO, msg("session.times", times=meaning.number)
+    )
+
+
+def without_guess(scan: Scan) -> Scan:
+    """Return a scan that somebody chose: nothing of it is a guess any more."""
+    matches = tuple(each._replace(is_guess=False, has_other_zeros=False) for each in scan.matches)
+    return scan._replace(matches=matches)
+
+
+def _label(scan: Scan) -> Msg | str:
+    """Return a meaning in a few characters: goods with their quantity, anything else in words."""
+    match = scan.matches[0]
+    return quantity_or_record.name_of(match) if match.kind != PRODUCT else ask_measured_quantity.quantity_label(scan)
+
+
+def _choice_text(scan: Scan) -> Msg:
+    label = _label(scan)
+    return raw(label) if isinstance(label, str) else label
+
+
+def choice_question(scans: Sequence[Scan]) -> Msg:
+    """Return the question which of these meanings is meant."""
+    if len(scans) > 2:
+        is_of_products = all(scan.matches[0].kind == PRODUCT for scan in scans)
+        return msg("session.ambiguous_of", count=len(scans)) if is_of_products else msg("session.choose")
+    if scans[0].matches[0].is_repeated:
+        return msg("session.serial_again", serial=scans[0].matches[0].serial, label=_label(scans[0]))
+    if scans[0].matches[0].is_multiplied_serial:
+        return msg("session.serial_times", serial=scans[0].matches[0].serial, label=_label(scans[0]))
+    if len(scans) == 1:
+        return msg("session.confirm_guess", code=scans[0].matches[0].code, label=_label(scans[0]))
+    labels = {f"way{number}": _label(scan) for number, scan in enumerate(scans, 1)}
+    return msg("session.ambiguous", **labels)
