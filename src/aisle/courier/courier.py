@@ -266,6 +266,7 @@ class Courier:
             self.continuous_sync.check_service,
             self.continuous_sync.is_link_failure,
             self.continuous_sync.check_changes_soon,
+            self._notify_state_change,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
         self.push_loop = PushLoop(

@@ -26,11 +26,17 @@ from aisle.outbox.operation_state import (
     OperationRows,
     encode_evidence,
 )
-from aisle.outbox.reason_messages import StoredMessage, store_text
+from aisle.outbox.reason_messages import StoredMessage, store_message, store_text
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 from aisle.outbox.user_tokens import user_awaited_by
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
+
+_WITHOUT_ITS_KEY = (
+    "SELECT * FROM operation WHERE live = 1 AND state = 'needs_person' AND has_key = 1 AND last_error = ?"
+)
+KEY_GONE = store_message("stored_reason.key_gone")
+"""Reason of an operation sent under its key, at a service that announces no keys any more."""
 
 _RESOLUTIONS = {
     (NEEDS_PERSON, ARRIVED): CONFIRM,
@@ -166,6 +172,17 @@ class OperationsInDoubt(OperationRows):
             evidence=encode_evidence(evidence),
             not_before=lookup_at,
         )
+
+    def requeue_under_keys(self) -> int:
+        """Requeue what a person was asked about only because no keys were announced. Return the number of operations.
+
+        The service announces keys again, so that nothing is done twice.
+        """
+        with transaction(self._db):
+            waiting = self._select(_WITHOUT_ITS_KEY, KEY_GONE)
+            for op in waiting:
+                self._apply_event(op.op_id, RETRY)
+        return len(waiting)
 
     def due_lookups(self, limit: int = 20) -> list[Operation]:
         """Return the operations to look up now, oldest first."""

@@ -37,6 +37,7 @@ from aisle.outbox.excess import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
+from aisle.outbox.operations_in_doubt import KEY_GONE
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 from aisle.outbox.split_movements import is_splittable
 
@@ -94,6 +95,8 @@ class PushEvents(NamedTuple):
     """Check that returns True if the error of a read of that list affects all other reads."""
     on_restore: Callable[[], None] = lambda: None
     """Callback if the service lacks what it confirmed before."""
+    on_requeued: Callable[[], None] = lambda: None
+    """Callback if operations that waited for a person are sent again."""
 
 
 @dataclass(eq=False)
@@ -187,6 +190,8 @@ class PushLoop:
         if self.is_stopping or self._pause_s or not self.link.can_write or len(self._running) >= MAX_IN_FLIGHT:
             return
         self._checked_at = self.clock()
+        if self.link.has_keys and self.outbox.requeue_under_keys():
+            self.events.on_requeued()
         free_slots = MAX_IN_FLIGHT - len(self._running)
         for op in self.outbox.sendable(free_slots, self.token_store.usable_principals, exclude=self._running):
             task = asyncio.create_task(self._push(op), name=f"deliver {op.op_id}")
@@ -313,7 +318,7 @@ class PushLoop:
             return False
         self.outbox.postpone(
             op.op_id,
-            store_message("stored_reason.key_gone"),
+            KEY_GONE,
             self.clock() + backoff_s(op.attempts + 1, self.random_source()),
         )
         return True
@@ -326,7 +331,7 @@ class PushLoop:
         if op.attempts >= MAX_TRIES or (tried_s >= MAX_TRYING_S and op.attempts >= _MIN_TRIES):
             reason = store_message("stored_reason.attempts", count=op.attempts, why=read_message(op.last_error))
         elif op.has_key and not features.idempotency:
-            reason = store_message("stored_reason.key_gone")
+            reason = KEY_GONE
         elif op.has_key and tried_s >= features.key_lifetime_s - KEY_MARGIN_S:
             reason = store_message("stored_reason.key_old")
         elif (
