@@ -90,6 +90,20 @@ async def test_each_question_has_a_client_off_the_event_loop(desk: Desk) -> None
     assert threading.get_ident() not in desk.opened
 
 
+@pytest.mark.parametrize(
+    ("answer", "has_demo"),
+    [
+        (reply(200, {"people": []}, {"Aisle-Features": "people, demo-store"}), True),
+        (listed(*PEOPLE), False),
+        (reply(404, {}), False),
+        (reply(200, b"", {}), False),
+    ],
+)
+async def test_a_service_with_the_demo_store_is_known(desk: Desk, answer: Reply, has_demo: bool) -> None:
+    desk.says(answer)
+    assert await desk.people.has_demo_store() is has_demo
+
+
 async def test_after_what_went_wrong_the_next_client_is_a_new_one(desk: Desk) -> None:
     desk.says(reply(401, {}, OWN), listed(*PEOPLE))
     assert await desk.people.supervisors() is None

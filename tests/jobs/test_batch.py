@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from aisle import json_codec
 from aisle.jobs.batch import BatchJob, BatchState
-from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, PrintTable, Query, Resumed, Rows, Start
 from aisle.jobs.pick.pick_state import MAX_ORDERS
-from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict
+from aisle.jobs.pick_list import query_pick_list
+from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict, raw
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -131,6 +132,24 @@ def test_orders_are_scanned_one_after_the_other_and_get_their_totes() -> None:
     assert hand.state.stop_count == 3
     hand.feed(Command("g"))
     assert hand.start == Start("pick", {"orders": ["4101", "4102"], "totes": {}, "sure": []})
+
+
+def test_a_desk_prints_the_batch_and_a_handheld_does_not() -> None:
+    hand = Hand()
+    hand.scan("4101")
+    hand.scan("4102")
+    assert "P" not in hand.job.accepts(hand.state).command_letters
+    turn = hand.job.handle(hand.state, Command("P"), CONTEXT._replace(is_desk=True))
+    assert "P" in hand.job.accepts(turn.state).command_letters
+    assert turn.effects == (query_pick_list(["4101", "4102"]),)
+    rows = tuple({"order": hand.orders[number], "barcodes": {}} for number in ("4101", "4102"))
+    (printed,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
+    assert isinstance(printed, PrintTable)
+    assert {cells[1] for cells in printed.rows} == {raw("A"), raw("B")}
+    file = {"file": "aisle-pick-batch.txt", "count": 4, "why": ""}
+    verdict = hand.job.handle(turn.state, Rows("file_for_people", (file,), 1), CONTEXT).verdict
+    assert verdict is not None
+    assert verdict.kind == GOOD
 
 
 def test_two_products_of_one_location_are_two_stops() -> None:

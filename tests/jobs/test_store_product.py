@@ -15,7 +15,7 @@ from aisle.jobs.supervisor import store_product_fields
 from aisle.jobs.supervisor.store_product import StoreProductJob, StoreProductState
 from aisle.jobs.supervisor.store_product_data import MAX_FIGURES, level_range, parse_figures
 from aisle.jobs.supervisor.store_product_fields import FIELDS, parse_codes, parse_day, plain_text
-from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict
+from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict, raw
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -31,6 +31,7 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00+00:00")
 NUMBERS = {field.name: number for number, field in enumerate(FIELDS, 1)}
@@ -63,7 +64,8 @@ def said(word: str, op_id: str = "A", why: str = "") -> Row:
 class Hand:
     """Somebody at the page of P1."""
 
-    def __init__(self, found: Row | None = None, **args: Any) -> None:
+    def __init__(self, found: Row | None = None, context: Context = CONTEXT, **args: Any) -> None:
+        self.context = context
         self.job = StoreProductJob()
         self.state: StoreProductState = self.job.begin()
         self.row = found
@@ -76,13 +78,13 @@ class Hand:
         self.effects, self.verdict = [], None
         queue: deque[Event] = deque(events)
         while queue:
-            turn = self.job.handle(self.state, queue.popleft(), CONTEXT)
+            turn = self.job.handle(self.state, queue.popleft(), self.context)
             self.state, self.verdict = turn.state, turn.verdict or self.verdict
             self.effects += turn.effects
             queue.extend(
                 Rows(each.id, (self.row,) if self.row else (), int(bool(self.row)))
                 for each in turn.effects
-                if isinstance(each, Query) and each.name != "next_deliveries"
+                if isinstance(each, Query) and each.name in ("store_product", "product")
             )
             assert self.job.view(self.state).name == self.job.step_name(self.state)
         return self.verdict.text.id if self.verdict else ""
@@ -485,3 +487,66 @@ def test_a_confirmation_that_is_faster_than_any_look_is_told() -> None:
     hand.row = row(said=[said("confirmed", "B"), said("confirmed")])
     assert hand.feed(Changed("outbox", "")) == "store_product.confirmed"
     assert hand.feed(Changed("outbox", "")) == "", "once"
+
+
+DESK = CONTEXT._replace(is_desk=True)
+
+
+def fields(hand: Hand) -> Block:
+    assert isinstance(hand.view, DetailView)
+    return hand.view.blocks[0]
+
+
+def test_at_a_desk_a_value_is_changed_in_its_row() -> None:
+    hand = Hand(row(), DESK)
+    before = fields(hand)
+    hand.pick("min")
+    hand.feed(TypedText("6"))
+    edited = fields(hand)
+    assert (edited.edited_rows, edited.numbered_rows) == ((0,), 0)
+    assert dict(edited.rows[0][1].args) == {"before": before.rows[0][1], "after": raw("6_")}
+    assert edited.rows[0][2:] == before.rows[0][2:], "the range stays beside it"
+    assert edited.rows[1:] == before.rows[1:]
+    hand.feed(TypedText(""), UnknownCode("5-12"))
+    assert fields(hand).edited_rows == (0, 1)
+    assert hand.view.choice_letters == "y"
+    assert hand.feed(Choice(1)) == "store_product.queued"
+    assert fields(hand) == before
+
+
+def test_the_last_change_is_undone_while_its_values_stand() -> None:
+    hand = Hand(row(min=5, said=[said("confirmed")]))
+    assert "u" in hand.job.accepts(hand.state).command_letters
+    assert hand.sent(Command("u")) == {"min": Decimal(4), "base": {"min": "5"}}
+    for changed in (row(min=6, said=[said("confirmed")]), row(min=5, said=[said("refused")]), row(min=5)):
+        hand = Hand(changed)
+        assert "u" not in hand.job.accepts(hand.state).command_letters
+
+
+def test_a_desk_shows_sales_and_forecast_on_one_axis_with_orders_and_the_log() -> None:
+    hand = Hand(row(history_array='{"W45":4,"W46":6}', forecast_array='{"W47":5,"W48":2}'), DESK)
+    order = {
+        "order_number": "4101",
+        "customer_name": "Gus",
+        "pickup_date": "2026-11-21",
+        "needed": Decimal(2),
+        "held": Decimal(0),
+    }
+    entry = {
+        "at": "2026-11-20T09:00:00Z",
+        "difference": Decimal(-2),
+        "reason_code": None,
+        "reason_code_description": "",
+        "work": "pick",
+        "user_name": "Ben Ode",
+        "app_user_name": "ben",
+    }
+    hand.feed(Rows("waiting_orders", (order,), 1), Rows("log_of_product", (entry,), 1))
+    side = hand.view.side
+    assert [key.args[0][1] for key in side.chart.axis] == ["W45", "W46", "W47", "W48"]
+    assert [list(map(int, one.values)) for one in side.chart.series] == [[4, 6, 0, 0], [0, 0, 5, 2]]
+    lines = plain_lines(layout_screen(Frame(hand.view, LinkState("live", 3.0)), 120, 40))
+    text = "\n".join(lines)
+    for words in ("6 │", "3 │", "0 └─", "W45", "W48", "░ Forecast", "4101", "Gus", "Ben Ode"):
+        assert words in text, words
+    assert Hand(row(history_array="[4, 6]")).view.side is None, "a handheld has no room"

@@ -7,7 +7,7 @@ import pytest
 from aisle.client.load import LoadError
 from aisle.client.load.cell_cleaning import CLEANERS
 from aisle.client.load.columns import LAYOUTS, FileLayout
-from aisle.client.load.number_and_date_format import Notation
+from aisle.client.load.notation import Notation
 from aisle.client.load.records import open_tables
 from aisle.client.load.report import describe_columns, example_cell
 

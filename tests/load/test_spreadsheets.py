@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.barcode_keys import expected_check_digit
-from aisle.client.load.number_and_date_format import YEARS_AHEAD, Notation
+from aisle.client.load.notation import YEARS_AHEAD, Notation
 from aisle.client.load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import LoadError
 

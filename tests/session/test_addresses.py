@@ -90,8 +90,13 @@ def test_open_work_is_closed_by_no_address(desk: Session) -> None:
 
 
 def test_a_browser_begins_at_its_address(home: StoreFolder) -> None:  # noqa: F811
-    for address, opened in (("/orders/100", ["orders", "order"]), ("", ["today"]), ("/", ["today"])):
-        with closing(open_session(home, Settings(terminal="web-U1"), person=SignIn("U1", "Ann"))) as session:
+    for user, address, opened in (
+        ("U1", "/orders/100", ["orders", "order"]),
+        ("U2", "", ["today"]),
+        ("U3", "/", ["today"]),
+        ("U3", "", ["exceptions"]),
+    ):
+        with closing(open_session(home, Settings(terminal=f"web-{user}"), person=SignIn(user, "Ann"))) as session:
             assert isinstance(session, SingleUserSession)
             session.first_address = address
             session.start()

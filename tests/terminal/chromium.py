@@ -22,8 +22,8 @@ OPTIONS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-extensions", "--remote-debugging-port=0", "--window-size=1400,900",
 )  # fmt: skip
-CONTROL = 2
-"""Modifier of a key."""
+CONTROL, SHIFT = 2, 8
+"""Modifiers of a key."""
 LINES = "[...document.querySelectorAll('.xterm-accessibility-tree > div')].map((row) => row.textContent)"
 """What a screen reader gets."""
 SCREEN = "document.querySelector('.xterm-screen').getBoundingClientRect().toJSON()"
@@ -106,7 +106,10 @@ class Page:
     async def types(self, text: str, modifiers: int = 0) -> None:
         """Keys, into whatever has the focus, as a scanner sends them; up to two as a person types them."""
         pause = KEY_S if len(text) <= 2 else 0
-        special = {"\r": ("Enter", 13, "\r"), "\t": ("Tab", 9, ""), "\x1b": ("Escape", 27, "")}
+        special = {
+            "\r": ("Enter", 13, "\r"), "\t": ("Tab", 9, ""), "\x1b": ("Escape", 27, ""),
+            "↑": ("ArrowUp", 38, ""), "↓": ("ArrowDown", 40, ""),
+        }  # fmt: skip
         for letter in text:
             code = ord(letter.upper()) if letter.isalnum() else 0
             name, code, typed = special.get(letter, (letter, code, "" if modifiers else letter))
@@ -132,6 +135,11 @@ class Page:
         for number in range(1, times + 1):
             for kind in ("mousePressed", "mouseReleased"):
                 await self.do("Input.dispatchMouseEvent", type=kind, **at, button="left", clickCount=number)
+
+    async def mouse(self, kind: str, text: str) -> None:
+        """Presses, moves or releases the left button on a text."""
+        held = {"button": "left", "buttons": 1, "clickCount": 1}
+        await self.do("Input.dispatchMouseEvent", type=kind, **await self.point(text), **held)
 
     async def wheel(self, text: str, down: int) -> None:
         await self.do("Input.dispatchMouseEvent", type="mouseWheel", **await self.point(text), deltaX=0, deltaY=down)

@@ -151,3 +151,14 @@ def test_letters_act_at_once_on_a_desk_and_scans_stay_scans(shop: Shop, picker: 
     app.rest()
     app.terminal.write(b"b")
     shows(app, "Marked: 1 order")
+
+
+def test_ctrl_k_opens_the_palette_and_the_same_byte_in_a_scan_does_not(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    app.rest()
+    app.terminal.write(b"\x0bSUP-3\r\x0b")
+    shows(app, "Pick SUP-3")
+    app.rest()
+    assert "Commands" not in app.terminal.text.splitlines()[1]
+    app.terminal.write(b"\x0b")
+    shows(app, "Key here")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.terminal.browser import Web
-from tests.terminal.chromium import CONTROL, Page, opened
+from tests.terminal.chromium import CONTROL, SHIFT, Page, opened
 from tests.terminal.picker import Picker
 from tests.terminal.shop import Shop
 from tests.terminal.test_entry_counts import open_job
@@ -92,7 +92,7 @@ async def test_the_mouse_selects_opens_sorts_filters_and_acts(program: str, demo
             await page.shows("Customer ▲")
             await page.click("late 7")
             await page.has("location.search.includes('due=late')")
-            await page.click("all that are active")
+            await page.click("active 42")
             await page.shows("1–", "of 42")
             await page.wheel("4104", 400)
             await page.has("!document.querySelector('.xterm-rows').textContent.includes('1–')")
@@ -113,16 +113,21 @@ async def test_two_windows_outlive_a_restart_of_the_server(program: str, demo_ho
             await first.shows("Colours: light")
             await first.types("1\r")
             await first.has(f"{GROUND} === 'rgb(26, 26, 26)'")
+            await first.types("↓")
+            await first.types("↓")
+            await first.shows("› 4102")
             second = await browser.page(is_new=True)
             await second.do("Page.navigate", url=f"{web.url}/orders/4104")
             await second.shows("Tom Moss · 4104")
+            await second.types("3\r")
+            await second.shows("Why? A number")
             port = str(urlsplit(web.url).port)
             await asyncio.to_thread(web.end, signal.SIGTERM)
             await first.has("document.getElementById('link').textContent.includes('stopped')")
             await second.types("k")
             await second.has("document.getElementById('link').textContent.endsWith(' 1')")
             with Web("--port", port):
-                for page, address, text in ((first, "/orders?", "late 7"), (second, "/orders/4104", "Tom Moss · 4104")):
+                for page, address, text in ((first, "/orders?", "› 4102"), (second, "/orders/4104", "Why? A number")):
                     await page.has("!document.getElementById('link').textContent.includes('stopped')")
                     await page.shows(text, "live")
                     assert (await page.run("location.pathname + location.search")).startswith(address)
@@ -153,6 +158,42 @@ async def test_a_list_is_downloaded_and_searched(program: str, demo_home: Path, 
     assert "4104," in files[0].read_text("utf-8")
 
 
+async def test_keys_mark_and_find_and_a_scan_in_a_drag_is_taken_once(
+    program: str, demo_home: Path, tmp_path: Path
+) -> None:
+    with Web() as web:
+        async with opened(program, tmp_path / "browser") as browser:
+            page = await browser.page()
+            await page.do("Page.navigate", url=web.url)
+            await page.has("document.body.textContent.includes('sign in as fred with the PIN 2468')")
+            await orders(page, web)
+            await page.click("Emil Cole")
+            await page.types(" ")
+            await page.shows("Marked: 1 order")
+            await page.types("↓", SHIFT)
+            await page.types("↓", SHIFT)
+            await page.shows("Marked: 3 orders")
+            await page.mouse("mousePressed", "Gus Hale")
+            await page.mouse("mouseMoved", "Emil Cole")
+            await page.types("4104\r")
+            await page.is_at("/orders/4104")
+            await page.mouse("mouseReleased", "Tom Moss")
+            await page.shows("Tom Moss · 4104")
+            await page.run("history.back()")
+            await page.is_at("/orders")
+            for words, found in (("4014", "4104"), ("mos", "Tom Moss"), ("hoeny", "Honey"), ("expotr", "Export")):
+                await page.types("k", CONTROL)
+                await page.shows("Key here")
+                await page.types(words)
+                await page.shows(found)
+                await page.types("\x1b")
+                await page.types("\x1b")
+                await page.shows("active 42")
+            await page.click("Ctrl+K")
+            await page.shows("Key here")
+            assert page.wrong == []
+
+
 async def test_a_phone_has_the_handheld_layout_and_its_keyboard_types(
     program: str,
     demo_home: Path,
@@ -165,7 +206,7 @@ async def test_a_phone_has_the_handheld_layout_and_its_keyboard_types(
             await page.open(web.url, "/orders")
             await page.shows("4104", "Number, scan or words", "live")
             assert max(map(len, await page.lines())) <= 42
-            assert await page.run("document.title") == "Orders: all that are active – aisle"
+            assert await page.run("document.title") == "Orders: active – aisle"
             await page.do("Input.insertText", text="4104")
             await page.shows("› 4104")
             await page.types("\r")

@@ -66,6 +66,7 @@ class House:
         self.asked: list[tuple[str, str]] = []
         self.rounds = asyncio.Semaphore(0)
         self.surprise: Exception | None = None
+        self.has_demo: bool | None = False
 
     async def check(self, who: str, pin: str) -> Person | SignInError:
         self.asked.append((who, pin))
@@ -81,11 +82,14 @@ class House:
             raise self.surprise
         return self.let_in
 
+    async def has_demo_store(self) -> bool | None:
+        return self.has_demo
+
     def start(self, opening: Opening) -> Start:
         return Start([sys.executable, "-c", APP, opening.person.user, *map(str, opening[1:])], {})
 
     def web(self, **options: Any) -> WebApp:
-        hooks = Hooks(self.check, self.still, self.start, lambda id_: f"<{id_}>", "en")
+        hooks = Hooks(self.check, self.still, self.has_demo_store, self.start, lambda id_: f"<{id_}>", "en")
         return WebApp(hooks, **{"secure": False, "clock": self.clock, "check_s": 0.01, "keep_s": 0, **options})
 
     @asynccontextmanager
@@ -178,6 +182,14 @@ async def test_a_pin_gets_a_cookie_that_no_script_and_no_other_site_gets(house: 
         assert len(cookie.value) >= 40
         assert "data-websocket-url" in await (await client.get("/")).text()
         assert house.asked == [("ann", "2468")]
+
+
+@pytest.mark.parametrize("has_demo", [True, False, None])
+async def test_the_page_of_the_demo_store_says_whom_to_sign_in_as(house: House, has_demo: bool | None) -> None:
+    house.has_demo = has_demo
+    async with house.open() as client:
+        for answer in (await client.get("/"), await sign_in(client, pin="1111")):
+            assert ("web.demo" in await answer.text()) is (has_demo is True)
 
 
 async def test_with_tls_the_cookie_is_for_https_and_this_host_alone(house: House) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.errors import InvalidResponse, status_error
 from aisle.contract.request_encoding import encode_segment
-from aisle.courier.push.body_and_headers import PushSettings
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.service_features import features_of_headers
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.retention import Retention

@@ -62,6 +62,7 @@ def web(listen: ListenOptions, origin: str | None, language: str | None, setting
     hooks = Hooks(
         check=people.check_pin,
         still=people.supervisors,
+        has_demo_store=people.has_demo_store,
         start=partial(_session_start, _session_options(session_settings), dict(os.environ)),
         words=lambda id_: MessageWriter(language=spoken).write(msg(id_)),
         language=spoken,

@@ -14,9 +14,10 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from aisle.cli.service_client import extension_rows, service_client
+from aisle.cli.service_client import extension_path, extension_rows, service_client
 from aisle.client.errors import ClientError, InvalidResponse
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, sign_in
+from aisle.courier.service_features import features_of_headers
 from aisle.errors import AisleError
 from aisle.roles import SUPERVISORS
 from aisle.web.app import MIN_RETRY_S, SignInError
@@ -64,6 +65,19 @@ class PeopleClient:
         except AisleError:
             return None
         return frozenset(each.user for each in people if each.role in SUPERVISORS) if people else None
+
+    async def has_demo_store(self) -> bool | None:
+        """Return True if the service has the demo store; None if it does not answer."""
+        try:
+            return await _run_on_thread(self._find_demo_store())
+        except AisleError:
+            return None
+
+    async def _find_demo_store(self) -> bool:
+        async with self._open_client() as client:
+            answer = await client.request_extension("GET", extension_path(self._loaded, "people"))
+        announced = features_of_headers(answer.headers)
+        return announced is not None and announced.demo_store
 
     async def _check_pin(self, who: str, pin: str) -> Person | SignInError:
         async with self._open_client() as client:

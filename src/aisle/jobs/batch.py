@@ -13,9 +13,11 @@ from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prom
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
 from aisle.jobs.list_window import turn_page
+from aisle.jobs.page_job import file_verdict
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
+from aisle.jobs.pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
 from aisle.jobs.view import (
@@ -89,6 +91,8 @@ class BatchState(NamedTuple):
     page: int = 0
     reported_orders: tuple[str, ...] = ()
     """Orders of other batches that were assigned to this person and have been reported."""
+    is_desk: bool = False
+    """True if the screen is that of a desk, which prints."""
 
     @property
     def stop_count(self) -> int:
@@ -110,7 +114,7 @@ CHOICE_TEXTS = {
     "many": "batch.choice_count",
 }
 
-COMMAND_LETTERS = "gtunp"
+COMMAND_LETTERS = "gtunpP"
 """Command letters of the page; no choice uses them."""
 
 
@@ -183,6 +187,7 @@ def _hints(state: BatchState) -> tuple[KeyHint, ...]:
     hints = []
     if state.orders and not state.is_removing:
         hints = [KeyHint("g", msg("hint.go")), KeyHint("t", msg("hint.remove_order"))]
+        hints += [KeyHint("P", msg("orders.print"))] if state.is_desk else []
     return (*hints, *PAGE_HINTS, BACK)
 
 
@@ -213,7 +218,8 @@ class BatchJob(Job[BatchState]):
 
     def accepts(self, state: BatchState) -> Accepts:
         """Accept a number of orders at any time. Letters answer questions; orders to be removed are numbered."""
-        letters, keys = ("gtu" if state.orders else "") + "np", choice_letters(state)
+        letters = ("gtu" + "P" * state.is_desk if state.orders else "") + "np"
+        keys = choice_letters(state)
         labels = f"{TOTE_LETTERS}0" if state.orders else ""
         return Accepts(
             choices=state.choice_count, command_letters=letters, labels=labels, search=bool(keys), choice_letters=keys
@@ -224,6 +230,7 @@ class BatchJob(Job[BatchState]):
 
     def handle(self, state: BatchState, event: Event, context: Context) -> Result:
         """Return the next state. A scan adds an order, a number adds the next ones, `g` starts the pick."""
+        state = state if state.is_desk == context.is_desk else state._replace(is_desk=context.is_desk)
         match event:
             case Opened() | Resumed() | Closed() | Changed() | Rows():
                 return _handle_update(state, event, context)
@@ -251,6 +258,8 @@ class BatchJob(Job[BatchState]):
                 return reply(state._replace(is_removing=True, choices=()), ASK, "batch.which_to_remove")
             case Command("u") if state.orders:
                 return _remove_order(state, state.orders[-1].order)
+            case Command("P") if state.orders:
+                return Turn(state, (query_pick_list([each.order for each in state.orders]),))
         return Turn(state)
 
 
@@ -270,6 +279,10 @@ def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
             return Turn(state, (query_assigned(context),))
         case Rows("assigned_orders", rows, _):
             return _add_assigned(state, rows)
+        case Rows("pick_list", rows, _):
+            return Turn(state, (printed_pick_list(rows),))
+        case Rows("file_for_people", (file, *_), _):
+            return Turn(state, (), file_verdict(file))
         case Rows("orders", rows, _):
             return _add_next(state, rows, context)
         case Rows(id_, rows, _):

@@ -320,7 +320,7 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
     if product.has_no_stock:
         return ()
     return (
-        Block(msg("look_up.locations"), _location_rows(product)),
+        Block(msg("look_up.locations"), location_rows(product)),
         Block(msg("look_up.pools"), tuple(
             (raw(pool.name) if pool.name else msg("look_up.pool", pool=pool.number), estimate(pool.quantity))
             for pool in product.pools
@@ -335,7 +335,8 @@ def _fact_blocks(details: Product, number: str) -> tuple[Block, ...]:
     )
 
 
-def _location_rows(product: Product) -> tuple[Cells, ...]:
+def location_rows(product: Product) -> tuple[Cells, ...]:
+    """Return the locations of a product with their quantities, and their pools if there are several."""
     return tuple(
         (raw(location.location), estimate(location.quantity), *([raw(location.pools)] if location.pools else []))
         for location in product.locations
@@ -413,12 +414,13 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
 
 def _order_block(orders: tuple[OrdersWithProductRow, ...]) -> Block:
     return Block(msg("look_up.orders", count=len(orders)), tuple(
-        (raw(row["order_number"]), _need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
+        (raw(row["order_number"]), need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
         for row in orders
     ))  # fmt: skip
 
 
-def _need_text(row: OrdersWithProductRow) -> Msg:
+def need_text(row: OrdersWithProductRow) -> Msg:
+    """Return what an order still needs of a product, and what it holds."""
     needed, held = row["needed"], row["held"]
     if needed <= 0:
         return msg("look_up.order_has", held=held)

@@ -233,8 +233,12 @@ class FormPage(Page[S]):
             choices=len(self.choices(state)), command_letters=self.letters(state), typed_only=self.typed_only
         )
 
-    def view(self, state: S) -> Step:
+    def view(self, state: S) -> View:
         """Return the screen."""
+        return self.step(state)
+
+    def step(self, state: S) -> Step:
+        """Return the question as a screen of its own."""
         return Step(
             name=self.name,
             title=self.title(state),
@@ -324,7 +328,7 @@ class PageJob(Job[S]):
             case Rows("list_choices"):
                 return self.page(state).handle_choices(state, event, context)
             case Rows("file_for_people", (file, *_)):
-                return Turn(state, (), _file_verdict(file))
+                return Turn(state, (), file_verdict(file))
             case Opened(args):
                 return self.handle_opened(state, args, context)
             case Rows():
@@ -344,7 +348,7 @@ class PageJob(Job[S]):
         return self.page_shown(state).handle_input(state, event, context)
 
 
-def _file_verdict(row: FileRow) -> Verdict:
+def file_verdict(row: FileRow) -> Verdict:
     """Return where a file for people is, or why there is none."""
     if row["why"]:
         why = msg(row["why"], count=row["count"])

@@ -188,6 +188,8 @@ class Block(NamedTuple):
     a style."""
     is_title_needed: bool = False
     """True if the rows need the title. If it is left out, each row repeats it."""
+    edited_rows: tuple[int, ...] = ()
+    """Indices of the rows whose values are being changed."""
 
 
 class Tile(NamedTuple):
@@ -215,6 +217,14 @@ class Dashboard(NamedTuple):
     """Blocks before those of the page."""
     cursor: int = -1
     """Index of the tile that Enter opens; -1 for none."""
+
+
+class SidePane(NamedTuple):
+    """Pane beside the blocks of a page: a chart with axes, and tables below it."""
+
+    chart: Chart | None
+    """Chart whose series share one axis; the first one is drawn full, the others hatched."""
+    blocks: tuple[Block, ...] = ()
 
 
 class MapLocation(NamedTuple):
@@ -246,6 +256,8 @@ class DetailView(NamedTuple):
     """Letters of the choices, if numbers are quantities."""
     dashboard: Dashboard | None = None
     """Tiles and panels that a wide screen shows above the blocks."""
+    side: SidePane | None = None
+    """What a desk shows beside the blocks."""
 
 
 MIN_DESK_COLUMNS, MIN_DESK_ROWS = 100, 30

@@ -27,7 +27,7 @@ from aisle.jobs.job import LocalNote, Refresh, Request, Resolve, SignIn, SignOut
 from aisle.json_codec import to_text
 from aisle.outbox import session_requests
 from aisle.outbox.journal_rows import EventRow, JobRow, event_from_row, insert_sql
-from aisle.outbox.local_notes import save_note
+from aisle.outbox.local_notes import find_note, save_note
 from aisle.outbox.open_jobs import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, RandomBytes
@@ -93,6 +93,8 @@ class JournalBatch(NamedTuple):
     snapshots: Sequence[Snapshot] = ()
     closed: Sequence[str] = ()
     """job_ids."""
+    reopened: Sequence[str] = ()
+    """job_ids of closed jobs."""
     sign_in: SignIn | SignOut | None = None
     refreshes: Sequence[Refresh] = ()
     orders_in_work: Sequence[tuple[str, Sequence[str]]] = ()
@@ -201,6 +203,8 @@ class Journal:
     def _apply_effects(self, batch: JournalBatch) -> None:
         now = self._clock()
         self._db.executemany("UPDATE job SET closed = ? WHERE job_id = ?", [(now, job_id) for job_id in batch.closed])
+        reopened = [(batch.session_id, job_id) for job_id in batch.reopened]
+        self._db.executemany("UPDATE job SET closed = NULL, session_id = ? WHERE job_id = ?", reopened)
         if isinstance(batch.sign_in, SignIn) and not self.sessions.is_terminal_in_use(batch.terminal, batch.session_id):
             self._db.execute(
                 "INSERT OR REPLACE INTO sign_in (terminal, user, name, since) VALUES (?, ?, ?, ?)",
@@ -245,6 +249,11 @@ class Journal:
     def is_request_pending(self, request_id: str) -> bool:
         """Return True if the request was not started yet."""
         return session_requests.request_state(self._db, request_id) == session_requests.REQUESTED
+
+    def find_note(self, topic: str, key: str) -> str:
+        """Return the text of a note on this host; empty if there is none. Raise StorageError."""
+        note = find_note(self._db, topic, key)
+        return note.text if note else ""
 
     def last_event(self, session_id: str) -> EventRow | None:
         """Return the youngest event of a session."""

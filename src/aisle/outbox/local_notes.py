@@ -1,7 +1,7 @@
 """Notes that this host keeps for everybody who works on it and never sends to the service.
 
-Topics: claims, reviews, recounts, saved views, priority and assignment of orders, redirected stops, languages and
-themes.
+Topics: claims, reviews, recounts, saved views, priority and assignment of orders, redirected stops, languages,
+themes, and the pages that people left.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ LANGUAGE, THEME = "language", "theme"
 
 LIST = "list"
 """Columns and sort order that a person chose for a list; the key is the app user and the name of the list."""
+
+PAGES = "pages"
+"""Pages that a person left at a desk; the key is the app user, also with the terminal."""
 
 PRIORITY, ASSIGNED, RELEASED = "priority", "assigned", "released"
 """Topics of an order: it has priority; it is assigned to the app user in the text; its claim was released."""

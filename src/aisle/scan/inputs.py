@@ -87,8 +87,8 @@ class Key(NamedTuple):
     """A key that is not text.
 
     `back`, `enter` (on an empty line), `up`, `down`, `pageup`, `pagedown`, `home`, `end`, `left`, `right`, `f1` to
-    `f12`, `ctrl+left`, `ctrl+right`, `shift+up`, `shift+down`, `mark`, `other`; `row:` or `chip:` with the index of
-    what was clicked in a list; `tab:` with the name of a tab.
+    `f12`, `ctrl+k`, `ctrl+left`, `ctrl+right`, `shift+up`, `shift+down`, `mark`, `other`; `row:` or `chip:` with the
+    index of what was clicked in a list; `tab:` with the name of a tab.
     """
 
     name: str

@@ -10,16 +10,8 @@ from aisle.page_addresses import PageAddress, parse_address
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack import StackedJob
+from aisle.session.job_stack import WITHOUT_WORK, StackedJob
 from aisle.session.shown_verdict import Verdicts
-
-WITHOUT_WORK: Final = frozenset(
-    (
-        *("today", "orders", "exceptions", "deliveries", "products", "log"),
-        *("order", "order_actions", "store_product", "look_up", "locations", "help", "palette"),
-    )
-)
-"""Jobs that another page may close, because closing them loses no work."""
 
 _RECORD_JOBS: Final = {
     "orders": ("order", "order_number"),

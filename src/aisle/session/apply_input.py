@@ -42,7 +42,7 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch import CONFIRM_FAST_NUMBER, NO_NUMBER, AskedNumber, InputBatch
+from aisle.session.input_batch import CONFIRM_FAST_NUMBER, MIN_CODE, NO_NUMBER, AskedNumber, InputBatch
 from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
@@ -305,8 +305,8 @@ class InputHandler:
             self._apply_raw(raw_input(line, meaning), "" if is_secret else line.text)
         else:
             self._meanings.apply(meaning, "" if is_secret and not isinstance(meaning, Back) else line.text)
-            is_scanned_text = isinstance(meaning, Text) and line.scan_number
-            self._meanings.record(UnknownCode(line.text) if is_scanned_text else meaning)
+            is_code = isinstance(meaning, Text) and line.scan_number and len(line.text) >= MIN_CODE
+            self._meanings.record(UnknownCode(line.text) if is_code else meaning)
             if label and isinstance(meaning, Back):
                 self._explain_label(label)
         if is_secret and not isinstance(meaning, Back):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aisle import json_codec
 from aisle.cache.query_registry import topics_of_query
@@ -56,6 +56,14 @@ from aisle.session.scanned_serials import NO_SERIALS, ScannedSerials
 
 _MAX_ANSWERS = 64
 """Query results of a page that it is notified of; changes of older ones show at the next full check."""
+
+WITHOUT_WORK: Final = frozenset(
+    (
+        *("today", "orders", "exceptions", "deliveries", "products", "log"),
+        *("order", "order_actions", "store_product", "look_up", "locations", "help", "palette"),
+    )
+)
+"""Jobs that another page may close, because closing them loses no work."""
 
 
 class StackedJob(NamedTuple):

@@ -17,6 +17,7 @@ from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
+from aisle.session.kept_pages import KeptPages
 from aisle.session.pending_question import restore_question
 from aisle.session.pin_check import PinCheck
 from aisle.session.shown_verdict import Verdicts
@@ -42,6 +43,7 @@ class SignInFlow:
         verdicts: Verdicts,
         pin_check: PinCheck,
         event_runner: EventRunner,
+        kept_pages: KeptPages,
         fixed_person: SignIn | None = None,
     ) -> None:
         self._page = page
@@ -52,6 +54,7 @@ class SignInFlow:
         self._verdicts = verdicts
         self._pin_check = pin_check
         self._event_runner = event_runner
+        self._kept_pages = kept_pages
         self._fixed_person = fixed_person
 
     def start(self, user: SignIn | None = None) -> None:
@@ -123,7 +126,7 @@ class SignInFlow:
     def _resume_work(self, user: str) -> None:
         """Reopen jobs, and ask again what an interrupted session has asked."""
         unit_of_work = self._store.unit_of_work
-        verdict = unit_of_work.resume(self._profile.current.store, user)
+        verdict = unit_of_work.resume(self._profile.current.store, user, self._kept_pages.load(user))
         self._verdicts.current = verdict or self._verdicts.current
         unanswered, jobs = unit_of_work.unanswered, self._page.stack.jobs
         match unanswered and unanswered.meaning:

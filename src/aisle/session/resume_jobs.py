@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from aisle import json_codec
@@ -12,7 +13,7 @@ from aisle.outbox.open_jobs import OpenJob
 from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
 from aisle.session.input_batch import CONFIRM_FAST_NUMBER
-from aisle.session.job_stack import JobStack, is_readable
+from aisle.session.job_stack import WITHOUT_WORK, JobStack, is_readable
 
 
 class Unanswered(NamedTuple):
@@ -41,9 +42,13 @@ class ResumedJobs(NamedTuple):
     """What was open in the session whose work was resumed."""
 
 
-def resume_jobs(journal: Journal, stack: JobStack, session_id: str, store: str, user: str) -> ResumedJobs:
-    """Open again the jobs that a person left and nobody else works on."""
+def resume_jobs(
+    journal: Journal, stack: JobStack, session_id: str, store: str, user: str, pages: Collection[str] | None = None
+) -> ResumedJobs:
+    """Open again the jobs that a person left and nobody else works on; of pages without work only these, if given."""
     jobs = journal.jobs.open_jobs(store, user, session_id)
+    if pages is not None:
+        jobs = [row for row in jobs if row.job.name not in WITHOUT_WORK or row.job.job_id in pages]
     adopted = set(journal.jobs.take_over_jobs(session_id, [row.job.job_id for row in jobs])) if jobs else set()
     verdict, earlier_session = None, ""
     resumed: list[ResumedJob] = []

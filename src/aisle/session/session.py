@@ -49,12 +49,14 @@ from aisle.session.frame import FrameBuilder
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
+from aisle.session.kept_pages import KeptPages
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes import ChangePoller
+from aisle.session.scan_undo import ScanUndo
 from aisle.session.screen_size import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.stale_typed_text import TypedLine
@@ -171,7 +173,9 @@ class Session:
             self.typed_line,
             self._trace,
         )
-        self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, self.inputs)
+        undo = ScanUndo(self.page, self.store, self.inputs)
+        self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, self.inputs, undo)
+        self.kept_pages = KeptPages(self.page, self.context, self.profile, self.store)
         self.sign_in = SignInFlow(
             self.page,
             self.batch,
@@ -181,6 +185,7 @@ class Session:
             self.verdicts,
             self.pin_check,
             self.event_runner,
+            self.kept_pages,
             person,
         )
         self.changes = ChangePoller(
@@ -284,7 +289,7 @@ class Session:
         if self._is_closed:
             return
         self._is_closed = True
-        closes = (self.store.socket.close, self.store.end_session)
+        closes = (self._keep_pages, self.store.socket.close, self.store.end_session)
         for close in (self._trace.close, *closes) if self._trace else closes:
             with suppress(StorageError, OSError):  # the reason why the program ends matters more
                 close()
@@ -325,15 +330,32 @@ class Session:
             case SetPreference():
                 self.profile.personalise(effect)
             case SignIn() | SignOut():
+                self._keep_pages()
                 self.sign_in.change(effect)
                 self._open_first_page()
 
+    def _keep_pages(self) -> None:
+        """Keep the pages of a person at a desk."""
+        if self.tabs.are_shown:
+            self.kept_pages.keep()
+
     def _open_first_page(self) -> None:
-        """Open Today at a desk for a person who supervises, unless work goes on. The greeting stays."""
-        if self.tabs.are_shown and len(self.stack.jobs) == 1 and self._begins_with_today():
-            verdict = self.verdicts.current
+        """Open the pages that a person who supervises left at a desk, else Today unless work goes on.
+
+        The greeting stays.
+        """
+        verdict = self.verdicts.current
+        is_desk = self.tabs.are_shown and self._begins_with_today()
+        if is_desk and not self._restore_pages() and len(self.stack.jobs) == 1:
             self.tabs.open("today")
-            self.verdicts.current = verdict
+        self.verdicts.current = verdict
+
+    def _restore_pages(self) -> bool:
+        """Put the pages that the person left at a desk on the screen. Return whether there were any."""
+        is_restored = self.tabs.are_shown and self.kept_pages.restore()
+        if is_restored:
+            self.event_runner.feed(Resumed())
+        return is_restored
 
     def _begins_with_today(self) -> bool:
         """Return whether the person signed in is known as a supervisor."""
@@ -384,9 +406,10 @@ class SingleUserSession(Session):
         self._person = person
 
     def _open_first_page(self) -> None:
-        """Open the page of the browser's address first, also above work that goes on."""
+        """Open the page of the browser's address, also above work that goes on; as it was left if it is that page."""
         address, self.first_address = self.first_address, ""
         if address.strip("/"):
+            self._restore_pages()
             self.addresses.open(address)
         else:
             super()._open_first_page()

@@ -8,10 +8,10 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Start
 from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
 from aisle.jobs.view import INFO, Tab, Verdict, msg
-from aisle.session.addresses import WITHOUT_WORK
 from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
+from aisle.session.job_stack import WITHOUT_WORK
 from aisle.session.screen_size import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
@@ -29,7 +29,9 @@ TABS: Final = {
 _JOBS_WITHOUT_WORK: Final = 2
 """Number of open jobs if there is only home below the page of a tab."""
 
-_ONE_KEY_JOBS: Final = frozenset(("today", "orders", "order", "exceptions", "deliveries", "log"))
+_ONE_KEY_JOBS: Final = frozenset(
+    ("today", "orders", "order", "exceptions", "deliveries", "log", "store_product", "unconfirmed")
+)
 """Jobs in which a letter acts without Enter. A slash before words searches there."""
 
 _COUNT_INTERVAL_S: Final = 2.0

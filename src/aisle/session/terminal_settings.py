@@ -41,6 +41,7 @@ MEANING_BY_KEY: dict[str, Meaning] = {
     "f3": Back(),
     "f4": Command("u"),
     "f5": Command("."),
+    "ctrl+k": Command("."),
 }
 """Meanings of keys, unless the settings give them another one. F9 has none: some scanners send it before a code."""
 

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from aisle.jobs.view import MIN_DESK_COLUMNS, MIN_DESK_ROWS, Frame, ListView
 from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
 from aisle.tui.frame_screen import LinesWidget
-from aisle.tui.mouse import DOUBLE_CLICK_S, ClickTarget, MouseInput
+from aisle.tui.mouse import DOUBLE_CLICK_S, PALETTE_KEY, ClickTarget, MouseInput
 
 MIN_SAME_CHARACTERS: Final = 4
 """Characters of a row's name that have to stand in the clicked line."""
@@ -45,6 +45,8 @@ class ClickTranslator:
             return [] if is_double else [Key(f"{SORT_KEY}{target.key}")]
         if target.kind == "tab":
             return [] if is_double else [Key(f"{TAB_KEY}{frame.tabs[int(target.key)].name}")]
+        if target.key == PALETTE_KEY:
+            return [] if is_double else [Key("ctrl+k")]
         row = _clicked_row(target, frame.view) if isinstance(frame.view, ListView) else None
         if row is not None:
             select = Key(f"{ROW_KEY}{row}")

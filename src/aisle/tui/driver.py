@@ -28,7 +28,7 @@ from textual.app import App
 from textual.driver import Driver
 
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
+from aisle.scan.inputs import SAME_SCAN_S, DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.line_grouping import LineGrouper
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.tui.key_sequences import parse_key
@@ -37,6 +37,9 @@ from aisle.tui.terminal_diff import TerminalDiff
 
 ONE_KEY_S: Final = 0.15
 """Seconds of silence after which one letter acts without Enter. A scanner sends its next character much sooner."""
+
+PALETTE_BYTE: Final = b"\x0b"
+"""Ctrl+K. Some scanners send the same byte before or after a code."""
 
 ESCAPE_TIMEOUT_S: Final = 0.1
 """Seconds of silence after which an ESC is the Esc key."""
@@ -179,7 +182,10 @@ class AisleDriver(Driver):
     ) -> None:
         """Store the arguments of Textual. The app switches the mouse on if the screen uses it."""
         super().__init__(app, debug=debug, mouse=False, size=size or terminal_size())
-        self._has_mouse = False
+        self._has_mouse = self._has_palette_key = False
+        """True if the screen is a desk; if Ctrl+K was read there and nothing after it."""
+        self._data_at = 0.0
+        """Time of the last data that was decoded."""
         self._receiver: InputReceiver = app  # type: ignore[assignment]  # by its methods, not by its class
         self._event_loop = asyncio.get_running_loop()
         self._input_fd = sys.__stdin__.fileno() if sys.__stdin__ else 0
@@ -399,7 +405,7 @@ class AisleDriver(Driver):
     def _longest_wait(self, now: float) -> float | None:
         """Return the seconds of silence after which the decoder or grouper has to be ticked; None for none."""
         lines = self._scan_lines.seconds_left(now)
-        if self._has_one_key:
+        if self._has_one_key or self._has_palette_key:
             lines = min(lines or ONE_KEY_S, max(self._last_read_at + ONE_KEY_S - now, MIN_WAIT_S))
         if not self._decoder.is_waiting:
             return lines
@@ -413,6 +419,8 @@ class AisleDriver(Driver):
             self._last_read_at, decoded = now, self._decoder.tick(now)
         elif self._has_one_key and now - self._last_read_at >= ONE_KEY_S:
             decoded = self._end_one_key(now)
+        elif self._has_palette_key and now - self._last_read_at >= ONE_KEY_S:
+            self._has_palette_key, decoded = False, [Key("ctrl+k")]
         if decoded:
             decoded = self._scan_lines.group(decoded, now)
         self._queue_inputs([*decoded, *self._scan_lines.tick(now)], now)
@@ -435,6 +443,8 @@ class AisleDriver(Driver):
 
     def _handle_read(self, data: bytes, now: float) -> None:
         """Decode the bytes of one read. Wait after each part while the app has much to take."""
+        is_apart = now - self._data_at > SAME_SCAN_S and not self._decoder.open_text
+        self._has_palette_key, self._data_at = self._has_mouse and is_apart and data == PALETTE_BYTE, now
         for start in range(0, len(data), MAX_DECODE):
             part = data[start : start + MAX_DECODE]
             self._queue_inputs(self._scan_lines.group(self._decoder.feed(part, now), now), now)

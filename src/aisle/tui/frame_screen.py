@@ -179,7 +179,7 @@ class StatusBar(LinesWidget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = _classes(
         "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
-        "bar", "rule",
+        "bar", "rule", "hint-key", "hint",
     )  # fmt: skip
 
 

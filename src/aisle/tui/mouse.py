@@ -15,6 +15,9 @@ MOUSE_OFF: Final = "\x1b[?1006l\x1b[?1000l"
 DOUBLE_CLICK_S: Final = 0.5
 """Seconds between two clicks on one cell that make a double click."""
 
+PALETTE_KEY: Final = "Ctrl+K"
+"""Name of the key of the palette on the screen of a desk; it is pressed, not typed."""
+
 _REPORT: Final = re.compile(r"\x1b\[<(\d{1,3});(\d{1,5});(\d{1,5})M")
 _CURSOR_ROW: Final = re.compile(r"\s*(\d+)[›>]")
 """Number of the row with the cursor."""

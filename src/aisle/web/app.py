@@ -93,6 +93,8 @@ CHECK_S: Final = 30.0
 """Seconds between two checks that signed-in people are still permitted."""
 ANSWER_S: Final = 60.0
 """Seconds to wait for the answer of a check; the next check asks again."""
+DEMO_S: Final = 2.0
+"""Seconds that a sign-in page waits for the first answer whether the service has the demo store."""
 PATIENCE_S: Final = 20.0
 """Seconds that a sign-in is repeated while the service takes no attempts of this host."""
 MAX_PAUSE_S: Final = 5.0
@@ -122,6 +124,8 @@ class Hooks(NamedTuple):
     """Check of a name or badge and a PIN."""
     still: Callable[[], Awaitable[Collection[str] | None]]
     """Query of the users that may be signed in; None if the answer is unknown."""
+    has_demo_store: Callable[[], Awaitable[bool | None]]
+    """Query whether the service has the demo store, whose supervisor the sign-in page names; None if unknown."""
     start: Callable[[Opening], Start]
     """Start parameters of the app process of a window."""
     words: pages.Words
@@ -156,6 +160,9 @@ class WebApp:
         self._sign_ins = SignIns(clock, sign_in_file)
         self._attempts = FailedAttempts(clock)
         self._checks = CheckTurns()
+        self._has_demo_store: bool | None = None
+        """None until the service has answered."""
+        self._was_demo_asked = asyncio.Event()
         self._windows = Windows(hooks.start, self._sign_ins, keep_s)
         self.cookie = "__Host-aisle" if secure else "aisle"
         self.app = Starlette(
@@ -272,15 +279,21 @@ class WebApp:
         return self._refused("web.too_many_attempts", 429, {"Retry-After": str(wait)})
 
     def _refused(self, why: str, status: int, headers: Mapping[str, str] | None = None, address: str = "") -> Response:
-        page = pages.sign_in_page(self._hooks.words, self._hooks.language, why, address)
+        page = pages.sign_in_page(self._hooks.words, self._hooks.language, why, address, is_demo=self._is_demo)
         return _html(page, pages.SIGN_IN_POLICY, status, headers)
+
+    @property
+    def _is_demo(self) -> bool:
+        return self._has_demo_store is True
 
     # Pages
 
     async def _index(self, request: Request) -> Response:
         if self._who(request) is None:
-            address = _address_of(request)
-            page = pages.sign_in_page(self._hooks.words, self._hooks.language, address=address)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._was_demo_asked.wait(), DEMO_S)
+            address, (words, language) = _address_of(request), (self._hooks.words, self._hooks.language)
+            page = pages.sign_in_page(words, language, address=address, is_demo=self._is_demo)
             return _html(page, pages.SIGN_IN_POLICY)
         socket = "ws" + self._own_origin(request).removeprefix("http")
         page = pages.screen_page(self._hooks.words, self._hooks.language, f"{socket}/ws")
@@ -321,13 +334,22 @@ class WebApp:
     async def _watch(self) -> None:
         """End sign-ins and windows that are no longer valid. Errors are logged, and the next round follows."""
         while True:
-            for step in (self._ask, self._windows.end_invalid):
+            for step in (self._find_demo_store, self._ask, self._windows.end_invalid):
                 try:
                     await step()
                 except Exception:
                     log.exception("It could not be looked whether those who are signed in still may be.")
             self._sign_ins.save()
             await asyncio.sleep(self._check_s)
+
+    async def _find_demo_store(self) -> None:
+        """Ask whether the service has the demo store, until it answers."""
+        if self._has_demo_store is None:
+            try:
+                async with asyncio.timeout(ANSWER_S):
+                    self._has_demo_store = await self._hooks.has_demo_store()
+            finally:
+                self._was_demo_asked.set()
 
     async def _ask(self) -> None:
         """End the sign-ins of people who are no longer permitted."""

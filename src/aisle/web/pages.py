@@ -42,6 +42,7 @@ html { background: #14181d; color: #eee; font: 18px system-ui, sans-serif; }
 form { max-width: 20em; margin: 12vh auto; padding: 0 1em; }
 label, input, button, p { display: block; width: 100%; box-sizing: border-box; margin: .6em 0; font: inherit; }
 input, button { padding: .6em; }
+.demo { color: #7ee787; }
 .wrong { color: #ff8080; min-height: 1.5em; }
 """
 
@@ -92,16 +93,20 @@ HEADERS: Final[Mapping[str, str]] = {
 """Headers of every answer."""
 
 
-def sign_in_page(words: Words, language: str, wrong: str = "", address: str = "") -> str:
-    """Return the sign-in form. `wrong` is the message id of the last error; `address` is the page to open then."""
+def sign_in_page(words: Words, language: str, wrong: str = "", address: str = "", *, is_demo: bool = False) -> str:
+    """Return the sign-in form. `wrong` is the message id of the last error; `address` is the page to open then.
+
+    With `is_demo` it says whom to sign in as.
+    """
     message = escape(words(wrong)) if wrong else ""
+    hint = f'\n<p class="demo">{escape(words("web.demo"))}</p>' if is_demo else ""
     return _page(
         words,
         language,
         f"<style>{_PLAIN}</style>",
         f"""<form method="post" action="/sign-in" autocomplete="off">
 <h1>aisle</h1>
-<p>{escape(words("web.for_supervisors"))}</p>
+<p>{escape(words("web.for_supervisors"))}</p>{hint}
 <label for="who">{escape(words("web.who"))}</label>
 <input id="who" name="who" maxlength="100" required autofocus autocapitalize="none">
 <label for="pin">{escape(words("web.pin"))}</label>

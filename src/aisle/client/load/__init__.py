@@ -1,7 +1,7 @@
 """Load of a shop from CSV files, through the service's own interface (`aisle load`).
 
 It knows the client and the contract, and asks the service only through `Client`. Start reading at `sender.load`.
-`csv_table` reads a file (`csv_dialect`, `number_and_date_format`, `cell_cleaning`), and `columns` defines its columns.
+`csv_table` reads a file (`csv_dialect`, `notation`, `cell_cleaning`), and `columns` defines its columns.
 `records` makes bodies of its rows, `comparison_with_service` compares them with the service, `report` has the texts.
 """
 

@@ -18,16 +18,10 @@ from aisle.barcode_keys import (
     normalise_code,
     wrong_check_digit,
 )
-from aisle.client.load.currencies import currency_of
-from aisle.client.load.number_and_date_format import (
-    LOCAL_FLAGS,
-    Notation,
-    cents_alone,
-    is_serial_day,
-    no_number_reason,
-    number_changes,
-    with_cents,
-)
+from aisle.client.load.date_text import is_serial_day
+from aisle.client.load.money_amounts import currency_of
+from aisle.client.load.notation import LOCAL_FLAGS, Notation
+from aisle.client.load.number_text import cents_alone, no_number_reason, number_changes, with_cents
 
 TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
 CONTAINER = "container code"

@@ -12,7 +12,7 @@ from aisle.barcode_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.load.cell_cleaning import fold_code
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE
-from aisle.client.load.conflicting_rows_and_stores import bare_code
+from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.product_codes import BARCODE_COLUMNS, code_keys, codes_in_cell
 from aisle.client.load.service_reads import location_codes, store_rows

@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from aisle.client.load import cell_cleaning
-from aisle.client.load.number_and_date_format import Notation, no_number_reason
+from aisle.client.load.notation import Notation
+from aisle.client.load.number_text import no_number_reason
 from aisle.client.paging import Row
 from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
 from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate

@@ -8,7 +8,8 @@ service's keys are read page by page, and only if it has any; of the file only h
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
+from datetime import tzinfo
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from aisle.client.load.codes_with_other_meanings import check_meanings
 from aisle.client.load.columns import (
     DELIVERIES,
     DISCOUNT_PRICES,
+    FREE_FIELDS,
     LOCATIONS,
     ORDERS,
     PEOPLE,
@@ -28,16 +30,16 @@ from aisle.client.load.columns import (
     STORES,
     price_of,
 )
-from aisle.client.load.conflicting_rows_and_stores import (
+from aisle.client.load.conflicting_rows import (
     comparable_key,
     difference_reason,
     find_divided_records,
     key_without_zeros,
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.describe_differences import Difference, listed_differences
 from aisle.client.load.implausible_values import CONTAINER_COLUMN, container_key
 from aisle.client.load.lost_zeros import LostZeros
-from aisle.client.load.numbers_in_other_stores import warn_of_other_stores
 from aisle.client.load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
@@ -45,12 +47,19 @@ from aisle.client.load.product_codes import (
     codes_in_cell,
     keys_in_column,
 )
-from aisle.client.load.records import STORE_FLAGS, Placeless, ServiceFindings
-from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
-from aisle.client.load.service_reads import MAX_SINGLE_READS, fetch_people, fetch_store, location_codes, store_rows
-from aisle.client.load.similar_free_field_keys import similar_field_keys
+from aisle.client.load.records import STORE_FLAGS, Placeless, Record, ServiceFindings
+from aisle.client.load.report import FROM_PRICE_BEFORE, FileNotes, LoadError
+from aisle.client.load.service_reads import (
+    MAX_SINGLE_READS,
+    NAMED_ORDERS,
+    fetch_orders,
+    fetch_people,
+    fetch_store,
+    location_codes,
+    store_rows,
+)
 from aisle.client.load.store_price_warnings import warn_of_discounts
-from aisle.client.load.store_time_zones import zones_of_times
+from aisle.client.load.store_time_zones import read_zone, zones_of_times
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
 from aisle.errors import ContractError
@@ -396,3 +405,119 @@ def _code_keys_of_cells(cells: Iterable[tuple[str, Any]]) -> Iterator[str]:
     for name, cell in cells:
         for code in codes_in_cell(name, cell):
             yield from keys_in_column(name, code)
+
+
+async def similar_field_keys(table: CsvTable, client: Client) -> dict[int, str]:
+    """Return reasons of rows of free fields, by line, whose key the product has in another writing only.
+
+    Raise ClientError if the products cannot be read.
+    """
+    named = ("product_number", "key")
+    rows = list(table.select_cells(named)) if table.name == FREE_FIELDS.file else []
+    products = {product for _, (product, key) in rows if product and key}
+    queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in sorted(products)]
+    held: dict[tuple[str, str], list[str]] = {}
+    for query in queries if len(products) <= MAX_SINGLE_READS else [{}]:
+        async for row in client.rows("list-products", query=query):
+            product = str(row.get("product_number"))
+            for field in (row.get("free_fields") or ()) if product in products else ():
+                key = str(field.get("key") or "")
+                held.setdefault((product, fold_code(key)), []).append(key)
+    found: dict[int, str] = {}
+    for line, (product, key) in rows:
+        others = held.get((product, fold_code(key)), ())
+        if key and others and key not in others:
+            found[line] = f"key {difference_reason(key, others[0], f' on product {product}')}"
+    return found
+
+
+_NOUNS = {ORDERS.file: "order", DELIVERIES.file: "delivery"}
+
+_COLUMNS = ("store_number", "order_number")
+
+
+async def warn_of_other_stores(table: CsvTable, client: Client, known_keys: Collection[RecordKey]) -> None:
+    """Add a warning for each new order or delivery of a file whose number is open in a store that the file does not
+    name for it. Raise ClientError if the service does not respond.
+    """
+    new, keys = _new_numbers(table, known_keys) if table.name in _NOUNS else ({}, set())
+    if not new:
+        return
+    read = _open_orders if table.name == ORDERS.file else _open_deliveries
+    what = f"an open {_NOUNS[table.name]} of another store has this number; if it is the same, take one of them away"
+    try:
+        async for store, number in read(client, new):
+            if number in new and hash((store, number)) not in keys:
+                table.notes.add_warning(what, f"{number} is in store {store} too", new[number])
+    except (TransportError, ServerError):
+        raise
+    except ClientError as error:
+        table.notes.add_file_warning(f"whether other stores have its numbers could not be read: {error}")
+
+
+def _new_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> tuple[dict[str, int], set[int]]:
+    """Return the numbers that a store does not have, with their first row, and hashes of all keys of the file."""
+    new: dict[str, int] = {}
+    keys: set[int] = set()
+    for line, (store, number) in table.select_cells(_COLUMNS):
+        keys.add(hash((store, number)))
+        if store and number and (store, number) not in known_keys:
+            new.setdefault(number, line)
+    return new, keys
+
+
+async def _open_orders(client: Client, numbers: Collection[str]) -> AsyncGenerator[tuple[str, str], None]:
+    """Yield store and number of open orders: of those with these numbers if they are few, otherwise of all."""
+    stores = [store async for row in client.rows("list-stores") if (store := str(row.get("storeNo") or ""))]
+    for store in stores if len(stores) > 1 else ():
+        if len(numbers) <= NAMED_ORDERS:
+            for number, order in (await fetch_orders(client, store, list(numbers))).items():
+                if order.get("is_active"):
+                    yield store, number
+        else:
+            async for row in store_rows(client, "list-customer-orders", store):
+                yield store, str(row.get("order_number"))
+
+
+async def _open_deliveries(client: Client, numbers: Collection[str]) -> AsyncGenerator[tuple[str, str], None]:
+    """Yield store and number of open deliveries: of those with these numbers if they are few, otherwise of all."""
+    is_few = len(numbers) <= MAX_SINGLE_READS
+    queries: list[dict[str, QueryValue]] = [{"order_number": number} for number in numbers]
+    for query in queries if is_few else [{}]:
+        async for row in client.rows("list-deliveries", query={"is_submitted": False, **query}):
+            yield str(row.get("store_number")), str(row.get("order_number"))
+
+
+_VALUE_WIDTH = 40
+"""Characters of a value in a warning."""
+
+
+class ChangedOrders:
+    """Orders of one batch, as the service holds them before the batch is sent."""
+
+    def __init__(self, client: Client, notes: FileNotes) -> None:
+        self._client = client
+        self._notes = notes
+        self._held: dict[str, Row] = {}
+        self._zone: tzinfo | None = None
+
+    async def read(self, batch: Sequence[Record]) -> None:
+        """Read the orders of a batch, all of one store. Raise ClientError if the service does not respond."""
+        store = batch[0].store
+        self._held = await fetch_orders(self._client, store, [_number_of(record) for record in batch])
+        self._zone = await read_zone(self._client, store) if self._held else None
+
+    def differences(self, record: Record) -> list[Difference]:
+        """Return what the service holds otherwise; nothing of an order that it did not have."""
+        held = self._held.get(_number_of(record))
+        return listed_differences(record.body, held, "order", self._zone) if held else []
+
+    def warn_of_work(self, record: Record, differences: Sequence[Difference]) -> None:
+        """Add a warning for an order of which work changed what the file names."""
+        what = "work on the order changed what the file names, and the load leaves it as it is"
+        shown = "; ".join(one.text(_VALUE_WIDTH) for one in differences)
+        self._notes.add_warning(what, f"{_number_of(record)}: {shown}", record.line)
+
+
+def _number_of(record: Record) -> str:
+    return str(record.body.get("order_number") or "")

@@ -9,17 +9,8 @@ from decimal import Decimal
 
 from aisle.barcode_keys import wrong_check_digit
 from aisle.client.load.cell_cleaning import CODE, DATE, join_digits
-from aisle.client.load.columns import (
-    ATTRIBUTES,
-    DELIVERIES,
-    LAYOUTS,
-    ORDERS,
-    PRICES,
-    PRODUCTS,
-    STOCK,
-    STORE_PRODUCTS,
-)
-from aisle.client.load.conflicting_rows_and_stores import has_thousands
+from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
+from aisle.client.load.conflicting_rows import has_thousands
 from aisle.client.load.csv_table import CsvTable, TableRow
 from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.load.store_time_zones import clock_reason

@@ -28,7 +28,7 @@ from aisle.client.load.columns import (
     STORES,
     FileLayout,
 )
-from aisle.client.load.conflicting_rows_and_stores import find_conflicts, has_thousands
+from aisle.client.load.conflicting_rows import find_conflicts, has_thousands
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
 from aisle.client.load.implausible_values import ImplausibleValues, note_started_promotion, warn_of_picked

@@ -18,7 +18,7 @@ from aisle.client.load.columns import (
     PRODUCTS,
     STORE_PRODUCTS,
 )
-from aisle.client.load.conflicting_rows_and_stores import find_conflicts
+from aisle.client.load.conflicting_rows import find_conflicts
 from aisle.client.load.csv_table import CsvTable, TableRow, Values
 from aisle.client.load.report import FileNotes
 

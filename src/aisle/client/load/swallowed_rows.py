@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aisle.client.load import cell_cleaning
 from aisle.client.load.columns import Column
-from aisle.client.load.number_and_date_format import LOCAL_FLAGS
+from aisle.client.load.notation import LOCAL_FLAGS
 
 _FIGURES = (cell_cleaning.NUMBER, cell_cleaning.MONEY, cell_cleaning.POOL)
 _FIGURE = re.compile(r"[^\w]*(?:[^\W\d_]{1,3}[\s.]*)?\d[\d.,'\u2019\s+-]*[^\w]*(?:[^\W\d_]{1,3}\W*)?")

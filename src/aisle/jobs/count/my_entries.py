@@ -215,7 +215,7 @@ class EntryPage(FormPage[MyEntriesState]):
             lines.append(Line("note", msg("my_entries.later_count", counted=entry.later_count)))
         return tuple(lines)
 
-    def view(self, state: MyEntriesState) -> Step:
+    def step(self, state: MyEntriesState) -> Step:
         entry = _entry_of(state)
         facts = (
             (msg("head.state"), _state_message(entry)),
@@ -225,7 +225,7 @@ class EntryPage(FormPage[MyEntriesState]):
             *(((msg("label.pool"), msg("number", value=entry.pool)),) if entry.pool else ()),
             (msg("label.product_number"), raw(entry.product)),
         )
-        return super().view(state)._replace(labelled_values=tuple(LabelledValue(*fact) for fact in facts))
+        return super().step(state)._replace(labelled_values=tuple(LabelledValue(*fact) for fact in facts))
 
     def actions(self, state: MyEntriesState) -> Actions:
         return (Action(msg("my_entries.undo"), _ask_undo),) if _entry_of(state).can_be_undone else ()

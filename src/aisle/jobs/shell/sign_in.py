@@ -185,8 +185,8 @@ class SignInJob(Job[SignInState]):
 
 
 def _notes(state: SignInState) -> tuple[Line, ...]:
-    demo = (Line("note", msg("sign_in.demo")),) if state.is_demo else ()
-    return (Line("note", msg("sign_in.note")), *demo)
+    demo = ("sign_in.demo", "sign_in.demo_supervisor") if state.is_demo else ()
+    return tuple(Line("note", msg(id_)) for id_ in ("sign_in.note", *demo))
 
 
 def _is_no_name(text: str) -> bool:

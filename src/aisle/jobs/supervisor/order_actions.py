@@ -263,9 +263,9 @@ class PagedQuestion(OrderQuestion):
     def key_hints(self, state: OrderActionState) -> tuple[KeyHint, ...]:
         return PAGE_HINTS if self._has_more(state) else ()
 
-    def view(self, state: OrderActionState) -> Step:
+    def step(self, state: OrderActionState) -> Step:
         total = max(len(self.all_actions(state)), state.match_count if state.page == "person" else 0)
-        return super().view(state)._replace(first=state.first_choice, choice_total=total)
+        return super().step(state)._replace(first=state.first_choice, choice_total=total)
 
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
         match event:

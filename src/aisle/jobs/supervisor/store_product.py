@@ -7,17 +7,20 @@ products.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs import choice_letters
 from aisle.jobs.job import Args, Context, Effect, Event, Json, Query, Refresh, Rows, Start, Turn, reply
-from aisle.jobs.look_up import delivery_rows, estimate, with_age
+from aisle.jobs.look_up import delivery_rows, estimate, location_rows, with_age
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
-from aisle.jobs.product_data import ExpectedDelivery, parse_expected_deliveries
+from aisle.jobs.product_data import ExpectedDelivery, parse_expected_deliveries, parse_product
 from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.row_types.log import LogRow
+from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import PendingChangeRow
+from aisle.jobs.supervisor.product_side_pane import side_pane
 from aisle.jobs.supervisor.store_product_data import (
     READ_ONLY_FIELDS,
     StoreProduct,
@@ -49,6 +52,7 @@ from aisle.jobs.supervisor.store_product_fields import (
     parse_day,
     parse_level_range,
     parse_update_values,
+    update_value,
     update_write,
 )
 from aisle.jobs.view import (
@@ -59,10 +63,10 @@ from aisle.jobs.view import (
     WRONG,
     Block,
     Chart,
+    DetailView,
     Line,
     Msg,
     Series,
-    Step,
     Verdict,
     View,
     msg,
@@ -77,6 +81,9 @@ PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"
 
 MAX_SHOWN = 5
 """Most changes and times on the page."""
+
+
+Cells = tuple[Msg, ...]
 
 
 class StoreProductState(NamedTuple):
@@ -95,6 +102,14 @@ class StoreProductState(NamedTuple):
     page: int = 0
     deliveries: tuple[ExpectedDelivery, ...] = ()
     """Next deliveries that bring the product."""
+    is_desk: bool = False
+    """True if the screen is that of a desk, on which a value is changed in its row."""
+    typed: str = ""
+    """Text being typed as the new value."""
+    locations: tuple[Cells, ...] = ()
+    """Cells of the locations with their stock, for a desk; so are the next ones."""
+    waiting_orders: tuple[OrdersWithProductRow, ...] = ()
+    log: tuple[LogRow, ...] = ()
 
     @property
     def has_refused_change(self) -> bool:
@@ -105,7 +120,6 @@ class StoreProductState(NamedTuple):
 
 
 Result = Turn[StoreProductState]
-Cells = tuple[Msg, ...]
 
 
 class ProductPage(DetailPage[StoreProductState]):
@@ -136,7 +150,13 @@ class ProductPage(DetailPage[StoreProductState]):
 
     def blocks(self, state: StoreProductState) -> tuple[Block, ...]:
         product = state.product
-        return _blocks(product, state.deliveries) if product and product.is_ranged else ()
+        return _blocks(product, state) if product and product.is_ranged else ()
+
+    def view(self, state: StoreProductState) -> DetailView:
+        """Return the page; at a desk with sales, orders and the last entries of the log beside it."""
+        product = state.product
+        side = side_pane(product, state.waiting_orders, state.log) if state.is_desk and product else None
+        return super().view(state)._replace(side=side)
 
     def actions(self, state: StoreProductState) -> tuple[Action[StoreProductState], ...]:
         has_figures = bool(state.product and state.product.series)
@@ -147,6 +167,7 @@ class ProductPage(DetailPage[StoreProductState]):
         return (
             *((figures._replace(is_hinted=has_figures),) if has_figures or not state.is_loaded else ()),
             *((resolve,) if state.has_refused_change else ()),
+            *((Action(msg("hint.undo"), _undo_change, "u"),) if undone_change(state.product) else ()),
         )
 
     def handle_other_input(self, state: StoreProductState, event: Event, context: Context) -> Result:
@@ -174,21 +195,16 @@ def _change_notes(product: StoreProduct) -> tuple[Msg, ...]:
     return ()
 
 
-def _blocks(product: StoreProduct, deliveries: Iterable[ExpectedDelivery]) -> tuple[Block, ...]:
-    fields = product.editable_fields
+def _blocks(product: StoreProduct, state: StoreProductState) -> tuple[Block, ...]:
     return (
-        Block(
-            _block_title(product),
-            tuple(_field_row(product, field) for field in fields),
-            numbered_rows=len(fields),
-            is_compact=True,
-        ),
+        _field_block(product, state),
         *_read_only_blocks(product),
         Block(
             msg("store_product.ordering_and_delivery"),
-            (*delivery_rows(deliveries), *_time_rows(product)),
+            (*delivery_rows(state.deliveries), *_time_rows(product)),
             is_compact=True,
         ),
+        Block(msg("look_up.locations"), () if product.has_no_stock else state.locations),
         Block(msg("store_product.stock"), _pool_rows(product)),
         Block(msg("store_product.changes"), tuple(_change_row(change) for change in product.changes[:MAX_SHOWN])),
         Block(msg("look_up.facts"), _read_only_rows(product)),
@@ -197,6 +213,34 @@ def _blocks(product: StoreProduct, deliveries: Iterable[ExpectedDelivery]) -> tu
 
 def _pool_rows(product: StoreProduct) -> tuple[Cells, ...]:
     return () if product.has_no_stock else tuple((raw(name), estimate(quantity)) for name, quantity in product.pools)
+
+
+def _field_block(product: StoreProduct, state: StoreProductState) -> Block:
+    """Return the fields, numbered, or with the new value in the row that is being changed."""
+    fields, new_values = product.editable_fields, _new_values(state)
+    block = Block(
+        _block_title(product),
+        tuple(_edited_row(product, field, new_values) for field in fields),
+        numbered_rows=0 if new_values else len(fields),
+        is_compact=True,
+    )
+    return block._replace(edited_rows=tuple(at for at, field in enumerate(fields) if field.name in new_values))
+
+
+def _new_values(state: StoreProductState) -> dict[str, Msg]:
+    """Return the new values by field, as typed so far or as they wait for the confirmation; none on the first page."""
+    if state.phase == CONFIRM:
+        values = parse_update_values(dict(state.changes))
+        return {name: format_value(name, text) for name, text in values.items()}
+    return {state.field: raw(f"{state.typed}_")} if state.phase == VALUE else {}
+
+
+def _edited_row(product: StoreProduct, field: Field, new_values: Mapping[str, Msg]) -> Cells:
+    name, value, *more = _field_row(product, field)
+    if field.name not in new_values:
+        return (name, value, *more)
+    notes = (msg("store_product.write_only"),) if is_write_only(product, field.name) else ()
+    return (name, msg("store_product.edited", before=value, after=new_values[field.name]), *more, *notes)
 
 
 def _field_row(product: StoreProduct, field: Field) -> Cells:
@@ -258,6 +302,23 @@ def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
     return tuple(rows)
 
 
+def undone_change(product: StoreProduct | None) -> dict[str, Json]:
+    """Return the values that undo the last change made here; empty if there is none, or others have changed them."""
+    last = product.changes[0] if product and product.changes else None
+    if product is None or last is None or last["outcome"] not in ("queued", "sending", "confirmed"):
+        return {}
+    fields = last["fields"]
+    is_as_left = all(before and product.value(name) == after for name, before, after in fields)
+    may_edit = {field.name for field in product.editable_fields}.issuperset(name for name, _, _ in fields)
+    return {name: update_value(name, before) for name, before, _ in fields} if is_as_left and may_edit else {}
+
+
+def _undo_change(state: StoreProductState, context: Context) -> Result:
+    """Propose the values from before the last change; they are confirmed like any others."""
+    changes = undone_change(state.product)
+    return _propose_changes(state._replace(phase=VALUE, field=next(iter(changes))), changes, context)
+
+
 Actions = tuple[Action[StoreProductState], ...]
 
 
@@ -284,7 +345,27 @@ def input_prompt(name: str) -> Msg:
     return msg("store_product.how_levels" if name in LEVELS else _INPUT_PROMPTS[FIELD_BY_NAME[name].kind])
 
 
-class ValuePage(FormPage[StoreProductState]):
+class FieldPage(FormPage[StoreProductState]):
+    """Question about a field. At a desk it is asked on the page of the product, in the row of the field."""
+
+    choice_letters = ""
+    """Letters of its choices; empty if they are numbered."""
+
+    def view(self, state: StoreProductState) -> View:
+        """Return the question, with the letters of its choices."""
+        step = self.step(state)._replace(choice_letters=self.choice_letters)
+        if not state.is_desk:
+            return step
+        return FIRST_PAGE.view(state)._replace(
+            name=self.name,
+            prompt=step.prompt,
+            choices=step.choices,
+            choice_letters=step.choice_letters,
+            key_hints=step.key_hints,
+        )
+
+
+class ValuePage(FieldPage):
     """Question for a value of the field: a number, a day, codes, or yes and no."""
 
     name = "store_product.value"
@@ -325,8 +406,8 @@ class ValuePage(FormPage[StoreProductState]):
         match event:
             case Quantity(value) if FIELD_BY_NAME[state.field].kind in NUMERIC:
                 return _propose_changes(state, {state.field: value}, context)
-            case TypedText():
-                return Turn(state)
+            case TypedText(text):
+                return Turn(state._replace(typed=text))
             case Choice() | Command() | CursorKey() | Quantity():
                 return refuse(state, input_prompt(state.field))
         return super().handle_other_input(state, event, context)
@@ -391,13 +472,14 @@ def _check_changes(state: StoreProductState) -> Result:
 # Confirmation
 
 
-class ConfirmPage(FormPage[StoreProductState]):
+class ConfirmPage(FieldPage):
     """Question before the changes are sent. Another number is a new value to confirm."""
 
     name = "store_product.confirm"
     title_text = msg("store_product.title_confirm")
     prompt_text = msg("store_product.prompt_confirm")
     typed_only = True
+    choice_letters = choice_letters.YES
 
     def lines(self, state: StoreProductState) -> tuple[Line, ...]:
         product, changes = _product_of(state), dict(state.changes)
@@ -415,9 +497,6 @@ class ConfirmPage(FormPage[StoreProductState]):
             msg("store_product.send"), lambda state, context: Turn(state, (query_product(state, "chosen", context),))
         )
         return (send,)
-
-    def view(self, state: StoreProductState) -> Step:
-        return super().view(state)._replace(choice_letters=choice_letters.YES)
 
     def accepts(self, state: StoreProductState) -> Accepts:
         kind = FIELD_BY_NAME[state.field].kind
@@ -497,6 +576,11 @@ class StoreProductJob(PageJob[StoreProductState]):
     requery_after_write = True
     preferred_kinds = (PRODUCT,)
 
+    def handle(self, state: StoreProductState, event: Event, context: Context) -> Result:
+        """Return the next state, which knows the kind of the screen."""
+        known = state if state.is_desk == context.is_desk else state._replace(is_desk=context.is_desk)
+        return super().handle(known, event, context)
+
     def page(self, state: StoreProductState) -> Page[StoreProductState]:
         return PAGES[state.phase]
 
@@ -519,6 +603,8 @@ class StoreProductJob(PageJob[StoreProductState]):
     def handle_rows(self, state: StoreProductState, answer: Rows, context: Context) -> Result:
         if answer.id == "next_deliveries":
             return Turn(state._replace(deliveries=parse_expected_deliveries(answer.rows, context.now)))
+        if answer.id in _SIDE_QUERIES:
+            return Turn(_with_side_rows(state, answer, context))
         found = parse_store_product(answer.rows[0], context.now) if answer.rows else None
         match answer.id.partition("/"):
             case ("chosen", _, _):
@@ -549,7 +635,28 @@ def _open_product(product: str, label: str, context: Context) -> Result:
 def _queries(product: str, context: Context) -> tuple[Effect, ...]:
     args = {"product_number": product, "user": context.user}
     brings = Query("next_deliveries", "next_deliveries", {"product_number": product}, is_live=True)
-    return (Query("product", "store_product", args, is_live=True), brings)
+    side = [
+        Query(id_, name, {"product_number": product, **more}, is_live=True)
+        for id_, (name, more) in _SIDE_QUERIES.items()
+    ]
+    return (Query("product", "store_product", args, is_live=True), brings, *(side if context.is_desk else ()))
+
+
+_SIDE_QUERIES: Mapping[str, tuple[str, Args]] = {
+    "locations": ("product", {}),
+    "waiting_orders": ("orders_with_product", {"size": MAX_SHOWN}),
+    "log_of_product": ("log", {"first": 0, "size": MAX_SHOWN}),
+}
+"""Queries for what only a desk shows, with their arguments besides the product."""
+
+
+def _with_side_rows(state: StoreProductState, answer: Rows, context: Context) -> StoreProductState:
+    """Return the state with what only a desk shows."""
+    if answer.id == "waiting_orders":
+        return state._replace(waiting_orders=answer.rows)
+    if answer.id == "log_of_product":
+        return state._replace(log=answer.rows)
+    return state._replace(locations=location_rows(parse_product(answer.rows[0], context.now)) if answer.rows else ())
 
 
 def _leave_lost_phase(state: StoreProductState) -> StoreProductState:

@@ -110,6 +110,16 @@ def update_write(product: str, store: str, changes: Mapping[str, Json], base: Ma
     return Write(UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item], needs_supervisor=True)
 
 
+def update_value(name: str, text: str) -> Json:
+    """Return a field's value as an update sends it, from its plain text."""
+    kind = FIELD_BY_NAME[name].kind
+    if kind == FLAG:
+        return text == YES
+    if kind == CODES:
+        return text.split(",")
+    return format_day_as_datetime(text) if kind == DAY else to_decimal(text)
+
+
 # Typed values
 
 

@@ -310,8 +310,8 @@ class SwitchQuestion(FormPage[StoresState]):
         stay = Action(msg("stores.stay"), _decline_switch)
         return () if state.store is None else (switch, stay) if _can_switch(state) else (stay,)
 
-    def view(self, state: StoresState) -> Step:
-        return super().view(state)._replace(labelled_values=_unsent_values(state.store) if state.store else ())
+    def step(self, state: StoresState) -> Step:
+        return super().step(state)._replace(labelled_values=_unsent_values(state.store) if state.store else ())
 
     def handle_text(self, state: StoresState, text: str, context: Context) -> Result:
         return refuse(state, msg("stores.choose", text=text))

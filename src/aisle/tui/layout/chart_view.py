@@ -218,7 +218,7 @@ def _series_lines(
     label = box.writer.fit_line(one.label, max(1, label_width - width(total) - 1))
     lines: list[StyledLine] = [left_and_right([(label, "row")], [(total, "quantity")], label_width)]
     signs = ASCII_BAR_SIGNS if box.writer.is_ascii else BAR_SIGNS
-    eighths = [_to_eighths(value, highest, height) for value in one.values]
+    eighths = [eighths_of(value, highest, height) for value in one.values]
     for row in range(height - 1, -1, -1):
         bars = [signs[max(0, min(8, full - row * 8))] * column for full in eighths]
         lines.append([((" " * gap).join(bars), "bar")])
@@ -232,7 +232,7 @@ def _figure_line(one: Series, column: int, gap: int, writer: MessageWriter) -> S
     return [((" " * gap).join(cells), "row-dim")]
 
 
-def _to_eighths(value: Decimal, highest: Decimal, height: int) -> int:
+def eighths_of(value: Decimal, highest: Decimal, height: int) -> int:
     """Return the height of a bar in eighths of a row. A value above zero shows, and only the maximum is full."""
     if value <= 0:
         return 0

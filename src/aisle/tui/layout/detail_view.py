@@ -348,7 +348,8 @@ def _block_rows(block: Block, cells: int, writer: MessageWriter) -> list[list[St
     ]
     rows: list[list[StyledLine]] = []
     for number, row in enumerate(texts, 1):
-        line = table_line(row, columns, right, 2, 0, ("row", "row-dim"), writer)[1:]
+        roles = ("cursor", "cursor") if number - 1 in block.edited_rows else ("row", "row-dim")
+        line = table_line(row, columns, right, 2, 0, roles, writer)[1:]
         rows.append([[*_number_cell(number, block), *line]])
     return rows
 
@@ -401,8 +402,9 @@ def _number_cell(number: int, block: Block) -> StyledLine:
 
 
 def _number_width(block: Block) -> int:
-    """Return the cells for row numbers."""
-    return len(str(block.numbered_rows)) + 1 if block.numbered_rows else 0
+    """Return the cells for row numbers. While a value is changed they are blank, so that no row moves."""
+    last = len(block.rows) if block.edited_rows else block.numbered_rows
+    return len(str(last)) + 1 if last else 0
 
 
 def _whole_columns(blocks: Sequence[list[LayoutUnit]], count: int, rows: int) -> list[list[StyledLine]]:

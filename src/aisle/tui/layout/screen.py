@@ -27,7 +27,7 @@ from aisle.jobs.view import (
     msg,
 )
 from aisle.safe_text import fit, fit_end, width, wrap
-from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, step_view
+from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, side_pane, step_view
 from aisle.tui.layout.choice_lines import VerdictOverlap, excess_cells
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import (
@@ -40,6 +40,7 @@ from aisle.tui.layout.styled_lines import (
     progress_bar,
 )
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
+from aisle.tui.mouse import PALETTE_KEY
 
 MIN_MARGIN_COLUMNS = 60
 """Width from which text has a margin of one cell."""
@@ -120,7 +121,7 @@ def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) ->
 def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
     """Return the lines around the body."""
     bars = FrameBars(
-        [[]], _prompt_lines(frame, box.cells, box.rows, box.writer), _link_line(frame.link, box.cells, box.writer)
+        [[]], _prompt_lines(frame, box.cells, box.rows, box.writer), _status_line(frame, box.cells, box.writer)
     )
     if frame.verdict:
         most, margin = _allowed_verdict_rows(frame, bars, box, columns), (columns - box.cells) // 2
@@ -208,6 +209,8 @@ def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[l
         return step_view.step_lines(view, box), _progress_message(view)
     if isinstance(view, DetailView) and view.dashboard and dashboard.shows_dashboard(view, box):
         return dashboard.dashboard_lines(view, view.dashboard, box), None
+    if isinstance(view, DetailView) and view.side and side_pane.shows_pane(view, box):
+        return side_pane.lines_with_pane(view, view.side, box._replace(rows=box.rows + overlap.current), overlap)
     if isinstance(view, DetailView):
         return detail_view.detail_lines(view, box._replace(rows=box.rows + overlap.current), overlap)
     if isinstance(view, Chart):
@@ -409,6 +412,15 @@ LINK_LENGTHS = (
 The unit of an age is shortened first. The message that nothing is waiting is shortened before what is waiting or needs
 a person. It is left out if even the shortest line is too long.
 """
+
+
+def _status_line(frame: Frame, cells: int, writer: MessageWriter) -> StyledLine:
+    """Return the link line, at a desk with the key of the palette at its end."""
+    line = _link_line(frame.link, cells, writer)
+    if not frame.tabs:
+        return line
+    text = writer.write(msg("palette.title"), 0)
+    return left_and_right(line, [(PALETTE_KEY, "hint-key"), (" ", ""), (text, "hint")], cells)
 
 
 def _link_line(link: LinkState, cells: int, writer: MessageWriter) -> StyledLine:

@@ -1,13 +1,13 @@
-"""Dates written in words: month names, week days and times of day in four languages.
-
-What is read here has one meaning. The order of day and month in numbers is learnt elsewhere, from the whole column.
-"""
+"""Dates in the cells of a file: in words, in numbers, or as the day number of a spreadsheet."""
 
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import NamedTuple
+
+from aisle.client.load.number_text import COMMA, POINT
 
 _MONTHS = (
     "jan janv jän january jänner januar januari janvier",
@@ -135,3 +135,95 @@ def find_named_month(day: str) -> NamedMonth | None:
         if (found := pattern.fullmatch(day)) and (month := _MONTH_NUMBERS.get(found["month"].casefold())):
             return NamedMonth(int(found["day"]), month, found["year"].lstrip("'"))
     return None
+
+
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+
+YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
+
+_OTHER_YEAR_FIRST = re.compile(r"(\d{4})(?:\.|[年년])\s?(\d{1,2})(?:\.|[月월])\s?(\d{1,2})[.日일]?(?!\d)", re.ASCII)
+"""Day with the year first as East Asia and Hungary write it: `2026.12.3`, `2026. 12. 3.`, `2026年12月3日`."""
+
+SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
+"""Number of a day in a spreadsheet, with a part of the day behind it."""
+
+_DAY_ALONE = re.compile(r"\d{8}|\d{4}-?W\d\d(?:-?[1-7])?", re.ASCII)
+"""Day in ISO 8601 in another form than with hyphens."""
+
+_SERIAL_START = datetime(1899, 12, 30)
+
+_SERIALS = range(43_200, 50_000)
+"""Numbers that can only be days: 2018 to 2036. Others can be a date like 41226 that has lost its zero (4-12-26)."""
+
+_SECONDS_OF_DAY = 86_400
+
+YEAR_DIGITS = 4
+
+
+def with_hyphens(cell: str) -> str:
+    """Return a date with the year first as `2026-12-3`, if it has points or the signs of East Asia."""
+    return _OTHER_YEAR_FIRST.sub(r"\1-\2-\3", cell, count=1) if _OTHER_YEAR_FIRST.match(cell) else cell
+
+
+def full_year(digits: str, last_year: int) -> int:
+    """Return a year; of two digits, the last one up to `last_year`."""
+    return int(digits) if len(digits) == YEAR_DIGITS else last_year - (last_year - int(digits)) % 100
+
+
+def normalize_month_name(day: str, cell: str, last_year: int) -> str:
+    """Return a date with a month name, or one in ISO 8601, as ISO 8601. Raise ValueError for an impossible day."""
+    found = find_named_month(day)
+    if found is None:
+        return checked_date(day, cell)
+    try:
+        return date(full_year(found.year, last_year), found.month, found.day).isoformat()
+    except ValueError:
+        raise ValueError(f"{cell!r} is no day of the calendar") from None
+
+
+def serial_day(found: re.Match[str]) -> str:
+    """Return the day of a spreadsheet's number as ISO 8601. Raise ValueError if the number can be something else."""
+    seconds = round(Decimal(f"0{(found[2] or '').replace(COMMA, POINT)}") * _SECONDS_OF_DAY)
+    when = _SERIAL_START + timedelta(days=int(found[1]), seconds=seconds)
+    if int(found[1]) not in _SERIALS:
+        raise ValueError(
+            f"{found[0]!r} can be the number of a day in a spreadsheet, {when.date()}, or a date without signs; write"
+            " yyyy-mm-dd"
+        )
+    return when.isoformat() if seconds else when.date().isoformat()
+
+
+def is_serial_day(cell: str) -> bool:
+    """Return True if a cell of a column of dates has the number of a day in a spreadsheet."""
+    return SERIAL_DAY.fullmatch(cell) is not None
+
+
+_NO_DATE = "no date that can be read, as 29-11-2026, 29 November 2026 or 2026-11-29 14:30 are"
+
+
+def checked_date(text: str, cell: str) -> str:
+    """Return a date in ISO 8601. Raise ValueError if it is none, or no day of the calendar."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        is_shaped = YEAR_FIRST.fullmatch(text) is not None
+        problem = "no day of the calendar, or has no such time" if is_shaped else _NO_DATE
+        raise ValueError(f"{cell!r} is {problem}; write yyyy-mm-dd") from None
+    return found.date().isoformat() if _DAY_ALONE.fullmatch(text) else text
+
+
+def date_order(found: re.Match[str]) -> str:
+    """Return the only possible order of a date: dotted dates have the day first; a number over 12 is a day."""
+    first, second = int(found[1]), int(found[3])
+    if found[2] == "." or first > 12:
+        return DAY_FIRST
+    return MONTH_FIRST if second > 12 else ""
+
+
+def to_iso(found: re.Match[str], order: str, cell: str, year: int) -> str:
+    numbers = (int(found[1]), int(found[3]))
+    day, month = numbers if order == DAY_FIRST else numbers[::-1]
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        raise ValueError(f"{cell!r} is no day of the calendar") from None

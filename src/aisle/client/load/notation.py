@@ -1,78 +1,49 @@
-"""Notation of numbers and dates in a file, learnt from all of its cells, so that no cell is guessed.
-
-`1,10` has a decimal comma and `1.10` a decimal point. `1,234` and `1.234` can be either, and are read only if other
-cells of the file decide. The same holds for dates: `27/11/2026` has the day first, `05/06/2026` is ambiguous.
-"""
+"""Notation of numbers and dates in a file, learnt from all of its cells, so that no cell is guessed."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import date
 from decimal import Decimal
 
-from aisle.client.load.currencies import CURRENCY, CURRENCY_SIGNS, currency_of
-from aisle.client.load.dates_in_words import find_named_month, split_written_date
-from aisle.client.load.thousands_marks import AmountsOfColumn, has_no_cents
+from aisle.client.load.date_text import (
+    DAY_FIRST,
+    MONTH_FIRST,
+    SERIAL_DAY,
+    YEAR_DIGITS,
+    YEAR_FIRST,
+    checked_date,
+    date_order,
+    find_named_month,
+    full_year,
+    normalize_month_name,
+    serial_day,
+    split_written_date,
+    to_iso,
+    with_hyphens,
+)
+from aisle.client.load.money_amounts import AmountsOfColumn, has_no_cents
+from aisle.client.load.number_text import COMMA, POINT, decimal_mark, strip_currency, to_decimal_point
 
-POINT, COMMA = ".", ","
 _MARK_NAMES = {POINT: "point", COMMA: "comma"}
-DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
-_BLANKS = "\\s\u200b\u2060\ufeff"
-_THOUSANDS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
-_NO_ZERO = re.compile(r"([+-]?)([.,]\d+)", re.ASCII)
-"""Number without a digit before its decimal mark."""
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
 _THREE_DECIMALS = re.compile(r".*[.,]\d{3}", re.ASCII)
 _ZERO_DECIMALS = re.compile(r".*[.,]000", re.ASCII)
 
 
-def _decimal_patterns(mark: str, other: str) -> tuple[re.Pattern[str], ...]:
-    """Return patterns of numbers whose decimal mark can only be `mark`, by the number of digits or their groups."""
-    dec, group = re.escape(mark), re.escape(other)
-    return tuple(
-        re.compile(pattern, re.ASCII)
-        for pattern in (
-            rf"[+-]?\d+{dec}(\d{{1,2}}|\d{{4,}})",
-            rf"[+-]?(0\d*|\d{{4,}}){dec}\d+",
-            rf"[+-]?[1-9]\d{{0,2}}({group}\d{{3}})+{dec}\d+",
-            rf"[+-]?[1-9]\d{{0,2}}({group}\d{{3}}){{2,}}",
-        )
-    )
-
-
-_UNAMBIGUOUS_NUMBERS = {POINT: _decimal_patterns(POINT, COMMA), COMMA: _decimal_patterns(COMMA, POINT)}
 _DOTTED_CODE = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
 _DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})", re.ASCII)
-_YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
-_OTHER_YEAR_FIRST = re.compile(r"(\d{4})(?:\.|[年년])\s?(\d{1,2})(?:\.|[月월])\s?(\d{1,2})[.日일]?(?!\d)", re.ASCII)
-"""Day with the year first as East Asia and Hungary write it: `2026.12.3`, `2026. 12. 3.`, `2026年12月3日`."""
-_SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
-"""Number of a day in a spreadsheet, with a part of the day behind it."""
-_DAY_ALONE = re.compile(r"\d{8}|\d{4}-?W\d\d(?:-?[1-7])?", re.ASCII)
-"""Day in ISO 8601 in another form than with hyphens."""
-_SERIAL_START = datetime(1899, 12, 30)
-_SERIALS = range(43_200, 50_000)
-"""Numbers that can only be days: 2018 to 2036. Others can be a date like 41226 that has lost its zero (4-12-26)."""
-_SECONDS_OF_DAY = 86_400
-_MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS}]*-")
-"""Trailing minus, `5-`; not `5,-`, which is a price of five."""
 YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
-_NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:\Z|[^\W\d_]|[{CURRENCY_SIGNS}]))")
-"""Dash in the place of cents: `12,-` is a price of twelve."""
-_DASH_AND_CENTS = re.compile(rf"[-\u2013\u2014]{{1,2}}[{_BLANKS}]*([.,]\d+)", re.ASCII)
-"""Dash in the place of the whole: `-.95` is ninety-five cents in Switzerland, and a minus elsewhere."""
 _MIDNIGHT = re.compile(r"[ T]+0?0:00(?::00(?:\.0+)?)?")
 _ISO_TIME = re.compile(
     r"(?:[ T]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII | re.IGNORECASE
 )
 """Time behind a day as ISO 8601 has it; empty too. Python also reads `14.30`, as 14 hours."""
-_YEAR_DIGITS = 4
 _SHORT_YEAR = 2
 _LONGEST_MONTH = 31
 _MONTHS_OF_YEAR = 12
@@ -116,15 +87,15 @@ class Notation:
 
     def observe_amount(self, line: int, cell: str, column: int) -> None:
         """Record what a cell of a column of amounts of money shows about signs between thousands."""
-        self._amounts.setdefault(column, AmountsOfColumn()).see(line, cell, _strip_currency(cell))
+        self._amounts.setdefault(column, AmountsOfColumn()).see(line, cell, strip_currency(cell))
 
     def observe_number(self, line: int, cell: str, column: int = 0, shown: str = "") -> None:
         """Record what a cell of a column of numbers shows; `shown` is the cell as the file has it."""
         if column not in self._fewer_decimals and not _THREE_DECIMALS.fullmatch(cell):
             self._fewer_decimals += (column,)
         if POINT in cell or COMMA in cell:
-            bare = _strip_currency(cell)
-            mark = _decimal_mark(bare)
+            bare = strip_currency(cell)
+            mark = decimal_mark(bare)
             if mark:
                 is_seen = (column, mark) in self._three_decimals
                 if not is_seen and _THREE_DECIMALS.fullmatch(bare) and bare[-4] == mark:
@@ -151,7 +122,7 @@ class Notation:
 
     def observe_date(self, line: int, cell: str, column: int = 0) -> None:
         """Record what a cell of a column of dates shows."""
-        if first := _YEAR_FIRST.match(_with_hyphens(cell)):
+        if first := YEAR_FIRST.match(with_hyphens(cell)):
             if self._day_second is None and int(first[2]) > _MONTHS_OF_YEAR >= int(first[3]):
                 self._day_second = (line, cell)
             return
@@ -172,7 +143,7 @@ class Notation:
             self._short = (line, cell)
         if is_short and found[2] == "-" and int(found[4]) <= _LONGEST_MONTH:
             return
-        if order := _date_order(found):
+        if order := date_order(found):
             self._dates.setdefault(order, (line, cell))
             self._column_dates.setdefault(column, {}).setdefault(order, (line, cell))
         elif self._ambiguous_date is None and found[1].zfill(2) != found[3].zfill(2):
@@ -243,12 +214,12 @@ class Notation:
 
         What is no number comes back unchanged. `shown` is the cell as the file has it.
         """
-        bare = _strip_currency(cell)
+        bare = strip_currency(cell)
         if _INTEGER.fullmatch(bare):
             return bare
         if _AMBIGUOUS_NUMBER.fullmatch(bare):
             return self._normalize_ambiguous(bare, cell)
-        mark = _decimal_mark(bare)
+        mark = decimal_mark(bare)
         if not mark:
             return cell
         if mark != self._usual_mark and self._usual_mark in self._numbers:
@@ -257,7 +228,7 @@ class Notation:
                 f"{shown or cell!r} has a decimal {_MARK_NAMES[mark]}, and {other!r} in row {line} a"
                 f" {self.mark_name}; write all in one way, this one as {self.readings(cell)}"
             )
-        return _to_decimal_point(bare, mark)
+        return to_decimal_point(bare, mark)
 
     @property
     def _usual_mark(self) -> str:
@@ -273,13 +244,13 @@ class Notation:
 
         The text is empty if the cell is no number.
         """
-        bare = _strip_currency(cell)
+        bare = strip_currency(cell)
         if _AMBIGUOUS_NUMBER.fullmatch(bare):
             found = [bare.replace(COMMA, POINT), re.sub(r"[.,]", "", bare)]
         elif _INTEGER.fullmatch(bare):
             found = [bare]
         else:
-            found = [_to_decimal_point(bare, mark)] if (mark := _decimal_mark(bare)) else []
+            found = [to_decimal_point(bare, mark)] if (mark := decimal_mark(bare)) else []
         return " or ".join(self._write(Decimal(number)) for number in found)
 
     def _write(self, number: Decimal) -> str:
@@ -297,7 +268,7 @@ class Notation:
         if len(self._numbers) == 1 and not is_whole:
             (decimal,) = self._numbers
             if decimal not in bare or not _ZERO_DECIMALS.fullmatch(bare) or self._has_three_decimals(decimal):
-                return _to_decimal_point(bare, decimal)
+                return to_decimal_point(bare, decimal)
         whole = re.sub(r"[.,]", "", bare)
         raise ValueError(
             f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write {self.readings(bare)}, without a separator"
@@ -319,10 +290,10 @@ class Notation:
 
     def normalize_date(self, cell: str) -> str:
         """Return a date as ISO 8601. Raise ValueError if it is none, or ambiguous."""
-        if serial := _SERIAL_DAY.fullmatch(cell):
-            return _serial_day(serial)
-        plain = _with_hyphens(cell)
-        if (found := _YEAR_FIRST.fullmatch(plain)) and _ISO_TIME.fullmatch(found[4]):
+        if serial := SERIAL_DAY.fullmatch(cell):
+            return serial_day(serial)
+        plain = with_hyphens(cell)
+        if (found := YEAR_FIRST.fullmatch(plain)) and _ISO_TIME.fullmatch(found[4]):
             return self._normalize_year_first(found, found[4], cell)
         parts = split_written_date(plain)
         if parts.time is None and not parts.week_days:
@@ -334,24 +305,24 @@ class Notation:
 
     def _normalize_day(self, day: str, cell: str) -> str:
         """Return a day without a week day and a time, in whatever form, as ISO 8601."""
-        if found := _YEAR_FIRST.fullmatch(day):
+        if found := YEAR_FIRST.fullmatch(day):
             if any(map(str.isalpha, found[4].strip().lstrip("T"))):
                 raise ValueError(f"{cell!r} has a time with words that are not read; write yyyy-mm-dd hh:mm")
             return self._normalize_year_first(found, found[4], cell)
         found = _DATE.fullmatch(day)
         if not found:
-            return _normalize_month_name(day, cell, self._last_year)
+            return normalize_month_name(day, cell, self._last_year)
         if "00" in (found[1].zfill(2), found[3].zfill(2)):
             raise ValueError(f"{cell!r} is no day of the calendar; a spreadsheet writes it for an empty cell")
-        order = _date_order(found) or self._assumed_order(found)
+        order = date_order(found) or self._assumed_order(found)
         self._refuse_other_order(cell, order if found[1] != found[3] else "")
         if not order:
             raise ValueError(f"{cell!r} can have the day or the month first; write yyyy-mm-dd")
-        if len(found[4]) == _YEAR_DIGITS:
-            return _to_iso(found, order, cell, int(found[4]))
+        if len(found[4]) == YEAR_DIGITS:
+            return to_iso(found, order, cell, int(found[4]))
         if found[2] == "-" and not self._has_year_last:
             raise ValueError(f"{cell!r} has a year of two digits, which can be the first or the last; write yyyy-mm-dd")
-        return _to_iso(found, order, cell, _full_year(found[4], self._last_year))
+        return to_iso(found, order, cell, full_year(found[4], self._last_year))
 
     def _normalize_year_first(self, found: re.Match[str], time: str, cell: str) -> str:
         month, day = int(found[2]), int(found[3])
@@ -360,7 +331,7 @@ class Notation:
             raise ValueError(
                 f"{cell!r} can have the day before the month, as {other!r} in row {line} has; write yyyy-mm-dd"
             )
-        return _checked(f"{found[1]}-{month:02d}-{day:02d}{'' if _MIDNIGHT.fullmatch(time) else time}", cell)
+        return checked_date(f"{found[1]}-{month:02d}-{day:02d}{'' if _MIDNIGHT.fullmatch(time) else time}", cell)
 
     def _refuse_other_order(self, cell: str, order: str) -> None:
         """Raise ValueError for a date whose column has dates of the other order too."""
@@ -376,177 +347,6 @@ class Notation:
         if found[1] == found[3] or self._is_day_first:
             return DAY_FIRST
         return next(iter(self._dates)) if len(self._dates) == 1 else ""
-
-
-def _with_hyphens(cell: str) -> str:
-    """Return a date with the year first as `2026-12-3`, if it has points or the signs of East Asia."""
-    return _OTHER_YEAR_FIRST.sub(r"\1-\2-\3", cell, count=1) if _OTHER_YEAR_FIRST.match(cell) else cell
-
-
-def _full_year(digits: str, last_year: int) -> int:
-    """Return a year; of two digits, the last one up to `last_year`."""
-    return int(digits) if len(digits) == _YEAR_DIGITS else last_year - (last_year - int(digits)) % 100
-
-
-def _normalize_month_name(day: str, cell: str, last_year: int) -> str:
-    """Return a date with a month name, or one in ISO 8601, as ISO 8601. Raise ValueError for an impossible day."""
-    found = find_named_month(day)
-    if found is None:
-        return _checked(day, cell)
-    try:
-        return date(_full_year(found.year, last_year), found.month, found.day).isoformat()
-    except ValueError:
-        raise ValueError(f"{cell!r} is no day of the calendar") from None
-
-
-def _serial_day(found: re.Match[str]) -> str:
-    """Return the day of a spreadsheet's number as ISO 8601. Raise ValueError if the number can be something else."""
-    seconds = round(Decimal(f"0{(found[2] or '').replace(COMMA, POINT)}") * _SECONDS_OF_DAY)
-    when = _SERIAL_START + timedelta(days=int(found[1]), seconds=seconds)
-    if int(found[1]) not in _SERIALS:
-        raise ValueError(
-            f"{found[0]!r} can be the number of a day in a spreadsheet, {when.date()}, or a date without signs; write"
-            " yyyy-mm-dd"
-        )
-    return when.isoformat() if seconds else when.date().isoformat()
-
-
-def is_serial_day(cell: str) -> bool:
-    """Return True if a cell of a column of dates has the number of a day in a spreadsheet."""
-    return _SERIAL_DAY.fullmatch(cell) is not None
-
-
-_NO_DATE = "no date that can be read, as 29-11-2026, 29 November 2026 or 2026-11-29 14:30 are"
-
-
-def _checked(text: str, cell: str) -> str:
-    """Return a date in ISO 8601. Raise ValueError if it is none, or no day of the calendar."""
-    try:
-        found = datetime.fromisoformat(text.strip())
-    except ValueError:
-        is_shaped = _YEAR_FIRST.fullmatch(text) is not None
-        problem = "no day of the calendar, or has no such time" if is_shaped else _NO_DATE
-        raise ValueError(f"{cell!r} is {problem}; write yyyy-mm-dd") from None
-    return found.date().isoformat() if _DAY_ALONE.fullmatch(text) else text
-
-
-_OUTER_BLANKS = " \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff"
-
-
-def _without_currency(cell: str) -> str:
-    return CURRENCY.sub("", cell).strip(_OUTER_BLANKS + CURRENCY_SIGNS)
-
-
-def with_cents(cell: str) -> str:
-    """Return an amount with its currency and zeros for a dash in the place of cents: `€ 12,-` is `€ 12,00`.
-
-    Without a currency the dash may be a minus, and the cell is returned as it is.
-    """
-    return _NO_CENTS.sub(r"\g<1>00", cell) if currency_of(cell) else cell
-
-
-def cents_alone(cell: str) -> str:
-    """Return an amount below one of which a dash stands before the mark (`-.95`), with a zero; empty if it is none."""
-    found = _DASH_AND_CENTS.fullmatch(_without_currency(cell))
-    return f"0{found[1]}" if found else ""
-
-
-def number_changes(cell: str, value: str) -> list[str]:
-    """Return what was changed in a cell to read it as this number, as texts for the report."""
-    bare = _without_currency(cell)
-    inside = bare.removesuffix("-").rstrip(_OUTER_BLANKS)
-    signs = len(re.findall(r"[^\d+-]", inside, re.ASCII)) - (POINT in value)
-    said = [f"currency {currency} taken off"] if (currency := currency_of(cell)) else []
-    said += ["zeros before the number taken off"] if re.match(r"[+-]?0\d", bare, re.ASCII) else []
-    said += ["minus behind the number put before it"] if is_minus_behind(cell) else []
-    said += ["0 put before the decimal mark"] if _NO_ZERO.fullmatch(bare) else []
-    return said + (["separators of thousands taken out"] if signs > 0 else [])
-
-
-_SHARE = re.compile(r"[^%]*%")
-_IN_BRACKETS = re.compile(r"\(\s*([\d.,]+)\s*\)", re.ASCII)
-_SHORTENED = re.compile(r"[+-]?\d*[.,]?\d*E[+-]?\d+", re.IGNORECASE | re.ASCII)
-_QUANTITY_AND_UNIT = re.compile(r"([+-]?[\d.,'\u2019\s]*\d)\s*([^\W\d_][^\d%]*|[^\W\d_]+[23\u00b2\u00b3])")
-"""Number with a unit behind it."""
-
-
-def split_unit(cell: str) -> tuple[str, str]:
-    """Return a number and the unit behind it; the cell and an empty text if there is no unit."""
-    found = _QUANTITY_AND_UNIT.fullmatch(cell)
-    return (found[1], found[2]) if found and not _SHORTENED.fullmatch(cell) else (cell, "")
-
-
-def no_number_reason(cell: str, notation: Notation, *, is_money: bool = False) -> str:
-    """Return why a cell is no number, and what to do. With `is_money`, the column takes amounts of money.
-
-    What a reason says to write is read in the file of this notation.
-    """
-    if (found := _IN_BRACKETS.fullmatch(cell)) and (readings := notation.readings(found[1])):
-        return f"{cell!r} is no number: brackets are a minus to an accountant; write {readings}, if that is meant"
-    if _SHARE.fullmatch(cell):
-        return f"{cell!r} is no number, but a share of one; write the figure itself"
-    if _SHORTENED.fullmatch(cell):
-        return f"{cell!r} is no number with all its digits, because a spreadsheet has shortened it; write them all"
-    if is_money and (readings := notation.readings(_NO_CENTS.sub(r"\g<1>00", cell))):
-        return f"{cell!r} is no number; if the dash stands for no cents, write {readings}"
-    if is_money and not any(map(str.isdecimal, cell)) and currency_of(cell):
-        return f"{cell!r} is no number: an accountant writes a dash for nothing; write 0, or empty the cell"
-    if is_money and any(unicodedata.category(sign) == "Sc" and sign not in CURRENCY_SIGNS for sign in cell):
-        return f"{cell!r} has a currency that is not read; write the amount in digits, in the currency of the prices"
-    if currency_of(cell) and is_money:
-        return (
-            f"{cell!r} is no amount that can be read; write its digits alone, and a {notation.mark_name} where it has"
-            " decimals"
-        )
-    if currency_of(cell):
-        return f"{cell!r} is no number of things, but money; look whether columns are mixed up, and write the number"
-    if found := _QUANTITY_AND_UNIT.fullmatch(cell):
-        return f"{cell!r} is no number, but one with the unit {found[2]!r}; write the number alone"
-    return f"{cell!r} is no number; write digits and, where needed, a {notation.mark_name}"
-
-
-def _strip_currency(cell: str) -> str:
-    """Return a number without currency, blanks around it, and thousands separators of blanks or apostrophes."""
-    bare = _without_currency(cell)
-    if short := _NO_ZERO.fullmatch(bare):
-        bare = f"{short[1]}0{short[2]}"
-    if behind := _MINUS_BEHIND.fullmatch(bare):
-        bare = f"-{behind[1]}"
-    if found := _THOUSANDS.fullmatch(bare):
-        return found[1] + re.sub(rf"[{_BLANKS}'\u2019]", "", found[2]) + found[3]
-    return bare
-
-
-def is_minus_behind(cell: str) -> bool:
-    """Return True if a number has a trailing minus."""
-    return "-" in cell and _MINUS_BEHIND.fullmatch(_without_currency(cell)) is not None
-
-
-def _decimal_mark(bare: str) -> str:
-    """Return the only possible decimal mark of a number; empty if it is ambiguous or no number."""
-    return next((mark for mark, sure in _UNAMBIGUOUS_NUMBERS.items() if any(one.fullmatch(bare) for one in sure)), "")
-
-
-def _to_decimal_point(bare: str, decimal: str) -> str:
-    group = COMMA if decimal == POINT else POINT
-    return bare.replace(group, "").replace(decimal, POINT)
-
-
-def _date_order(found: re.Match[str]) -> str:
-    """Return the only possible order of a date: dotted dates have the day first; a number over 12 is a day."""
-    first, second = int(found[1]), int(found[3])
-    if found[2] == "." or first > 12:
-        return DAY_FIRST
-    return MONTH_FIRST if second > 12 else ""
-
-
-def _to_iso(found: re.Match[str], order: str, cell: str, year: int) -> str:
-    numbers = (int(found[1]), int(found[3]))
-    day, month = numbers if order == DAY_FIRST else numbers[::-1]
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        raise ValueError(f"{cell!r} is no day of the calendar") from None
 
 
 LOCAL_FLAGS: Mapping[str, str] = {

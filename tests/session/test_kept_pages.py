@@ -1,0 +1,89 @@
+"""A session that ends in order keeps its pages: the next one at the terminal stands there, with cursor and question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import SignIn
+from aisle.jobs.view import Frame, ListView
+from aisle.scan.inputs import TAB_KEY, Key, OpenLine
+from aisle.session.session import Session, open_session
+from aisle.settings import Settings
+from tests.session.test_order_board import home, says  # noqa: F401
+
+
+@contextmanager
+def window(home: StoreFolder, terminal: str = "web-U1") -> Iterator[Session]:  # noqa: F811
+    person = SignIn("U1", "Anna")
+    with closing(open_session(home, Settings(terminal=terminal), person=person)) as session:
+        session.start((120, 40))
+        yield session
+
+
+def press(session: Session, *keys: str) -> Frame:
+    for key in keys:
+        frame = session.take([Key(key)], 0.0)
+    return frame
+
+
+def cursor(frame: Frame) -> int:
+    assert isinstance(frame.view, ListView)
+    return frame.view.cursor
+
+
+def test_a_list_keeps_its_sort_and_its_cursor(home: StoreFolder) -> None:  # noqa: F811
+    with window(home) as session:
+        press(session, f"{TAB_KEY}orders")
+        before = says(session, "s")
+        before = press(session, "down", "down")
+        assert isinstance(before.view, ListView)
+        assert cursor(before) == 1
+    for _ in range(2):
+        with window(home) as session:
+            after = session.frames.build()
+            assert isinstance(after.view, ListView)
+            assert after.view._replace(pane=None) == before.view._replace(pane=None)
+            assert after.address == before.address
+
+
+def test_a_question_above_a_list_stays_open(home: StoreFolder) -> None:  # noqa: F811
+    with window(home) as session:
+        press(session, f"{TAB_KEY}orders", "down", "down")
+        asked = says(session, "j")
+        assert asked.view.name == "order_actions.reason"
+    with window(home) as session:
+        after = session.frames.build()
+        assert after.view == asked.view
+        assert cursor(says(session, "b")) == 1
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_each_window_finds_its_own_page(home: StoreFolder, order: tuple[int, int]) -> None:  # noqa: F811
+    pages = {1: "orders", 2: "log"}
+    with window(home, "web-1") as first, window(home, "web-2") as second:
+        press(first, f"{TAB_KEY}orders")
+        press(second, f"{TAB_KEY}log")
+    for number in order:
+        with window(home, f"web-{number}") as session:
+            assert session.frames.build().view.name == pages[number]
+
+
+def test_a_page_follows_its_person_to_a_terminal_without_one(home: StoreFolder) -> None:  # noqa: F811
+    with window(home, "web-1") as session:
+        press(session, f"{TAB_KEY}log")
+    with window(home, "web-2") as session:
+        assert session.frames.build().view.name == "log"
+
+
+def test_half_a_search_is_not_kept(home: StoreFolder) -> None:  # noqa: F811
+    with window(home) as session:
+        press(session, f"{TAB_KEY}orders")
+        session.take([OpenLine("ben")], 0.0)
+    with window(home) as session:
+        frame = session.frames.build()
+        assert isinstance(frame.view, ListView)
+        assert frame.view.total == 3
