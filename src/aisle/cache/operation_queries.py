@@ -48,8 +48,8 @@ from aisle.outbox.operation_state import (
     SENDING,
     is_last_in_lanes,
 )
+from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.rebase_picks import BASE, PICKED
-from aisle.outbox.replacement_writes import replacement_write
 from aisle.outbox.user_tokens import user_awaited_by
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         UnconfirmedRow,
     )
     from aisle.jobs.row_types.orders import RefusalOfUserRow
-    from aisle.outbox.evidence import OrderState
+    from aisle.outbox.operation_record import OrderState
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
 """Flags that an update may set on a whole order."""

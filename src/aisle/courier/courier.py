@@ -22,12 +22,11 @@ from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
 from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
 from aisle.courier.operator_notices import LinkLog, Notice, OperatorNotices
-from aisle.courier.pull.continuous_sync import ContinuousSync
+from aisle.courier.pull.continuous_sync import ContinuousSync, PullIntervals
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
-from aisle.courier.pull.timetable import PullIntervals
 from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.lookup import Lookup

@@ -32,7 +32,7 @@ from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_P
 from aisle.outbox.reason_messages import StoredMessage, setting_changed_reason, store_message
 
 if TYPE_CHECKING:
-    from aisle.outbox.evidence import Evidence, ServiceState
+    from aisle.outbox.operation_record import Evidence, ServiceState
 
 
 class StaleOperation(ContractError):

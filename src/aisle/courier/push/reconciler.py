@@ -54,7 +54,7 @@ from aisle.outbox.reason_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import OrderUpdate
-    from aisle.outbox.evidence import Evidence, ServiceState
+    from aisle.outbox.operation_record import Evidence, ServiceState
 
 LOOKUP_DELAYS_S = (2.0, 10.0, 30.0)
 """Seconds after the doubt at which lookups before the settling time take place."""
