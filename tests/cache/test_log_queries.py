@@ -291,6 +291,10 @@ def test_losses_without_a_price_are_told(reads: CacheReader) -> None:
     ((row,), _) = reads.query("log_sums", {"since": "2026-11-01T00:00:00Z"})
     assert (row["lost"], row["value"], row["unpriced"]) == (5, 0, 5)
     assert row["counts"] == {"": 8, "loss": 2, "pick": 1, "short": 1}
+    people = [each["user"] for each in row["people"]]
+    assert people
+    for user in people:
+        assert reads.query("log", {"app_user_name": user, "since": "2026-11-01T00:00:00Z"})[1]
     assert keys(reads, source="loss", since="2026-11-01T00:00:00Z") == ["1", "4"]
 
 

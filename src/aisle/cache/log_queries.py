@@ -358,6 +358,10 @@ FROM loss x CROSS JOIN log l ON l.key = x.key {product} WHERE x.is_undone = 0 AN
 """
 """The losses are read first, because they are few."""
 _COUNT_KINDS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
+_MOST_ACTIVE = """
+SELECT h.app_user, ifnull(p.name, h.app_user) FROM log_hour h LEFT JOIN person p ON p.user = h.app_user
+WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DESC, h.app_user LIMIT 4
+"""
 _MINUTE_LENGTH = len("2026-01-01T08:15")
 _COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
 _SELECT_ENTRY = f"""
@@ -509,7 +513,7 @@ def _add_values(cache: apsw.Connection, rows: list[LogRow]) -> list[LogRow]:
     whole_topics("log"),
 )
 def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
-    """Return one row: the losses among the entries of the filter, and how many entries of each kind its period has."""
+    """Return one row: losses among the entries of the filter; of its period the counts by kind, and who worked most."""
     cache = context.cache
     values = _condition_values(cache, args, None)
     limits = " AND ".join(_CONDITIONS[name] for name in values) or "1"
@@ -530,6 +534,9 @@ def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
         "value": round(value, 2),
         "unpriced": unpriced,
         "counts": {**counts, "": _count_between(cache, since, ""), LOSS: int(losses)},
+        "people": [
+            {"user": str(user), "name": str(name)} for user, name in fetch(cache, _MOST_ACTIVE, since[:_HOUR_LENGTH])
+        ],
     }
     return [row], 1
 
