@@ -3,6 +3,7 @@
 import pytest
 
 from tests.load.test_existing_stock import loaded
+from tests.load.test_removed_prices import listed
 from tests.load.test_repeated_loads import World
 
 ONE, TWO, THREE, FOUR = "9520001100017", "9520001100024", "9520001100031", "9520001100048"
@@ -70,3 +71,58 @@ async def test_goods_for_a_line_of_another_product_are_warned_of(
     )
     delivery = {"deliveries.csv": [header, f"D,1,1,{product},5,1,O,{line}"]}
     assert await warnings(world, STORE | PRODUCTS | ORDER, delivery) == expected
+
+
+FIELDS = ("price", "old_price", "size", "promotion_price", "free_fields")
+OLD_FIELD = [{"key": "bio", "sort_order": 1, "value": "old"}]
+FIRST = {
+    "products.csv": [
+        "product_number,price,size,free_fields",
+        'P,1.50,S,"[{""key"":""bio"",""sort_order"":1,""value"":""old""}]"',
+    ],
+    "store_products.csv": ["store_number,product_number,price", "1,P,1.40"],
+}
+PRICE = ["product_number,price", "P,9.99"]
+LIST = ["product_number,free_fields", 'P,"[{""key"":""bio"",""sort_order"":1,""value"":""new""}]"']
+OF_FREE_FIELDS = "product_number,sort_order,key,value"
+HELD = {
+    "an error value": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,#N/A"]}, "price"),
+    "no figure": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,"]}, "price"),
+    "two figures": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,8.00", "P,8.50"]}, "price"),
+    "no row": ({"products.csv": PRICE, "prices.csv": ["product_number,price", 'P,"8"x']}, "price"),
+    "a decimal comma": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,8,50"]}, "price"),
+    "the service": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,5.1234"]}, "price"),
+    "a store": (
+        {
+            "store_products.csv": ["store_number,product_number,price", "1,P,9.99"],
+            "prices.csv": ["store_number,product_number,price", "1,P,x"],
+        },
+        "price",
+    ),
+    "a size": (
+        {"products.csv": ["product_number,size", "P,L"], "attributes.csv": ["product_number,size", "P,#N/A"]},
+        "size",
+    ),
+    "a discount": (
+        {
+            "products.csv": ["product_number,promotion_price,is_promotion", "P,1.10,1"],
+            "discount_prices.csv": ["product_number,discount_price", "P,x"],
+        },
+        "promotion_price",
+    ),
+    "a free field": ({"products.csv": LIST, "free_fields.csv": [OF_FREE_FIELDS, "P,x,bio,yes"]}, "free_fields"),
+    "another free field": (
+        {"products.csv": LIST, "free_fields.csv": [OF_FREE_FIELDS, "P,1,bio,yes", "P,x,raw,yes"]},
+        "free_fields",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HELD)
+async def test_field_stays_while_its_row_in_the_file_that_counts_is_refused(case: str, world: World) -> None:
+    files, field = HELD[case]
+    found = await warnings(world, STORE | FIRST, files)
+    assert [one for one in found if f" {field} is " in one and "which counts" in one], found
+    chain, store = await listed(world, ""), await listed(world, "1")
+    assert [chain.get(name) for name in FIELDS] == [1.5, None, "S", None, OLD_FIELD]
+    assert (store["price"], store.get("old_price")) == (1.4, None)
