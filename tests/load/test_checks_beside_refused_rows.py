@@ -126,3 +126,21 @@ async def test_field_stays_while_its_row_in_the_file_that_counts_is_refused(case
     chain, store = await listed(world, ""), await listed(world, "1")
     assert [chain.get(name) for name in FIELDS] == [1.5, None, "S", None, OLD_FIELD]
     assert (store["price"], store.get("old_price")) == (1.4, None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "loaded_rows"),
+    [
+        (["1,0012354,gert,staff", "1,0012354,gert,supervisor", "1,0012355,gert,staff"], 0),
+        (["1,0012354,gert,staff", "1,0012355,gert,staff"], 0),
+        (["1,0012354,gert,manager", "1,0012355,gert,staff", "1,0012356,bert,staff"], 1),
+        (["1,0012354,gert,staff", "1,0012354,gert,staff", "1,0012355,bert,staff"], 3),
+    ],
+)
+async def test_user_with_two_badges_is_refused(rows: list[str], loaded_rows: int, world: World) -> None:
+    world.write("stores.csv", *STORE["stores.csv"])
+    world.write("people.csv", "store_number,badge,user,role,name", *(f"{row},Name" for row in rows))
+    report = await loaded(world)
+    assert report.files[-1].loaded_rows == loaded_rows
+    assert len(report.bad) == len(rows) - loaded_rows
+    assert not report.bad or "row 2, with another badge; keep one of the rows" in report.bad[-1].reason
