@@ -45,12 +45,6 @@ class OrderUpdate(RejectionReason, total=False):
     is_rejected: bool
 
 
-class OrderUpdateBody(TypedDict):
-    """Body of `update-customer-order`."""
-
-    orders: OrderUpdate
-
-
 class LineExcess(TypedDict, total=False):
     """Line that could not take picked goods, in the answer to an order update."""
 
@@ -131,12 +125,6 @@ class LogEntry(TypedDict, total=False):
     stock_pool_8: Quantity
     stock_pool_9: Quantity
     stock_pool_10: Quantity
-
-
-class LogEntriesBody(TypedDict):
-    """Body of `create-store-product-logs`."""
-
-    storeproductlog: list[LogEntry]
 
 
 class RequestAnswer(TypedDict, total=False):

@@ -20,11 +20,11 @@ from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.product_log_writes import UNDO_PREFIX
 from aisle.jobs.quantities import to_decimal
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Intent
+from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.writes import ANNA, update

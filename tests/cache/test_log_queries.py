@@ -20,20 +20,21 @@ from hypothesis import strategies as st
 from aisle.cache import csv_export
 from aisle.cache import log_writer as cache_logs
 from aisle.cache.csv_export import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file, write_csv
-from aisle.cache.log_queries import LOSS_WEEKS, is_undone, log_row, undone_entries, week_starts
+from aisle.cache.log_queries import is_undone, log_row, undone_entries
+from aisle.cache.loss_queries import LOSS_WEEKS, week_starts
 from aisle.cache.reader import CacheReader
 from aisle.cache.row_values import parse_row
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Export, Query
-from aisle.jobs.product_log_writes import UNDO_PREFIX
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.log import EXPORT_COLUMNS
 from aisle.jobs.supervisor.log_list import LogFilter, parse_id_range, query_arguments
 from aisle.messages.loader import load_messages
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id
+from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.writes import STORE
 
@@ -290,6 +291,10 @@ def test_losses_without_a_price_are_told(reads: CacheReader) -> None:
     ((row,), _) = reads.query("log_sums", {"since": "2026-11-01T00:00:00Z"})
     assert (row["lost"], row["value"], row["unpriced"]) == (5, 0, 5)
     assert row["counts"] == {"": 8, "loss": 2, "pick": 1, "short": 1}
+    people = [each["user"] for each in row["people"]]
+    assert people
+    for user in people:
+        assert reads.query("log", {"app_user_name": user, "since": "2026-11-01T00:00:00Z"})[1]
     assert keys(reads, source="loss", since="2026-11-01T00:00:00Z") == ["1", "4"]
 
 

@@ -198,3 +198,13 @@ def test_what_the_first_sync_has_not_reached_is_unread(aisle_home: Path, progres
         reads.close()
         outbox.close()
         db.close()
+
+
+def test_unconfirmed_operations_are_counted_by_their_state(
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
+) -> None:
+    first, _ = enqueue(OperationQueue(outbox_db), update("1", {1: 1}), update("2", {1: 1}))
+    outbox_db.execute("UPDATE operation SET state = 'rejected' WHERE op_id = ?", (first,))
+    for outcome, count in (("", 2), ("refused", 1), ("queued", 1), ("in_doubt", 0)):
+        rows, total = reads.query("unconfirmed", {"outcome": outcome, "first": 0, "size": 5})
+        assert (len(rows), total) == (count, count), outcome

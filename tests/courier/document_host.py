@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aisle.courier.courier import Courier
-from aisle.courier.push.body_and_headers import PushSettings
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.host.database import transaction
 from aisle.jobs.job import Resolve, Write
 from aisle.jobs.product_log_writes import log_write

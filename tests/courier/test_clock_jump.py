@@ -18,7 +18,7 @@ from aisle.courier.clock_jump import MIN_JUMP_S, SteadyClock, apply_clock_jump, 
 from aisle.courier.clock_skew import MIN_SKEW_S, SKEW_WINDOW_S, ClockSkew
 from aisle.courier.courier import Courier, Runtime
 from aisle.courier.leader_process import LeaderOptions, Leadership, run_courier
-from aisle.courier.push.body_and_headers import request_headers
+from aisle.courier.push.outgoing_request import request_headers
 from aisle.courier.service_features import parse_features
 from aisle.host.database import fetch
 from aisle.outbox.reason_messages import store_message

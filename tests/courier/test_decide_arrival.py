@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from aisle.contract.operations import OPERATIONS
-from aisle.courier.push.body_and_headers import request_body
 from aisle.courier.push.decide_arrival import (
     ABSENT,
     BY_LOG,
@@ -31,6 +30,7 @@ from aisle.courier.push.decide_arrival import (
     order_state,
 )
 from aisle.courier.push.entry_references import OFF, REFERENCE, SOURCE, entry_references
+from aisle.courier.push.outgoing_request import request_body
 from aisle.courier.service_features import Features
 from aisle.jobs.job import Write
 from aisle.jobs.product_log_writes import log_write

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from aisle.cli.message_text import reason_text
+from aisle.courier.pull.continuous_sync import PullIntervals
 from aisle.courier.pull.read_queue import MAX_RETRY_S
-from aisle.courier.pull.timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.outbox.session_requests import request_read
@@ -153,25 +153,35 @@ def _are_served(shop: Shop, name: str) -> None:
         pytest.skip("the document has no such list")
 
 
-def _mark(number: int, every: int, first: str, second: str) -> Any:
-    if (first, second) == ("products", "403 without a word"):
-        return pytest.mark.drawn  # alone in having a status and no word of it
-    return () if number % every == 0 else pytest.mark.full
+_NO_WORD = "403 without a word"
+"""Alone in having a status and no word of it."""
+KINDS = ("403", "404", "500", "half of it", "no answer", "no list", "nothing")
+"""Failures of the default run: a kind for each list, another one at the other service."""
+
+
+def _first_reads() -> Iterator[Any]:
+    """Each list of each service with each failure; by default with one of `KINDS`."""
+    for at, (service, features) in enumerate({"document": "", "own": OWN}.items()):
+        for row, name in enumerate(LISTS):
+            for failure in FAILURES if features or name not in OURS else ():
+                is_drawn = failure == KINDS[(row + 3 * at) % len(KINDS)] or (name, failure) == ("products", _NO_WORD)
+                marks = () if is_drawn else pytest.mark.full
+                yield pytest.param(features, name, failure, id=f"{service}-{name}-{failure}", marks=marks)
 
 
 def _spread(firsts: Iterable[str], seconds: Iterable[str], every: int) -> list[Any]:
     """All pairs; one of `every` in each run, so that each of the firsts and of the seconds is met, the rest in the long
     runs."""
     return [
-        pytest.param(first, second, marks=_mark(row + column, every, first, second))
+        pytest.param(first, second, marks=() if (row + column) % every == 0 else pytest.mark.full)
         for row, first in enumerate(firsts)
         for column, second in enumerate(seconds)
     ]
 
 
-@pytest.mark.parametrize(("name", "failure"), _spread(LISTS, FAILURES, 9))
+@pytest.mark.every_case
+@pytest.mark.parametrize(("shop", "name", "failure"), [*_first_reads()], indirect=["shop"])
 async def test_failing_list_is_missing_and_others_are_read(shop: Shop, name: str, failure: str) -> None:
-    _are_served(shop, name)
     answering, why = FAILURES[failure]
     shop.fail(name, answering)
     async with shop.running(shop.courier()) as courier:

@@ -14,7 +14,7 @@ from aisle.cli.message_text import reason_text
 from aisle.client import Client
 from aisle.client.client import RetryPolicy
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkState
-from aisle.courier.push.checks_before_send import AdaptedOperation
+from aisle.courier.push.adapt_update import AdaptedOperation
 from aisle.courier.push.push_loop import MAX_IN_FLIGHT, MAX_PLAIN_TRIES, PushEvents, PushLoop
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.jobs.job import Write

@@ -17,8 +17,8 @@ from aisle.cli.message_text import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
-from aisle.courier.push.body_and_headers import request_body, request_headers
-from aisle.courier.push.checks_before_send import adapt_to_lines, needs_adapting
+from aisle.courier.push.adapt_update import adapt_to_lines, needs_adapting
+from aisle.courier.push.outgoing_request import request_body, request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write

@@ -15,7 +15,7 @@ import pytest
 
 from aisle.client import Client, Response
 from aisle.courier.pull.change_feed import ChangeFeed
-from aisle.courier.pull.read_backs import PendingReadBacks
+from aisle.courier.pull.read_queue import PendingReadBacks
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.topics_to_reread import PRODUCT, Topic
 from aisle.host.database import transaction

@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from aisle.courier.push.body_and_headers import PushSettings
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.host.database import fetch
 from aisle.outbox import retention
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob

@@ -20,7 +20,7 @@ from typing import Any
 import httpx
 
 from aisle.cache.operation_queries import items_of_operation
-from aisle.courier.push.body_and_headers import PushSettings
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.host.database import fetch, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Resolve
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation, parse_entry_numbers

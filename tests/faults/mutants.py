@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from aisle.courier.pull.change_feed import ChangeFeed
-from aisle.courier.push.body_and_headers import request_headers
+from aisle.courier.push.outgoing_request import request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction
 from aisle.outbox import operation_queue

@@ -2,41 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from aisle.courier.service_features import FEATURES_HEADER, Features
-from aisle.outbox.operation_state import CONFIRMED
-from tests.faults.link import Line
+from aisle.outbox.operation_state import CONFIRMED, NEEDS_PERSON, QUEUED
+from tests.faults.goods import CODES
+from tests.faults.link import LOST_AFTER, NONE, Fault, Line
 from tests.faults.test_world import assert_worked, work
-from tests.faults.world import world
+from tests.faults.world import World, world
 
 
-async def test_writes_that_leave_while_no_keys_are_announced_are_booked_once(
-    aisle_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They have keys of the service's own, so the set is checked by what they name."""
-    deliver, hidden = Line.handle_async_request, [True]
+@contextmanager
+def announced(features: str) -> Iterator[None]:
+    """The service announces these features and no others; "" for no announcement."""
+    deliver = Line.handle_async_request
 
     async def lied(self: Line, request: httpx.Request) -> httpx.Response:
         answer = await deliver(self, request)
-        if hidden[0] and FEATURES_HEADER in answer.headers:
-            del answer.headers[FEATURES_HEADER]
+        if answer.headers.pop(FEATURES_HEADER, "") and features:
+            answer.headers[FEATURES_HEADER] = features
         return answer
 
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Line, "handle_async_request", lied)
+        yield
+
+
+def _forget_features(shop: World) -> None:
+    """As after a list without the header."""
+    courier = shop.host.courier
+    assert courier is not None
+    courier.link.features = Features()
+
+
+def _states(shop: World) -> list[str]:
+    return [op.state for op in shop.host.operations() if not op.superseded_by]
+
+
+async def test_writes_that_leave_while_no_keys_are_announced_are_booked_once(
+    aisle_home: Path,
+) -> None:
+    """They have keys of the service's own, so the set is checked by what they name."""
     async with world(aisle_home) as shop:
-        monkeypatch.setattr(Line, "handle_async_request", lied)
-        courier = shop.host.courier
-        assert courier is not None
-        courier.link.features = Features()  # as after a list without the header
-        work(shop.host.person("dock-1", "anna"))
-        await shop.step(300)
-        hidden[0] = False
+        with announced(""):
+            _forget_features(shop)
+            work(shop.host.person("dock-1", "anna"))
+            await shop.step(300)
         await shop.quiet()
         shop.check()
         assert_worked(shop)
-        done = [op for op in shop.host.operations() if not op.superseded_by]
-        assert {op.state for op in done} == {CONFIRMED}
-        assert not all(op.has_key for op in done)
+        assert set(_states(shop)) == {CONFIRMED}
+        assert not all(op.has_key for op in shop.host.operations() if not op.superseded_by)
+
+
+async def test_a_write_under_a_key_is_sent_again_when_keys_are_announced_again(aisle_home: Path) -> None:
+    """Its answer is lost, and then no keys are announced: a person is asked until they are."""
+    async with world(aisle_home) as shop:
+        anna = shop.host.person("dock-1", "anna")
+        shop.host.line.plan = lambda request: Fault(NONE if request.method == "GET" else LOST_AFTER)
+        anna.say("O-1", "4*" + CODES["P1"])
+        await shop.step()
+        with announced(""):
+            _forget_features(shop)
+            shop.host.line.still()
+            await shop.time.until(lambda: any(op.state == NEEDS_PERSON for op in shop.host.operations()))
+            anna.say("2*" + CODES["P2"])
+            await shop.step(300)
+            assert _states(shop) == [NEEDS_PERSON, QUEUED]
+        await shop.step(60)
+        assert _states(shop) == [CONFIRMED, CONFIRMED]
+        await shop.quiet()
+        shop.check()

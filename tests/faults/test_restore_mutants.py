@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from aisle.courier.push.body_and_headers import request_headers
+from aisle.courier.push.outgoing_request import request_headers
 from aisle.courier.service_features import Features
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation

@@ -12,6 +12,7 @@ from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.count.my_entries import MyEntriesJob
 from aisle.jobs.job import Job
+from aisle.jobs.list_problem_messages import list_name
 from aisle.jobs.locations import LocationsJob
 from aisle.jobs.look_up import LookUpJob
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
@@ -19,6 +20,7 @@ from aisle.jobs.move.job import MoveJob
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.shell.home import HomeJob
+from aisle.jobs.shell.sign_in import SignInJob
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.supervisor.catalogue import ProductsJob
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
@@ -30,6 +32,8 @@ from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from aisle.tui.layout.screen import layout_screen
+from aisle.tui.message_text import MessageWriter
+from tests.courier.test_failing_lists import LISTS
 from tests.samples.log import log_row
 from tests.samples.today import FIGURES
 
@@ -96,16 +100,33 @@ def test_the_headline_of_today_says_it() -> None:
 WHY = kept("stored_reason.status_with_text", status=403, why="no role for it")
 LACKING = {
     "headers": (HomeJob, OrdersJob, ExceptionsJob),
+    "lines": (HomeJob, OrdersJob, PickJob),
     "deliveries": (DeliveriesJob, ReceiveJob),
+    "receipts": (DeliveriesJob, ReceiveJob),
     "locations": (LocationsJob,),
     "logs": (LogJob, MyEntriesJob, TodayJob),
     "products": (ProductsJob, LookUpJob),
     "stock": (CountJob, MoveJob, AdjustJob, PickJob),
     "stores": (StoresJob,),
+    "people": (SignInJob,),
+    "changes": (HomeJob, OrdersJob, ExceptionsJob, TodayJob),
     "assignments": (ClearanceTasksJob,),
 }
 CASES = [(name, job) for name, jobs in LACKING.items() for job in jobs]
 NAMED = {"en": "cannot be read", "nl": "Niet te lezen", "de": "Nicht lesbar", "fr": "Illisible"}
+
+
+def test_every_list_is_on_some_page() -> None:
+    assert set(LISTS) <= set(LACKING)
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("size", [(40, 8), (80, 24)])
+def test_the_last_line_of_every_page_names_the_list(name: str, size: tuple[int, int]) -> None:
+    view = HomeJob().view(HomeJob().begin())
+    link = LinkState("partial", 5.0, missing_lists=(name,), unreadable_lists=(MissingList(name, WHY),))
+    word = MessageWriter().write(list_name(name), 0)
+    assert word in _drawn(view, link, size=size).splitlines()[-1]
 
 
 @pytest.mark.parametrize(("name", "job"), CASES)
@@ -119,7 +140,7 @@ def test_a_page_says_which_of_its_lists_cannot_be_read_and_why(name: str, job: t
     for state in ("offline", "refused", "none"):
         assert NAMED[language] not in _drawn(view, link._replace(state=state), language)
     assert NAMED[language] not in _drawn(
-        view, LinkState("partial", unreadable_lists=(MissingList("people", WHY),)), language
+        view, LinkState("partial", unreadable_lists=(MissingList("another", WHY),)), language
     )
 
 

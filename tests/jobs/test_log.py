@@ -15,6 +15,7 @@ from aisle.jobs.job import Changed, Close, Closed, Context, Event, Export, Opene
 from aisle.jobs.supervisor.log import EXPORT_COLUMNS, LogJob
 from aisle.jobs.supervisor.log_list import FILTER_FIELDS, LogFilter, LogState, filter_values
 from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
+from aisle.scan.inputs import CHIP_KEY
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -426,3 +427,18 @@ def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(in_zone: 
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     assert [each.cells[3].id for each in view.rows] == ["moment", "log.at_time"]
+
+
+def test_a_chip_leaves_the_entries_of_one_person() -> None:
+    job, desk = LogJob(), CONTEXT._replace(is_desk=True)
+    people = [{"user": "ben", "name": "Ben"}]
+    sums = {"lost": Decimal(0), "value": Decimal(0), "unpriced": Decimal(0), "counts": {"": 30}, "people": people}
+    state = job.handle(job.handle(job.begin(), Opened({}), desk).state, Rows("log_sums", (sums,), 1), desk).state
+    view = job.view(state)
+    assert isinstance(view, ListView)
+    assert [(chip.text, chip.total) for chip in view.chips[-2:]] == [(msg("log.everybody"), None), (raw("Ben"), None)]
+    turn = job.handle(state, CursorKey(f"{CHIP_KEY}{len(view.chips) - 1}"), desk)
+    assert turn.state.filter.user == "ben"
+    view = job.view(turn.state)
+    assert isinstance(view, ListView)
+    assert [at for at, chip in enumerate(view.chips) if chip.is_active] == [0, len(view.chips) - 1]

@@ -22,9 +22,11 @@ from aisle.jobs.job import (
     Rows,
     Start,
 )
+from aisle.jobs.page_job import COUNT_ID
 from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, UnconfirmedState
 from aisle.jobs.view import ASK, GOOD, INFO, DetailView, ListView, Step, Verdict
-from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, Match, Scan, Text
+from aisle.scan.inputs import CHIP_KEY
+from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, CursorKey, Match, Scan, Text
 from aisle.tui.message_text import MessageWriter
 
 JOB = UnconfirmedJob()
@@ -213,3 +215,20 @@ def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
 def test_back_leads_out() -> None:
     hand = Hand(row("A")).does(Choice(1), Back(), Back())
     assert hand.effects == (Close(),)
+
+
+def test_chips_of_a_desk_leave_one_state_each() -> None:
+    hand = Hand(row("A", "refused"), row("B", "queued"))
+    assert "v" not in JOB.accepts(hand.state).command_letters
+    desk = Context(is_desk=True)
+    state = JOB.handle(JOB.begin(), Opened({}), desk).state
+    for at, count in enumerate((2, 1, 0, 1, 0)):
+        state = JOB.handle(state, Rows(f"{COUNT_ID}{at}", (), count), desk).state
+    view = JOB.view(state)
+    assert isinstance(view, ListView)
+    assert [(chip.total, chip.is_active) for chip in view.chips] == [
+        (2, True), (1, False), (0, False), (1, False), (0, False),
+    ]  # fmt: skip
+    turn = JOB.handle(state, CursorKey(f"{CHIP_KEY}1"), desk)
+    assert turn.state.outcome == "refused"
+    assert [query.args["outcome"] for query in turn.effects if isinstance(query, Query)] == ["refused"]

@@ -113,16 +113,21 @@ async def test_two_windows_outlive_a_restart_of_the_server(program: str, demo_ho
             await first.shows("Colours: light")
             await first.types("1\r")
             await first.has(f"{GROUND} === 'rgb(26, 26, 26)'")
+            await first.types("↓")
+            await first.types("↓")
+            await first.shows("› 4102")
             second = await browser.page(is_new=True)
             await second.do("Page.navigate", url=f"{web.url}/orders/4104")
             await second.shows("Tom Moss · 4104")
+            await second.types("3\r")
+            await second.shows("Why? A number")
             port = str(urlsplit(web.url).port)
             await asyncio.to_thread(web.end, signal.SIGTERM)
             await first.has("document.getElementById('link').textContent.includes('stopped')")
             await second.types("k")
             await second.has("document.getElementById('link').textContent.endsWith(' 1')")
             with Web("--port", port):
-                for page, address, text in ((first, "/orders?", "late 7"), (second, "/orders/4104", "Tom Moss · 4104")):
+                for page, address, text in ((first, "/orders?", "› 4102"), (second, "/orders/4104", "Why? A number")):
                     await page.has("!document.getElementById('link').textContent.includes('stopped')")
                     await page.shows(text, "live")
                     assert (await page.run("location.pathname + location.search")).startswith(address)

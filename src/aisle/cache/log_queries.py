@@ -26,7 +26,6 @@ from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
 from aisle.jobs.job import Args, Json
-from aisle.jobs.product_log_writes import UNDO_PREFIX
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
@@ -34,9 +33,10 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.reason_messages import reason_of_operation
 from aisle.scan.meaning import LOCATION
 from aisle.search_text import index_text, normalise_text
+from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, LossesRow, MyEntriesRow, ReasonsRow
+    from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow
 
     class PastEntry(TypedDict):
         """Key and time of the entry before the first one."""
@@ -321,8 +321,6 @@ LOSS = "loss"
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
 
-LOSS_WEEKS = 8
-"""Weeks of losses, the current one included."""
 
 _WORK_OF_ENTRY = WORK_SQL.format(row="l")
 
@@ -360,22 +358,17 @@ FROM loss x CROSS JOIN log l ON l.key = x.key {product} WHERE x.is_undone = 0 AN
 """
 """The losses are read first, because they are few."""
 _COUNT_KINDS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
+_MOST_ACTIVE = """
+SELECT h.app_user, ifnull(p.name, h.app_user) FROM log_hour h LEFT JOIN person p ON p.user = h.app_user
+WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DESC, h.app_user LIMIT 4
+"""
+_MINUTE_LENGTH = len("2026-01-01T08:15")
 _COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
 _SELECT_ENTRY = f"""
 SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l
 LEFT JOIN product p ON p.product_number = l.product_number
 WHERE l.key = ?
 """  # noqa: S608 - conditions of our own
-_LOSSES_BY_DAY = """
-SELECT s.at, s.reason, r.description, s.quantity FROM loss_sum s LEFT JOIN loss_reason r ON r.reason = s.reason
-WHERE s.span = 'day' AND s.at >= ?
-"""
-_LOSSES_BY_QUARTER = """
-SELECT s.at, s.reason, r.description, s.quantity FROM json_each(?) e
-JOIN loss_sum s ON s.span = 'quarter' AND s.at >= e.value AND s.at < e.value || '~'
-LEFT JOIN loss_reason r ON r.reason = s.reason
-"""
-_DAY_LENGTH, _MINUTE_LENGTH = len("2026-01-01"), len("2026-01-01T08:15")
 _LOG_BEGIN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
 _LOCATIONS_BY_CODE = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
 
@@ -520,7 +513,7 @@ def _add_values(cache: apsw.Connection, rows: list[LogRow]) -> list[LogRow]:
     whole_topics("log"),
 )
 def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
-    """Return one row: the losses among the entries of the filter, and how many entries of each kind its period has."""
+    """Return one row: losses among the entries of the filter; of its period the counts by kind, and who worked most."""
     cache = context.cache
     values = _condition_values(cache, args, None)
     limits = " AND ".join(_CONDITIONS[name] for name in values) or "1"
@@ -541,6 +534,9 @@ def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
         "value": round(value, 2),
         "unpriced": unpriced,
         "counts": {**counts, "": _count_between(cache, since, ""), LOSS: int(losses)},
+        "people": [
+            {"user": str(user), "name": str(name)} for user, name in fetch(cache, _MOST_ACTIVE, since[:_HOUR_LENGTH])
+        ],
     }
     return [row], 1
 
@@ -569,39 +565,3 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
         "user_name": "",
         "value": None,
     }
-
-
-@declare_query("losses", "now", whole_topics("log"))
-def losses_by_week(context: QueryContext, args: Args) -> QueryResult[LossesRow]:
-    """Return the losses by reason in each of the last weeks up to that of `now`, greatest first.
-
-    Undone losses do not count; weeks begin on
-    Monday. Whole days come from stored sums; days on which a local week begins from sums of quarter hours.
-    """
-    cache = context.cache
-    starts = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
-    split_days = {begin[:_DAY_LENGTH] for begin in starts if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
-    sums = [row for row in fetch(cache, _LOSSES_BY_DAY, starts[0][:_DAY_LENGTH]) if row[0] not in split_days]
-    sums += fetch(cache, _LOSSES_BY_QUARTER, to_text(sorted(split_days)))
-    found: dict[str, LossesRow] = {}
-    for at, code, words, quantity in sums:
-        week = sum(at >= begin[: len(at)] for begin in starts) - 1
-        if week >= 0:
-            empty: LossesRow = {
-                "reason_code": str(code),
-                "description": str(words or ""),
-                "weeks": [Decimal(0)] * LOSS_WEEKS,
-                "total": Decimal(0),
-            }
-            reason = found.setdefault(code, empty)
-            reason["weeks"][week] += round_sum(quantity)
-            reason["total"] += round_sum(quantity)
-    ranked = sorted(found.values(), key=lambda row: (-row["total"], row["reason_code"]))
-    return ranked, len(ranked)
-
-
-def week_starts(now: str) -> list[datetime]:
-    """Return the beginnings of the last weeks in the store's zone, oldest first."""
-    today = store_time.start_of_today(now).date()
-    monday = today - timedelta(days=today.weekday())
-    return [store_time.start_of_day(monday - timedelta(weeks=LOSS_WEEKS - 1 - at)) for at in range(LOSS_WEEKS)]

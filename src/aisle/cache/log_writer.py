@@ -15,10 +15,10 @@ from aisle.cache.price import prices_of
 from aisle.cache.product_writer import changed_rows, encode_keys
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
-from aisle.jobs.product_log_writes import UNDO_PREFIX
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.search_text import index_text
+from aisle.undo_reference import UNDO_PREFIX
 
 TIME_FIELDS = ("moved_on", "created_on", "updated_on")
 """Fields with the time of an entry; the first one with a value counts."""

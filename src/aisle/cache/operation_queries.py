@@ -48,8 +48,8 @@ from aisle.outbox.operation_state import (
     SENDING,
     is_last_in_lanes,
 )
+from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.rebase_picks import BASE, PICKED
-from aisle.outbox.replacement_writes import replacement_write
 from aisle.outbox.user_tokens import user_awaited_by
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         UnconfirmedRow,
     )
     from aisle.jobs.row_types.orders import RefusalOfUserRow
-    from aisle.outbox.evidence import OrderState
+    from aisle.outbox.operation_record import OrderState
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
 """Flags that an update may set on a whole order."""
@@ -251,12 +251,15 @@ OUTCOME_BY_STATE: Mapping[str, str] = {
 _BY_URGENCY = """
 ORDER BY CASE state WHEN 'needs_person' THEN 0 WHEN 'rejected' THEN 0 WHEN 'in_doubt' THEN 1 ELSE 2 END, n
 """
+_IN_STATES = "live = 1 AND state IN (SELECT value FROM json_each(?))"
 _LIVE_PAGE = f"""
 SELECT * FROM operation WHERE n IN (
-  SELECT n FROM operation INDEXED BY operation_live WHERE live = 1 {_BY_URGENCY} LIMIT ? OFFSET ?
+  SELECT n FROM operation INDEXED BY operation_live WHERE {_IN_STATES} {_BY_URGENCY} LIMIT ? OFFSET ?
 ) {_BY_URGENCY}
 """  # noqa: S608 - an order of our own
 """Page of live operations. The subquery reads only the index for rows outside the window, because many may wait."""
+
+_COUNT_LIVE = f"SELECT count(*) FROM operation INDEXED BY operation_live WHERE {_IN_STATES}"  # noqa: S608
 
 _EARLIER_IN_DOUBT = """
 SELECT o.op_id FROM operation_lane mine JOIN operation_lane older ON older.lane = mine.lane AND older.n < mine.n
@@ -268,16 +271,22 @@ RETURNED, GIVEN_TO_OTHER_ORDER = "put_back", "other_order"
 """Resolutions for goods that an order did not get; each closes the operation and says so."""
 
 
-@declare_query("unconfirmed", "op_id first size", whole_topics(OUTBOX))
+@declare_query("unconfirmed", "op_id outcome first size", whole_topics(OUTBOX))
 def unconfirmed_operations(context: QueryContext, args: Args) -> QueryResult[UnconfirmedRow]:
-    """Return a window on the unconfirmed operations, those that need a person first, or the one with `op_id`."""
+    """Return a window on the unconfirmed operations, those that need a person first, or the one with `op_id`.
+
+    `outcome` leaves those with this word for their state.
+    """
     outbox, cache = context.outbox, context.cache
     if args.get("op_id"):
         found = fetch(outbox, "SELECT * FROM operation WHERE live = 1 AND op_id = ?", str(args["op_id"]))
         return [unconfirmed_row(operation_from_row(row), cache, outbox) for row in found], len(found)
     first, size = window_bounds(args)
-    rows = [unconfirmed_row(operation_from_row(row), cache, outbox) for row in fetch(outbox, _LIVE_PAGE, size, first)]
-    total = fetch_one(outbox, "SELECT count(*) FROM operation WHERE live = 1")
+    wanted = str(args.get("outcome") or "")
+    states = to_text([state for state, outcome in OUTCOME_BY_STATE.items() if wanted in ("", outcome)])
+    found = fetch(outbox, _LIVE_PAGE, states, size, first)
+    total = fetch_one(outbox, _COUNT_LIVE, states)
+    rows = [unconfirmed_row(operation_from_row(row), cache, outbox) for row in found]
     return rows, int(total[0]) if total else 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aisle.errors import SettingsError
 from aisle.service.domain.timestamps import TimeZones
@@ -11,9 +11,6 @@ from aisle.settings import LoadedSettings, file_stamps, load_settings
 from aisle.settings.files import read_settings_file
 from aisle.settings.host_zone import host_zone
 from aisle.settings.time_zone import parse_zone, set_process_zone
-
-if TYPE_CHECKING:
-    from aisle.service.domain.timestamps import TimeZones
 
 NO_STORE = "-"
 """Store number for processes that serve all stores; no store section matches it."""

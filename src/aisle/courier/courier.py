@@ -22,16 +22,15 @@ from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
 from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
 from aisle.courier.operator_notices import LinkLog, Notice, OperatorNotices
-from aisle.courier.pull.continuous_sync import ContinuousSync
+from aisle.courier.pull.continuous_sync import ContinuousSync, PullIntervals
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
-from aisle.courier.pull.timetable import PullIntervals
-from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.lookup import Lookup
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.user_tokens import TokenStore
@@ -267,6 +266,7 @@ class Courier:
             self.continuous_sync.check_service,
             self.continuous_sync.is_link_failure,
             self.continuous_sync.check_changes_soon,
+            self._notify_state_change,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
         self.push_loop = PushLoop(

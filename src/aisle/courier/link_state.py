@@ -53,7 +53,10 @@ class LinkStatus(NamedTuple):
 
 @dataclass(eq=False)
 class LinkState:
-    """State of the link, updated by every response and error. `save_status` stores it; `on_up` is called on return."""
+    """State of the link, updated by every response and error.
+
+    `save_status` stores it; `on_up` is called when the link returns, and when keys are announced again.
+    """
 
     save_status: Callable[[LinkStatus], None]
     on_up: Callable[[], None]
@@ -104,6 +107,11 @@ class LinkState:
         return self._state == LIVE and self.features is not None and self.clock() >= self._paused_until
 
     @property
+    def has_keys(self) -> bool:
+        """True if the service announces that it keeps keys."""
+        return self.features is not None and self.features.idempotency
+
+    @property
     def skew_s(self) -> float:
         """Seconds that this host's clock is ahead of the service's; 0 if it is right or nothing is known."""
         return self._clock_skew.skew_s
@@ -116,6 +124,7 @@ class LinkState:
     def record_response(self, response: Response) -> None:
         """Update the state by a response; the client passes every one."""
         found, is_genuine = features_of_headers(response.headers), _is_from_service(response)
+        had_keys = self.has_keys
         if found is not None:
             self.features, self.announced_at = found, self.clock()
         elif is_genuine and (self.features is None or _is_list_response(response)):
@@ -127,6 +136,8 @@ class LinkState:
             self._clock_skew.record_response(response.headers)
             self._failures = 0
             self._set_state(LIVE, NO_MESSAGE)
+        if self.has_keys and not had_keys:
+            self.on_up()
 
     def record_error(self, error: Exception) -> None:
         """Update the state by the exception of a call."""

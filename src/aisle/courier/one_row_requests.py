@@ -8,7 +8,8 @@ from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, NotSent, TransportError, Unauthorized, status_error
 from aisle.client.paging import rows_of
 from aisle.client.response import Response
-from aisle.contract.request_encoding import QueryValue, get_operation
+from aisle.contract.request_encoding import QueryValue, encode_segment, get_operation
+from aisle.courier.service_features import Features, read_extension
 
 _INTERMEDIARY_STATUSES = (*range(200, 400), 400, 404, 405, 406, 410, 413, 414, 415, 421, 422, 431, 451)
 """Statuses that prove nothing without a JSON body: a gateway or captive portal sends them too."""
@@ -25,6 +26,7 @@ class OneRowRequest(NamedTuple):
 
 ONE_ROW_REQUESTS = {
     "headers": OneRowRequest("list-customer-orders", True, {"page_size": 1}),
+    "lines": OneRowRequest("list-customer-orders", True, {"page_size": 1, "show_lines": True}),
     "stock": OneRowRequest("list-store-products-stock", True, {"page_size": 1}),
     "locations": OneRowRequest("list-locations", True, {"page_size": 1}),
     "deliveries": OneRowRequest("list-deliveries", True, {"page_size": 1}),
@@ -35,8 +37,20 @@ ONE_ROW_REQUESTS = {
 }
 """Requests by the names that a sync uses for the lists."""
 
+EXTENSION_LISTS = ("people", "changes")
+"""Lists of a store that only our own service has: each has the name of its feature and of the field with its rows."""
+
 CHECKED_LISTS = ("headers", "stock", "locations", "deliveries")
 """Lists of a store that are requested, in this order, to check that the service accepts requests."""
+
+
+async def send_one_row_request(client: Client, name: str, store: str) -> Response:
+    """Request one row of a list once, and return the response whatever its status. Raise ClientError."""
+    request = ONE_ROW_REQUESTS[name]
+    in_path = any(param.name == "store_number" for param in get_operation(request.operation).params_in("path"))
+    path = {"store_number": store} if request.is_store_list and in_path else {}
+    query = request.query if in_path or not request.is_store_list else {**request.query, "store_number": store}
+    return await client.request(request.operation, path=path, query=query)
 
 
 async def request_one_row(client: Client, name: str, store: str) -> Response:
@@ -44,21 +58,31 @@ async def request_one_row(client: Client, name: str, store: str) -> Response:
 
     Raise TransportError if the response is not the service's, and ClientError for every status that is not a success.
     """
-    request = ONE_ROW_REQUESTS[name]
-    in_path = any(param.name == "store_number" for param in get_operation(request.operation).params_in("path"))
-    path = {"store_number": store} if request.is_store_list and in_path else {}
-    query = request.query if in_path or not request.is_store_list else {**request.query, "store_number": store}
-    response = await client.request(request.operation, path=path, query=query)
+    response = await send_one_row_request(client, name, store)
     if not response.is_json_object and response.status in _INTERMEDIARY_STATUSES:
         raise TransportError(f"Something else answers where the service should be: status {response.status}.")
     if not response.is_success:
-        raise status_error(request.operation, response)
+        raise status_error(ONE_ROW_REQUESTS[name].operation, response)
     return response
+
+
+def lists_of_service(features: Features | None) -> tuple[str, ...]:
+    """Return the lists that a service with these features has."""
+    announced = features._asdict() if features else {}
+    return (*ONE_ROW_REQUESTS, *(name for name in EXTENSION_LISTS if announced.get(name)))
+
+
+async def _read_extension_list(client: Client, name: str, store: str) -> None:
+    path = f"/aisle/v1/stores/{encode_segment(store)}/{name}"
+    await read_extension(client, f"list-{name}", path, lambda body: [dict(row) for row in body[name]])
 
 
 async def list_error(client: Client, name: str, store: str) -> ClientError | None:
     """Return why a list cannot be read; None if its first row can."""
     try:
+        if name in EXTENSION_LISTS:
+            await _read_extension_list(client, name, store)
+            return None
         response = await request_one_row(client, name, store)
         rows_of(get_operation(ONE_ROW_REQUESTS[name].operation), response.json())
     except ClientError as error:

@@ -7,16 +7,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
 from aisle.jobs.job import Context, Write
+from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import LogEntry
 
 LOG_SOURCE = "aisle"
 ENTRIES_PER_OPERATION = 20
-
-
-UNDO_PREFIX = "undo-"
-"""Prefix of such a reference; the service's number of the entry, or its time, follows."""
 
 
 def log_write(

@@ -93,6 +93,8 @@ class JournalBatch(NamedTuple):
     snapshots: Sequence[Snapshot] = ()
     closed: Sequence[str] = ()
     """job_ids."""
+    reopened: Sequence[str] = ()
+    """job_ids of closed jobs."""
     sign_in: SignIn | SignOut | None = None
     refreshes: Sequence[Refresh] = ()
     orders_in_work: Sequence[tuple[str, Sequence[str]]] = ()
@@ -201,6 +203,8 @@ class Journal:
     def _apply_effects(self, batch: JournalBatch) -> None:
         now = self._clock()
         self._db.executemany("UPDATE job SET closed = ? WHERE job_id = ?", [(now, job_id) for job_id in batch.closed])
+        reopened = [(batch.session_id, job_id) for job_id in batch.reopened]
+        self._db.executemany("UPDATE job SET closed = NULL, session_id = ? WHERE job_id = ?", reopened)
         if isinstance(batch.sign_in, SignIn) and not self.sessions.is_terminal_in_use(batch.terminal, batch.session_id):
             self._db.execute(
                 "INSERT OR REPLACE INTO sign_in (terminal, user, name, since) VALUES (?, ?, ?, ?)",

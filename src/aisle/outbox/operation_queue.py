@@ -52,12 +52,11 @@ from aisle.outbox.operation_state import (
     encode_evidence,
     is_last_in_lanes,
 )
+from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, store_text
-from aisle.outbox.replacement_writes import replacement_write
-from aisle.outbox.service_restore import RestoreReplay
+from aisle.outbox.service_restore import RestoreReplay, keep_superseded, parse_superseded_lines
 from aisle.outbox.split_movements import free_numbers_before, reserve_number, split_movement
-from aisle.outbox.superseded_closings import keep_superseded, parse_superseded_lines
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import LineExcess

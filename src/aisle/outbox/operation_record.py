@@ -10,14 +10,16 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from aisle.jobs.job import Json, Write
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, FIELDS, parse_entry_values, parse_update_values
 from aisle.json_codec import from_text
 
 if TYPE_CHECKING:
-    from aisle.outbox.evidence import Evidence
+    from aisle.operation_bodies import LineExcess, LineUpdate
+
+    pass
 
 RandomBytes = Callable[[int], bytes]
 """Function that returns this many random bytes, like os.urandom."""
@@ -230,3 +232,48 @@ def apply_settings(stock: dict[str, object], item: Mapping[str, object]) -> None
         if field.name in item:
             value = item[field.name]
             stock[field.entry_name] = ",".join(value) if isinstance(value, list | tuple) else value
+
+
+class OrderState(TypedDict):
+    """Fields of an order and of its lines that updates can change; numbers as text."""
+
+    head: dict[str, Json]
+    lines: dict[str, dict[str, Json]]
+    """By line number."""
+
+
+class ServiceState(TypedDict, total=False):
+    """State of what an operation changes; only what was read."""
+
+    order: OrderState
+    stock: dict[str, dict[str, str]]
+    """Quantities by product and location; the empty location is the whole store."""
+    product: dict[str, dict[str, str]]
+    """Settings by product."""
+
+
+class Evidence(TypedDict, total=False):
+    """Evidence of one operation."""
+
+    before: ServiceState
+    after: ServiceState
+    floor: int
+    """Number of the youngest log entry before it was sent."""
+    looks: int
+    """Number of look-ups."""
+    looked_at: float
+    """Time of the last look-up, in seconds since 1970."""
+    verdict: str
+    """Result of the last look-up (aisle.courier.push.decide_arrival)."""
+    blind: int
+    """Number of look-ups that could read nothing."""
+    denied: int
+    """Number of reads that showed a confirmed operation without effect."""
+    unsaid: bool
+    """True after an empty answer, which confirms nothing."""
+    spared: LineUpdate
+    """Line that an update left out, to see whether the service keeps such lines."""
+    left: list[LineExcess]
+    """Excess found before it was sent."""
+    status: int
+    """HTTP status of the answer that refused it."""

@@ -61,7 +61,7 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     (IN_DOUBT, ASK_PERSON): NEEDS_PERSON,
     (IN_DOUBT, CLOSE): CLOSED,  # a person on the floor knows better
     (NEEDS_PERSON, CONFIRM): CONFIRMED,  # found late
-    (NEEDS_PERSON, RETRY): QUEUED,  # a person had it sent again
+    (NEEDS_PERSON, RETRY): QUEUED,  # a person had it sent again, or the service announces keys again
     (NEEDS_PERSON, CLOSE): CLOSED,
     (REFUSED, CLOSE): CLOSED,
     (CONFIRMED, FIND_ABSENT): IN_DOUBT,  # read back and not found

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 
 from aisle.host.database import fetch_one, transaction
-from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Resolve
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json, Resolve, Write
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
 from aisle.outbox.excess import EXCESS, keep_excess
-from aisle.outbox.operation_record import UPDATE_ORDER, Operation
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation, write_of_operation
 from aisle.outbox.operation_state import (
     ASK_PERSON,
     CLOSE,
@@ -26,11 +26,17 @@ from aisle.outbox.operation_state import (
     OperationRows,
     encode_evidence,
 )
-from aisle.outbox.reason_messages import StoredMessage, store_text
+from aisle.outbox.reason_messages import StoredMessage, store_message, store_text
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 from aisle.outbox.user_tokens import user_awaited_by
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
+
+_WITHOUT_ITS_KEY = (
+    "SELECT * FROM operation WHERE live = 1 AND state = 'needs_person' AND has_key = 1 AND last_error = ?"
+)
+KEY_GONE = store_message("stored_reason.key_gone")
+"""Reason of an operation sent under its key, at a service that announces no keys any more."""
 
 _RESOLUTIONS = {
     (NEEDS_PERSON, ARRIVED): CONFIRM,
@@ -167,6 +173,17 @@ class OperationsInDoubt(OperationRows):
             not_before=lookup_at,
         )
 
+    def requeue_under_keys(self) -> int:
+        """Requeue what a person was asked about only because no keys were announced. Return the number of operations.
+
+        The service announces keys again, so that nothing is done twice.
+        """
+        with transaction(self._db):
+            waiting = self._select(_WITHOUT_ITS_KEY, KEY_GONE)
+            for op in waiting:
+                self._apply_event(op.op_id, RETRY)
+        return len(waiting)
+
     def due_lookups(self, limit: int = 20) -> list[Operation]:
         """Return the operations to look up now, oldest first."""
         return self._select(
@@ -243,3 +260,45 @@ def _lines_in_evidence(evidence: Json) -> Mapping[str, Mapping[str, Json]]:
     """Return the lines of an order in a look-up's evidence, by number."""
     found: Mapping[str, Mapping[str, Json]] = ((evidence or {}).get("order") or {}).get("lines") or {}
     return found
+
+
+_COUNTED_FIELDS = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
+
+
+def replacement_write(op: Operation, resolution: str, user: str) -> Write | None:
+    """Return the replacement for an operation in this person's name; None if the resolution does not apply."""
+    if resolution == OVERAGE and op.operation == CREATE_MOVEMENT and op.state == REFUSED:
+        return _movement_with_overage(op, user)
+    if resolution == DIFFERENCE and op.operation == CREATE_LOGS and op.state in (NEEDS_PERSON, REFUSED):
+        return _count_as_difference(op, user)
+    return None
+
+
+def _movement_with_overage(op: Operation, user: str) -> Write | None:
+    """Return the movement with overage allowed: the goods were carried, whatever stock the service has."""
+    if all(item.get("allow_overage") for item in op.body):
+        return None
+    items = [{**item, "allow_overage": True} for item in op.body]
+    return write_of_operation(op)._replace(query={**op.query, "AppUserName": user or op.app_user}, body=items)
+
+
+def _count_as_difference(op: Operation, user: str) -> Write | None:
+    """Return the count as a difference to the quantity expected then, so that later movements stay valid."""
+    if not op.query.get("is_counted_quantity"):
+        return None
+    entries = [_entry_as_difference(entry, user) for entry in op.body["storeproductlog"]]
+    if not all(entries):
+        return None
+    query = {**op.query, "is_counted_quantity": False, "appUserName": user or op.app_user}
+    return write_of_operation(op)._replace(query=query, body={**op.body, "storeproductlog": entries})
+
+
+def _entry_as_difference(entry: Mapping[str, object], user: str) -> dict[str, object]:
+    """Return one entry as a difference; empty if its expected quantity is unknown."""
+    name = next((name for name in _COUNTED_FIELDS if entry.get(name) is not None), "")
+    if not name or entry.get("expected_quantity") is None:
+        return {}
+    change = to_decimal(entry[name]) - to_decimal(entry["expected_quantity"])
+    other_fields = {key: entry[key] for key in entry if key not in (*_COUNTED_FIELDS, "expected_quantity")}
+    field = "quantity" if name == "counted_quantity" else name
+    return {**other_fields, field: change, **({"app_user_name": user} if user else {})}

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
 from aisle.host.database import fetch, transaction
+from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
-from aisle.outbox.operation_record import Operation
+from aisle.outbox.excess import REQUIRED_FIELDS, insert_refused
+from aisle.outbox.operation_record import Operation, RandomBytes
 from aisle.outbox.operation_state import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
 from aisle.outbox.operations_in_doubt import OperationsInDoubt
-from aisle.outbox.reason_messages import NO_MESSAGE, store_message
+from aisle.outbox.reason_messages import NO_MESSAGE, store_message, superseded_reason
+from aisle.outbox.rebase_picks import BASE, PICKED
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineUpdate
 
 DETECTED, REPORTED = "noticed", "told"
 """Sources of a restore: found by the courier; reported by an operator (`aisle outbox replay`)."""
@@ -210,3 +218,34 @@ class RestoreReplay(OperationsInDoubt):
             self._db.execute("UPDATE operation SET read_back_at = NULL, replayed_at = ? WHERE n = ?", (now, op.n))
         lanes: Sequence[tuple[str, int]] = [(lane, op.n) for lane in set(op.lanes)]
         self._db.executemany("INSERT OR IGNORE INTO operation_lane (lane, n) VALUES (?, ?)", lanes)
+
+
+SUPERSEDED = "superseded"
+"""Name of the lines in an answer whose closing was not repeated, because they were changed later."""
+
+
+def keep_superseded(db: apsw.Connection, op: Operation, line: LineUpdate, random: RandomBytes) -> None:
+    """Insert a refused operation for a closing that was not repeated after a restore.
+
+    It happens inside the caller's transaction.
+    """
+    picked = to_decimal(line[PICKED])
+    order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
+    for each in op.body["orders"].get("order_lines") or ():
+        if int(each["line_number"]) == int(line["line_number"]):
+            order_line |= each
+    order_line |= {BASE: picked, PICKED: picked}
+    insert_refused(db, op, order_line, superseded_reason(int(line["line_number"])), "", random)
+
+
+def parse_superseded_lines(content: bytes | str) -> tuple[LineUpdate, ...]:
+    """Return the lines of which an answer of our own service says that a later change stands."""
+    try:
+        answer = json.loads(content, parse_float=Decimal)
+        return tuple(
+            row
+            for row in answer[SUPERSEDED]
+            if all(row[name] is not None for name in REQUIRED_FIELDS) and int(row["line_number"])
+        )
+    except (ValueError, TypeError, KeyError):
+        return ()

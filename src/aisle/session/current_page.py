@@ -12,7 +12,9 @@ from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.renamed_keys import rename_keys
 
 
-class _Snapshot(NamedTuple):
+class PageSnapshot(NamedTuple):
+    """Jobs with their states, and the question over them."""
+
     jobs: tuple[StackedJob, ...]
     question: PendingQuestion
 
@@ -97,11 +99,11 @@ class Page:
             self._cached_view = cached
         return cached[2]
 
-    def snapshot(self) -> _Snapshot:
+    def snapshot(self) -> PageSnapshot:
         """Return the state to go back to with `restore`."""
-        return _Snapshot(self.stack.snapshot(), self.question)
+        return PageSnapshot(self.stack.snapshot(), self.question)
 
-    def restore(self, snapshot: _Snapshot) -> None:
+    def restore(self, snapshot: PageSnapshot) -> None:
         """Go back to a snapshot."""
         self.stack.restore(snapshot.jobs)
         self.question = snapshot.question

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from operator import is_
+from typing import Final
 
 from aisle.cache.store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
-from aisle.jobs.view import Frame, LinkState
+from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View
 from aisle.session.addresses import Addresses
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.mark_changed_rows import ChangedRows
 from aisle.session.screen_size import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.stale_typed_text import TypedLine
@@ -108,3 +108,49 @@ class FrameBuilder:
         elsewhere = count_waiting_in_other_stores(self._store.folder)
         state = link.state if is_writable else "unkept"
         return link._replace(waiting=waiting, needs_person=doubtful, waiting_other_stores=elsewhere, state=state)
+
+
+_AGE_ARGUMENT: Final = "seconds"
+"""Argument of the messages that tell how long ago something was; they change by themselves."""
+
+Facts = tuple[tuple[Msg, ...], object]
+
+
+class ChangedRows:
+    """Compares the rows of a list with those of the frame before."""
+
+    def __init__(self) -> None:
+        self._list: tuple[object, ...] = ()
+        """Name and columns of the list on the screen."""
+        self._rows: tuple[Row, ...] = ()
+        self._facts: dict[str, Facts] = {}
+        self._changed_at: dict[str, float] = {}
+        """Moment of the change by the key of the row."""
+
+    def mark(self, view: View, at: float) -> View:
+        """Return the view with its changed rows marked; `at` in seconds since 1970."""
+        if not isinstance(view, ListView):
+            self._list = ()
+            return view
+        self._compare(view, at)
+        self._changed_at = {key: moment for key, moment in self._changed_at.items() if at - moment < CHANGED_S}
+        if not self._changed_at:
+            return view
+        return view._replace(rows=tuple(row._replace(is_changed=row.key in self._changed_at) for row in view.rows))
+
+    def _compare(self, view: ListView, at: float) -> None:
+        shown = (view.name, view.column_heads)
+        if shown == self._list and view.rows is self._rows:
+            return
+        facts = {row.key: _facts(row) for row in view.rows}
+        if shown == self._list:
+            changed = (key for key, fact in facts.items() if self._facts.get(key, fact) != fact)
+            self._changed_at.update(dict.fromkeys(changed, at))
+        else:
+            self._changed_at = {}
+        self._list, self._rows, self._facts = shown, view.rows, facts
+
+
+def _facts(row: Row) -> Facts:
+    """Return what a row tells, without ages."""
+    return tuple(cell for cell in row.cells if _AGE_ARGUMENT not in dict(cell.args)), row.progress

@@ -38,7 +38,7 @@ from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
-from aisle.session.job_stack import StackedJob, receiving_job
+from aisle.session.job_stack import StackedJob, is_help_page, receiving_job
 from aisle.session.stale_typed_text import has_changed_meaning
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
@@ -205,6 +205,20 @@ class MeaningResolver:
     def is_long_code(self, text: str) -> bool:
         """Return whether a code is so long that a part of another code is hardly ever the same."""
         return len(text.strip(" ")) >= MIN_SCAN and self.is_code(text)
+
+    def can_be_taken_back(self, text: str) -> bool:
+        """Return whether what a scanned code does can be taken back: not a badge, a command or the text of a note."""
+        top, meaning = self._page.top, self.resolve(text)
+        if top.job.raw_input and top.job.journalled:  # it confirms something
+            return False
+        if isinstance(meaning, Scan):
+            return meaning.matches[0].kind != PERSON or not self._signs_in()
+        return isinstance(meaning, Ambiguous | UnknownCode | RefusedInput) and not self._page.accepts().text
+
+    def _signs_in(self) -> bool:
+        """Return whether a badge signs somebody in, here or on the page that the one on the screen explains."""
+        page = next(each for each in reversed(self._page.stack.jobs) if not is_help_page(each))
+        return PERSON in page.job.prefers(page.state)
 
     def is_fast_number(self, line: Line, quantity: Quantity) -> bool:
         """Return whether a quantity came at the pace of a scanner, or in one read, and is no number of the store.

@@ -5,8 +5,9 @@ scanner with a memory; otherwise it is unknown as a whole, and none of its lines
 
 * a line that a person ended is never held (`Line.scan_number` is 0);
 * a plain code is held while a next line may begin at the pace of its characters, which is not at all if it came in one
-  read. If the rest of its scan is no code, the code counts and the rest is refused; in a count it is taken back;
-* all else (a number, a letter, words, Enter) is held until nothing came for a tenth of a second.
+  read. If the rest of its scan is no code, all that it did is taken back (aisle.session.scan_undo);
+* all else (a number, a letter, words, Enter, a badge, a printed command) is held until nothing came for a tenth of a
+  second.
 
 A link that stalls makes longer pauses between the lines of a scan. What comes at scanner pace within `LATE_LINE_S` of
 an unknown scan, and is no code, is a part of it; after several lines also a short line in one read within
@@ -18,19 +19,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
-from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
-from aisle.scan.meaning import DAMAGED_GS1, Back, Command, Meaning, RefusedInput, UnknownCode
+from aisle.scan.meaning import DAMAGED_GS1, RefusedInput, UnknownCode
 from aisle.session.apply_input import InputHandler
 from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
-from aisle.session.job_stack import StackedJob
 from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
+from aisle.session.scan_undo import AppliedLine, ScanUndo
 from aisle.session.shown_verdict import Verdicts
 
 SAME_SCAN_S: Final = 0.3
@@ -53,20 +52,6 @@ _SHORT_NUMBER: Final = re.compile(r"[+-]?\d{1,4}[*.,]?\d{0,3}|[+-]?[.,]\d{1,3}",
 """A number as people type it, also one that is no quantity (`-3`)."""
 
 
-_LONG_HISTORY = 50
-"""Steps from which a job may drop the oldest one."""
-
-
-class _CountedStep(NamedTuple):
-    """What the first line of a scan did in a job, and the input that takes it back."""
-
-    job_id: str
-    steps: Any
-    undo: Meaning
-    times: int = 1
-    """Number of steps to undo."""
-
-
 class _HeldScan(NamedTuple):
     """Lines of a scan that is not decided yet."""
 
@@ -76,8 +61,8 @@ class _HeldScan(NamedTuple):
     """Whether an empty line was among them."""
     page: tuple[Any, ...] = ()
     """Identity of the page that they were scanned on."""
-    applied: int = 0
-    """Lines of the same scan that were applied as codes."""
+    applied: tuple[AppliedLine, ...] = ()
+    """What the lines of the same scan did that were applied as codes."""
     is_secret: bool = False
     """Whether one of them was a secret."""
     is_refused: bool = False
@@ -88,8 +73,8 @@ class _HeldScan(NamedTuple):
     """Codes among them."""
     first_bad_text: str = ""
     """First of them that is no code."""
-    counted: _CountedStep | None = None
-    """What the only code of the scan so far did."""
+    is_undone: bool = False
+    """Whether lines that were applied are taken back."""
     is_late: bool = False
     """Whether it began so soon after an unknown scan that it may be a part of that."""
 
@@ -98,13 +83,20 @@ class MultiLineScans:
     """Holds the lines of a scan, and applies or refuses them together."""
 
     def __init__(
-        self, page: Page, batch: InputBatch, verdicts: Verdicts, resolver: MeaningResolver, inputs: InputHandler
+        self,
+        page: Page,
+        batch: InputBatch,
+        verdicts: Verdicts,
+        resolver: MeaningResolver,
+        inputs: InputHandler,
+        undo: ScanUndo,
     ) -> None:
         self._page = page
         self._batch = batch
         self._verdicts = verdicts
         self._resolver = resolver
         self._inputs = inputs
+        self._undo = undo
         self._held = _HeldScan()
         self._useless_line_at = -math.inf
         """End of the last line at a person's pace that was of no use."""
@@ -220,7 +212,7 @@ class MultiLineScans:
         is_late = line.longest_pause >= LATE_LINE_S
         is_second = self._held.is_late and self._held.refused == 1  # the first one was refused as too soon
         if reason is None and (is_late or before or is_second) and not held.is_secret:
-            reason = msg("input.several_lines")
+            reason = msg("input.later_lines_undone" if held.is_undone else "input.several_lines")
         if reason is not None and (is_late or reason != before):
             self._inputs.take_own_line(line)
             self._inputs.refuse_further(line, reason, at)
@@ -259,36 +251,22 @@ class MultiLineScans:
             self._decide_enter(held, at, silence)
             return
         last, are_codes = held.lines[-1], self._are_all_codes(held, has_next_line=has_next_line)
-        if not are_codes and len(held.lines) + held.applied + held.has_enter + has_next_line + held.is_late > 1:
+        if not are_codes and len(held.lines) + len(held.applied) + held.has_enter + has_next_line + held.is_late > 1:
             held = self._with_refused(held, *held.lines)
             self._keep(silence, held._replace(lines=(), is_refused=True))
             self._refuse(held, at)
         elif silence.is_over or (
-            are_codes and silence.seconds >= last.next_line_within and self._resolver.is_long_code(last.text)
+            are_codes and silence.seconds >= last.next_line_within and self._may_apply_at_once(held.lines)
         ):
-            before = self._page.top
-            self._keep(silence, held._replace(lines=(), applied=held.applied + len(held.lines)))
-            self._apply_held(held, at, are_codes=are_codes)
-            counted = self._counted_since(before) if held.applied + len(held.lines) == 1 else None
-            self._held = self._held._replace(counted=counted)
+            self._keep(silence, held._replace(lines=()))
+            applied = self._apply_held(held, at, are_codes=are_codes)
+            if not silence.is_over:
+                self._held = self._held._replace(applied=(*self._held.applied, *applied))
 
-    def _counted_since(self, before: StackedJob) -> _CountedStep | None:
-        """Return the step of the job on the page that the only code of a scan added; None if it added none."""
-        top = self._page.top
-        if top.job.name not in COUNTS_SCANS or top.job_id != before.job_id:
-            return None
-        if top.job.name == "adjust":  # it has no steps; a scan that chose its product is taken back by Back
-            is_chosen = before.state.line is None and top.state.line is not None
-            return _CountedStep(top.job_id, top.state.line, Back()) if is_chosen else None
-        steps = top.state.history
-        count = _new_steps(before.state.history, steps)
-        return _CountedStep(top.job_id, steps, Command("u"), count) if count else None
-
-    def _is_last_step(self, counted: _CountedStep) -> bool:
-        """Return whether the job on the page has done nothing since."""
-        top = self._page.top
-        steps = top.state.line if top.job.name == "adjust" else getattr(top.state, "history", None)
-        return top.job_id == counted.job_id and steps == counted.steps
+    def _may_apply_at_once(self, lines: Sequence[Line]) -> bool:
+        """Return whether lines may be applied though their scan may go on: then that is taken back."""
+        is_long = self._resolver.is_long_code(lines[-1].text)
+        return is_long and all(self._resolver.can_be_taken_back(line.text) for line in lines)
 
     def _decide_enter(self, held: _HeldScan, at: float, silence: Silence) -> None:
         """Apply an Enter that came without lines unless it is a part of another scan."""
@@ -303,7 +281,11 @@ class MultiLineScans:
             self._held = held
 
     def _refuse(self, held: _HeldScan, at: float) -> None:
-        last, reason = held.lines[-1], self._refusal_message(held)
+        last = held.lines[-1]
+        if self._undo.take_back(held.applied):
+            held = _without_applied(held)
+            self._held = _without_applied(self._held)
+        reason = self._refusal_message(held)
         text = last.text.strip(" ")
         answer = text if len(held.lines) == 1 and _is_answer(text) else ""
         are_letters = answer.isalpha() and self._refused_answer.isalpha()
@@ -314,18 +296,14 @@ class MultiLineScans:
         self._guards_short_only = self._guards_short_only and held.is_late
         if reason.id != "input.too_soon":
             self._is_unknown_multi_line = True
-        if held.counted is not None and self._is_last_step(held.counted):
-            for _ in range(held.counted.times):
-                self._inputs.take_back(held.counted.undo)
-            reason = msg("input.later_lines_undone")
         self._inputs.refuse_lines(held.lines, reason, at, is_secret=held.is_secret)
 
     def _refusal_message(self, held: _HeldScan) -> Msg:
         """Return what the lines were taken for; one line after a refused code is named."""
         if bad_line := _bad_line_message(held):
             return bad_line
-        if held.applied:
-            return msg("input.later_lines")
+        if held.applied or held.is_undone:
+            return msg("input.later_lines_undone" if held.is_undone else "input.later_lines")
         if held.is_late and len(held.lines) == 1 and not held.is_secret and (bad := self._bad_code(held.lines[0].text)):
             return bad
         if held.is_late and len(held.lines) == 1:
@@ -341,20 +319,24 @@ class MultiLineScans:
         is_code = len(text) >= MIN_SCAN and text.isascii() and text.isdigit()
         return msg("count.unknown", code=text) if is_code and isinstance(meaning, UnknownCode) else None
 
-    def _apply_held(self, held: _HeldScan, at: float, *, are_codes: bool) -> None:
-        """Apply held lines; on another page than they were scanned on, only codes."""
+    def _apply_held(self, held: _HeldScan, at: float, *, are_codes: bool) -> list[AppliedLine]:
+        """Apply held lines, on another page than they were scanned on only codes; return what they did."""
+        applied: list[AppliedLine] = []
         if not are_codes and self._page.identity != held.page:
             self._inputs.refuse_lines(held.lines, msg("input.choices_changed"), at, is_secret=held.is_secret)
-            return
+            return applied
         for line in held.lines:
             if len(held.lines) > 1 and _is_noise(line.text) and not self._resolver.is_code(line.text):
                 self._inputs.refuse_lines((line,), msg("input.empty_scan"), at, is_secret=held.is_secret)
             else:
+                self._undo.begin_line()
                 self._inputs.apply_line(line, at)
+                applied.append(self._undo.end_line())
                 self._is_unknown_multi_line = False
                 self._guard_after(line)
             if self._batch.has_failed:
-                return
+                break
+        return applied
 
     def _guard_after(self, line: Line) -> None:
         """Guard against more of a line that was refused; after a code, only against a short line."""
@@ -372,17 +354,18 @@ class MultiLineScans:
         return verdict is not None and verdict.kind == WRONG
 
 
-def _new_steps(before: Sequence[Any], after: Sequence[Any]) -> int:
-    """Return how many steps a scan added: one, or two if it booked the goods in hand before it took others."""
-    if before == after or len(before) >= _LONG_HISTORY:  # the oldest step may be gone
-        return int(before != after)
-    kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
-    return min(2, len(after) - kept)
+def _without_applied(held: _HeldScan) -> _HeldScan:
+    """Return the scan after its applied lines are taken back: they are refused codes of it."""
+    count = len(held.applied)
+    refused = held._replace(refused=held.refused + count, refused_codes=held.refused_codes + count)
+    return refused._replace(applied=(), is_undone=held.is_undone or count > 0)
 
 
 def _bad_line_message(held: _HeldScan) -> Msg | None:
     """Return which line is no code in a burst of scans that are codes for the most part; None for another scan."""
     bad = held.refused - held.refused_codes
+    if held.is_undone and (held.refused, bad) == (2, 1):
+        return msg("input.later_lines_undone")
     if held.is_secret or not held.first_bad_text or held.refused_codes < bad:
         return None
     return msg("input.bad_line", count=held.refused, text=held.first_bad_text)

@@ -56,6 +56,7 @@ from aisle.session.open_help_pages import HelpPages
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes import ChangePoller
+from aisle.session.scan_undo import ScanUndo
 from aisle.session.screen_size import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.stale_typed_text import TypedLine
@@ -172,7 +173,8 @@ class Session:
             self.typed_line,
             self._trace,
         )
-        self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, self.inputs)
+        undo = ScanUndo(self.page, self.store, self.inputs)
+        self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, self.inputs, undo)
         self.kept_pages = KeptPages(self.page, self.context, self.profile, self.store)
         self.sign_in = SignInFlow(
             self.page,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from aisle import json_codec
 from aisle.errors import StorageError
@@ -27,6 +28,7 @@ class JournalDraft:
         self.local_notes: list[LocalNote] = []
         self.opened: list[NewJob] = []
         self.closed: list[str] = []
+        self.reopened: list[str] = []
         self.refreshes: list[Refresh] = []
         self.requests: list[tuple[str, Request]] = []
         self.sign_in: SignIn | SignOut | None = None
@@ -89,6 +91,7 @@ class JournalDraft:
             local_notes=tuple(self.local_notes),
             snapshots=tuple(Snapshot(job_id, text, last) for job_id, text in states),
             closed=tuple(self.closed),
+            reopened=tuple(self.reopened),
             sign_in=self.sign_in,
             refreshes=tuple(self.refreshes),
             orders_in_work=tuple(orders_in_work),
@@ -136,6 +139,10 @@ class UnitOfWork:
         """Events of each job since its last snapshot."""
         self._questions: set[str] = set()
         """Jobs with an open question, which a resume finds among their events."""
+        self._returned: set[str] = set()
+        """Jobs that went back to an earlier state, which the journal gets as a snapshot."""
+        self.written = 0
+        """Number of writes, decisions and notes since the session started."""
         self._refused_limit = RefusedInputLimit()
         self.has_failed = False
         """Whether the last commit failed."""
@@ -182,6 +189,7 @@ class UnitOfWork:
             draft.writes += [(entry, write) for write in note.writes]
             draft.resolutions += note.resolutions
             draft.local_notes += note.local_notes
+            self.written += len(note.writes) + len(note.resolutions) + len(note.local_notes)
             self._track_question(note.job_id, note.verdict)
             self._events_since_snapshot[note.job_id] = self._events_since_snapshot.get(note.job_id, 0) + 1
         draft.opened += result.opened
@@ -207,6 +215,18 @@ class UnitOfWork:
         """Return whether an event of the session is the last one, so that a resume will find it."""
         entries = self._draft.entries
         return not entries or (not entries[-1].job_id and entries[-1].event == json_codec.to_text(event))
+
+    def go_back(self, stacked_jobs: Sequence[StackedJob]) -> None:
+        """Put the jobs on the screen as they were some inputs ago; close those that were opened since.
+
+        What they have written since stays written.
+        """
+        before, now = _states_by_id(stacked_jobs), _states_by_id(self._stack.jobs)
+        self._draft.closed += now.keys() - before.keys()
+        gone = before.keys() - now.keys()
+        self._draft.reopened += gone
+        self._returned |= gone | {job_id for job_id in before.keys() & now.keys() if before[job_id] != now[job_id]}
+        self._stack.restore(stacked_jobs)
 
     def set_sign_in(self, effect: SignIn | SignOut) -> None:
         """Add that somebody signs in or out."""
@@ -264,9 +284,10 @@ class UnitOfWork:
         states = []
         for job_id, state in ((stacked.job_id, stacked.state) for stacked in stacked_jobs if stacked.job_id):
             limit = MAX_REPLAYED_WITH_QUESTION if job_id in self._questions else MAX_REPLAYED
-            if self._events_since_snapshot.get(job_id, 0) >= limit:
+            if job_id in self._returned or self._events_since_snapshot.get(job_id, 0) >= limit:
                 states.append((job_id, json_codec.to_text(state)))
                 self._events_since_snapshot[job_id] = 0
+        self._returned.clear()
         return states
 
     # What was left
@@ -290,3 +311,8 @@ class UnitOfWork:
         self._draft.closed += found.unreadable
         self.unanswered = found.unanswered
         return found.verdict
+
+
+def _states_by_id(stacked_jobs: Sequence[StackedJob]) -> dict[str, Any]:
+    """Return the states of journalled jobs."""
+    return {stacked.job_id: stacked.state for stacked in stacked_jobs if stacked.job_id}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import heapq
+import json
+import logging
+import os
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
-
-from aisle.web import sign_in_file
-from aisle.web.sign_in_file import StoredSignIn
 
 IDLE_S: Final = 1800.0
 """Seconds without input after which a sign-in ends."""
@@ -26,6 +26,9 @@ TRIES: Final = 10
 TRIES_S: Final = 300.0
 _ADDRESSES: Final = 10_000
 _MAX_WAITING: Final = 1_000
+
+
+log = logging.getLogger("aisle.web")
 
 
 class Person(NamedTuple):
@@ -62,7 +65,7 @@ class SignIns:
         self._by_hash: dict[str, BrowserSession] = {}
         self._saved: dict[str, StoredSignIn] = {}
         if file is not None:
-            self._saved = sign_in_file.load(file)
+            self._saved = load_sign_ins(file)
             self._by_hash = {key: self._restore(row) for key, row in self._saved.items()}
             self._forget()
 
@@ -106,7 +109,7 @@ class SignIns:
         rows = {key: self._stored(signed) for key, signed in self._by_hash.items()}
         if rows != self._saved:
             self._saved = rows
-            sign_in_file.save(self._file, rows)
+            save_sign_ins(self._file, rows)
 
     def _stored(self, signed: BrowserSession) -> StoredSignIn:
         start, person = time.time() - self._clock(), signed.person
@@ -245,3 +248,40 @@ class CheckTurns:
 
 def _hashed(value: str) -> str:
     return hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class StoredSignIn(NamedTuple):
+    """Sign-in of a browser. Times are seconds since 1970."""
+
+    user: str
+    name: str
+    since: float
+    seen: float
+    until: float
+    """End of the time in which the PIN is not asked for again."""
+
+
+def load_sign_ins(file: Path) -> dict[str, StoredSignIn]:
+    """Return the stored sign-ins by the hash of their cookie; none if the file is missing or unreadable."""
+    with suppress(OSError, ValueError, TypeError, AttributeError):
+        handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        with open(handle, encoding="utf-8") as stream:
+            return {str(key): _parse(**row) for key, row in json.load(stream).items()}
+    return {}
+
+
+def _parse(user: str, name: str, since: float, seen: float, until: float) -> StoredSignIn:
+    return StoredSignIn(str(user), str(name), float(since), float(seen), float(until))
+
+
+def save_sign_ins(file: Path, sign_ins: Mapping[str, StoredSignIn]) -> None:
+    """Replace the file. An error is logged: the sign-ins then end with this process."""
+    rows = {key: sign_in._asdict() for key, sign_in in sign_ins.items()}
+    fresh = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8") as stream:
+            json.dump(rows, stream)
+        os.replace(fresh, file)
+    except OSError as problem:
+        log.warning("Sign-ins cannot be kept for the next start of the web server: %s.", problem)

@@ -15,8 +15,8 @@ from aisle.cli.doctor.report import Finding, note, ok, wrong
 from aisle.cli.message_text import list_name, reason_text
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client import Client, Response
-from aisle.client.errors import CERTIFICATE_ERROR, ClientError, TransportError, message_of
-from aisle.courier.one_row_requests import CHECKED_LISTS, ONE_ROW_REQUESTS, list_error
+from aisle.client.errors import CERTIFICATE_ERROR, ClientError, NotSent, TransportError, message_of
+from aisle.courier.one_row_requests import CHECKED_LISTS, list_error, lists_of_service, send_one_row_request
 from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError
@@ -68,18 +68,36 @@ _CERTIFICATE_ADVICE = "Work goes on here and is sent later. Renew the service's 
 
 async def _request_service(loaded: LoadedSettings) -> ServiceCheck:
     """Request one order, then one row of each list; return the first response and the errors by list."""
-    store, failed = loaded.settings.store, dict[str, ClientError]()
+    store = loaded.settings.store
     async with service_client(loaded) as client:
-        async with asyncio.timeout(TIMEOUT_S):
-            began = time.time()
-            first = await client.request("list-customer-orders", path={"store_number": store}, query={"page_size": 1})
-            ended = time.time()
-        if first.status == 401:
-            return ServiceCheck(first, began, ended, failed)
-        names = tuple(ONE_ROW_REQUESTS)
+        first = await _first_response(client, store)
+        if first.response.status == 401:
+            return first
+        names = lists_of_service(features_of_headers(first.response.headers))
         found = await asyncio.gather(*(_list_error_in_time(client, name, store) for name in names))
-        failed = {name: error for name, error in zip(names, found, strict=True) if error is not None}
-    return ServiceCheck(first, began, ended, failed)
+    return first._replace(failed={name: error for name, error in zip(names, found, strict=True) if error is not None})
+
+
+async def _first_response(client: Client, store: str) -> ServiceCheck:
+    """Return the response to a request for one order; if none comes, that of another list."""
+    first, *others = CHECKED_LISTS
+    try:
+        return await _timed_response(client, first, store)
+    except NotSent:
+        raise
+    except (ClientError, TimeoutError):
+        requests = (_timed_response(client, name, store) for name in others)
+        for found in await asyncio.gather(*requests, return_exceptions=True):
+            if isinstance(found, ServiceCheck):
+                return found
+        raise
+
+
+async def _timed_response(client: Client, name: str, store: str) -> ServiceCheck:
+    async with asyncio.timeout(TIMEOUT_S):
+        began = time.time()
+        response = await send_one_row_request(client, name, store)
+        return ServiceCheck(response, began, time.time())
 
 
 async def _list_error_in_time(client: Client, name: str, store: str) -> ClientError | None:

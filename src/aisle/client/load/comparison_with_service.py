@@ -9,6 +9,7 @@ service's keys are read page by page, and only if it has any; of the file only h
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import tzinfo
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ from aisle.client.load.conflicting_rows import (
     key_without_zeros,
 )
 from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.describe_differences import Difference, listed_differences
 from aisle.client.load.implausible_values import CONTAINER_COLUMN, container_key
 from aisle.client.load.lost_zeros import LostZeros
 from aisle.client.load.product_codes import (
@@ -46,8 +48,8 @@ from aisle.client.load.product_codes import (
     codes_in_cell,
     keys_in_column,
 )
-from aisle.client.load.records import STORE_FLAGS, Placeless, ServiceFindings
-from aisle.client.load.report import FROM_PRICE_BEFORE, LoadError
+from aisle.client.load.records import STORE_FLAGS, Placeless, Record, ServiceFindings
+from aisle.client.load.report import FROM_PRICE_BEFORE, FileNotes, LoadError
 from aisle.client.load.service_reads import (
     MAX_SINGLE_READS,
     NAMED_ORDERS,
@@ -58,7 +60,7 @@ from aisle.client.load.service_reads import (
     store_rows,
 )
 from aisle.client.load.store_price_warnings import warn_of_discounts
-from aisle.client.load.store_time_zones import zones_of_times
+from aisle.client.load.store_time_zones import read_zone, zones_of_times
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
 from aisle.errors import ContractError
@@ -516,3 +518,38 @@ async def _open_deliveries(client: Client, numbers: Collection[str]) -> AsyncGen
     for query in queries if is_few else [{}]:
         async for row in client.rows("list-deliveries", query={"is_submitted": False, **query}):
             yield str(row.get("store_number")), str(row.get("order_number"))
+
+
+_VALUE_WIDTH = 40
+"""Characters of a value in a warning."""
+
+
+class ChangedOrders:
+    """Orders of one batch, as the service holds them before the batch is sent."""
+
+    def __init__(self, client: Client, notes: FileNotes) -> None:
+        self._client = client
+        self._notes = notes
+        self._held: dict[str, Row] = {}
+        self._zone: tzinfo | None = None
+
+    async def read(self, batch: Sequence[Record]) -> None:
+        """Read the orders of a batch, all of one store. Raise ClientError if the service does not respond."""
+        store = batch[0].store
+        self._held = await fetch_orders(self._client, store, [_number_of(record) for record in batch])
+        self._zone = await read_zone(self._client, store) if self._held else None
+
+    def differences(self, record: Record) -> list[Difference]:
+        """Return what the service holds otherwise; nothing of an order that it did not have."""
+        held = self._held.get(_number_of(record))
+        return listed_differences(record.body, held, "order", self._zone) if held else []
+
+    def warn_of_work(self, record: Record, differences: Sequence[Difference]) -> None:
+        """Add a warning for an order of which work changed what the file names."""
+        what = "work on the order changed what the file names, and the load leaves it as it is"
+        shown = "; ".join(one.text(_VALUE_WIDTH) for one in differences)
+        self._notes.add_warning(what, f"{_number_of(record)}: {shown}", record.line)
+
+
+def _number_of(record: Record) -> str:
+    return str(record.body.get("order_number") or "")

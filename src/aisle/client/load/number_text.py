@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from aisle.client.load.money_amounts import CURRENCY, CURRENCY_SIGNS, currency_of
-
-if TYPE_CHECKING:
-    from aisle.client.load.notation import Notation
 
 POINT, COMMA = ".", ","
 
@@ -95,7 +92,20 @@ def split_unit(cell: str) -> tuple[str, str]:
     return (found[1], found[2]) if found and not _SHORTENED.fullmatch(cell) else (cell, "")
 
 
-def no_number_reason(cell: str, notation: Notation, *, is_money: bool = False) -> str:
+class NumberNotation(Protocol):
+    """How a file writes its numbers."""
+
+    @property
+    def mark_name(self) -> str:
+        """Return the name of the decimal mark that the file uses most."""
+        ...
+
+    def readings(self, cell: str) -> str:
+        """Return every number that a cell can be, as text; empty if it can be none."""
+        ...
+
+
+def no_number_reason(cell: str, notation: NumberNotation, *, is_money: bool = False) -> str:
     """Return why a cell is no number, and what to do. With `is_money`, the column takes amounts of money.
 
     What a reason says to write is read in the file of this notation.

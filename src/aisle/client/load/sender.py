@@ -17,7 +17,6 @@ from typing import NamedTuple
 from aisle.client.client import Client, parse_retry_after
 from aisle.client.errors import ClientError, ServerError, TransportError, message_of
 from aisle.client.load.batches_lost_in_restore import Confirmed, lost_meanwhile
-from aisle.client.load.changed_orders import ChangedOrders
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -32,7 +31,7 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
-from aisle.client.load.comparison_with_service import compare_with_service, warn_of_missing_supervisors
+from aisle.client.load.comparison_with_service import ChangedOrders, compare_with_service, warn_of_missing_supervisors
 from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences

@@ -24,7 +24,7 @@ from aisle.outbox.operation_record import (
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import OrderUpdate
-    from aisle.outbox.evidence import OrderState
+    from aisle.outbox.operation_record import OrderState
 
 BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, BY_NOTHING = "log", "order", "number", "product", "none"
 """Ways to look up an operation: in the store's log by its reference; by the state of its order; by the number of the

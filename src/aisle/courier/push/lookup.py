@@ -47,7 +47,7 @@ from aisle.outbox.observed_behaviour import (
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operation, parse_entry_values
 
 if TYPE_CHECKING:
-    from aisle.outbox.evidence import ServiceState
+    from aisle.outbox.operation_record import ServiceState
 
 Query = dict[str, QueryValue]
 

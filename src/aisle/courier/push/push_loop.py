@@ -19,35 +19,30 @@ from aisle.client.errors import ClientError, InvalidResponse, RateLimited, Serve
 from aisle.courier.backoff import ORDER_READS, RandomSource, backoff_s
 from aisle.courier.link_state import LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
-from aisle.courier.push.body_and_headers import (
+from aisle.courier.push.adapt_update import AdaptedOperation
+from aisle.courier.push.checks_before_send import StaleOperation
+from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
+from aisle.courier.push.outgoing_request import (
     PushSettings,
     is_extension,
     request_body,
     request_headers,
     send_extension,
 )
-from aisle.courier.push.checks_before_send import AdaptedOperation, StaleOperation
-from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
-from aisle.courier.push.untrusted_responses import (
-    RequestResult,
-    is_about_key,
-    is_empty_success,
-    is_from_intermediary,
-    lacks_service_mark,
-)
 from aisle.courier.push.user_tokens import TokenStore
-from aisle.courier.service_features import Features
+from aisle.courier.service_features import FEATURES_HEADER, Features
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox.excess import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
+from aisle.outbox.operations_in_doubt import KEY_GONE
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 from aisle.outbox.split_movements import is_splittable
 
 if TYPE_CHECKING:
-    from aisle.outbox.evidence import Evidence
+    from aisle.outbox.operation_record import Evidence
 
 
 MAX_IN_FLIGHT = 4
@@ -100,6 +95,8 @@ class PushEvents(NamedTuple):
     """Check that returns True if the error of a read of that list affects all other reads."""
     on_restore: Callable[[], None] = lambda: None
     """Callback if the service lacks what it confirmed before."""
+    on_requeued: Callable[[], None] = lambda: None
+    """Callback if operations that waited for a person are sent again."""
 
 
 @dataclass(eq=False)
@@ -193,6 +190,8 @@ class PushLoop:
         if self.is_stopping or self._pause_s or not self.link.can_write or len(self._running) >= MAX_IN_FLIGHT:
             return
         self._checked_at = self.clock()
+        if self.link.has_keys and self.outbox.requeue_under_keys():
+            self.events.on_requeued()
         free_slots = MAX_IN_FLIGHT - len(self._running)
         for op in self.outbox.sendable(free_slots, self.token_store.usable_principals, exclude=self._running):
             task = asyncio.create_task(self._push(op), name=f"deliver {op.op_id}")
@@ -319,7 +318,7 @@ class PushLoop:
             return False
         self.outbox.postpone(
             op.op_id,
-            store_message("stored_reason.key_gone"),
+            KEY_GONE,
             self.clock() + backoff_s(op.attempts + 1, self.random_source()),
         )
         return True
@@ -332,7 +331,7 @@ class PushLoop:
         if op.attempts >= MAX_TRIES or (tried_s >= MAX_TRYING_S and op.attempts >= _MIN_TRIES):
             reason = store_message("stored_reason.attempts", count=op.attempts, why=read_message(op.last_error))
         elif op.has_key and not features.idempotency:
-            reason = store_message("stored_reason.key_gone")
+            reason = KEY_GONE
         elif op.has_key and tried_s >= features.key_lifetime_s - KEY_MARGIN_S:
             reason = store_message("stored_reason.key_old")
         elif (
@@ -476,3 +475,47 @@ def _stored_response(response: Response) -> str:
         return response.content.decode("utf-8", "replace")
     body = response.json()
     return json.dumps({name: body[name] for name in _STORED_FIELDS if name in body})
+
+
+RequestResult = Response | ClientError | ContractError | SettingsError
+
+_RETRYABLE_STATUSES = (401, 407, 408, 425, 429)
+"""Statuses of refusals that are not final, and that a proxy may send as well."""
+
+
+def is_from_intermediary(result: RequestResult, features: Features) -> bool:
+    """Return True if a refusal came from a proxy: not JSON, or without the header that our own service always sends."""
+    if not isinstance(result, Response) or result.status < 400 or result.status in _RETRYABLE_STATUSES:
+        return False
+    if result.status >= 500 and outcome_of(result.status) is not Outcome.REFUSED:
+        return False
+    return not result.is_json_object or (features != Features() and FEATURES_HEADER not in result.headers)
+
+
+def lacks_service_mark(result: RequestResult, features: Features) -> bool:
+    """Return True if a 2xx lacks the header or body of a service with idempotency keys. The same key is then sent
+    again.
+    """
+    if not features.idempotency or not isinstance(result, Response) or not result.is_success:
+        return False
+    return FEATURES_HEADER not in result.headers or not (result.status == 204 or result.json())
+
+
+def is_empty_success(result: RequestResult, features: Features) -> bool:
+    """Return True if a 2xx of a service without keys has no content: status 204, or an object of nulls only."""
+    if features.idempotency or not isinstance(result, Response):
+        return False
+    return result.status == 204 or all(value is None for value in result.json().values())
+
+
+def is_about_key(result: RequestResult) -> bool:
+    """Return True if a refusal is about the request's key: the service knows it from an earlier try.
+
+    It may have carried that one out, although this one differs from it, for instance in headers of other features.
+    """
+    if not isinstance(result, Response) or result.status not in (409, 422):
+        return False
+    try:
+        return bool(result.json()["errors"][0]["field"] == "Idempotency-Key")
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False

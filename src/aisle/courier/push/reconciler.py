@@ -17,7 +17,6 @@ from aisle.client.errors import ClientError, RateLimited, TransportError, Unauth
 from aisle.client.paging import Row
 from aisle.courier.backoff import LOOKUPS, ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.push.body_and_headers import PushSettings
 from aisle.courier.push.decide_arrival import (
     ABSENT,
     BY_LOG,
@@ -42,6 +41,7 @@ from aisle.courier.push.decide_arrival import (
 )
 from aisle.courier.push.entry_references import entry_references
 from aisle.courier.push.lookup import Lookup, readback_observation
+from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.topics_to_reread import Topic, topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
@@ -53,7 +53,7 @@ from aisle.outbox.reason_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import OrderUpdate
-    from aisle.outbox.evidence import Evidence, ServiceState
+    from aisle.outbox.operation_record import Evidence, ServiceState
 
 LOOKUP_DELAYS_S = (2.0, 10.0, 30.0)
 """Seconds after the doubt at which lookups before the settling time take place."""

@@ -63,6 +63,13 @@ class LogRow(EntryRow):
     """Value of the change; None without a price."""
 
 
+class ActivePersonRow(TypedDict):
+    """Person who worked in a period."""
+
+    user: str
+    name: str
+
+
 class LogSumsRow(TypedDict):
     """Sums over the entries of a filter."""
 
@@ -74,6 +81,8 @@ class LogSumsRow(TypedDict):
     """Quantity of those without one."""
     counts: dict[str, int]
     """Number of entries of the period by kind; all for an empty one, losses for `loss`."""
+    people: list[ActivePersonRow]
+    """People who worked most in the period, the first one most."""
 
 
 class ReasonsRow(TypedDict):

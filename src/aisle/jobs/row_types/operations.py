@@ -115,9 +115,3 @@ class TerminalRow(TypedDict):
     term: str
     encoding: str
     colours: int
-
-
-class MessageTextsRow(TypedDict):
-    """Full text of a message."""
-
-    text: str

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.barcode_keys import has_valid_check_digit
-from aisle.jobs import list_marks, list_window
+from aisle.jobs import list_page, list_window
 from aisle.jobs.job import (
     Args,
     Close,
@@ -222,7 +222,7 @@ class CategoryList(ClearanceList[Category]):
 
 
 def _toggle_category(state: ClearanceState, key: str) -> Result:
-    state = state._replace(chosen=list_marks.toggle_mark(state.chosen, key))
+    state = state._replace(chosen=list_page.toggle_mark(state.chosen, key))
     return Turn(state, (), Verdict(INFO, _scope_message(state)))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs import list_marks, list_window
+from aisle.jobs import list_page, list_window
 from aisle.jobs.job import (
     Args,
     Close,
@@ -483,15 +483,15 @@ class DifferenceList(ExceptionList):
         return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
     def handle_other_input(self, state: ExceptionsState, event: Event, context: Context) -> Result:
-        if isinstance(event, CursorKey) and event.key in list_marks.MARK_KEYS:
-            marked = list_marks.mark_with_key(state, event.key, self.page_size(context), self.key, MAX_APPROVALS)
+        if isinstance(event, CursorKey) and event.key in list_page.MARK_KEYS:
+            marked = list_page.mark_with_key(state, event.key, self.page_size(context), self.key, MAX_APPROVALS)
             return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
         return super().handle_other_input(state, event, context)
 
     def actions(self, state: ExceptionsState) -> Actions:
         mark, has_rows = msg("orders.mark_end" if state.is_marking else "orders.mark"), bool(state.rows)
         return (
-            Action(mark, lambda state, _: list_marks.toggle_marking(state), "m", has_rows),
+            Action(mark, lambda state, _: list_page.toggle_marking(state), "m", has_rows),
             Action(msg("orders.mark_all"), _query_all, "a", has_rows),
             Action(msg("exceptions.approve"), lambda state, _: _ask_decision(state, "approve"), "e", has_rows),
             Action(msg("exceptions.recount"), lambda state, _: _ask_decision(state, "recount"), "r", has_rows),
@@ -500,12 +500,12 @@ class DifferenceList(ExceptionList):
 
     def open_row(self, state: ExceptionsState, row: DifferencesRow, context: Context) -> Result:
         if state.is_marking:
-            return Turn(state._replace(marked=list_marks.toggle_mark(state.marked, row["key"])))
+            return Turn(state._replace(marked=list_page.toggle_mark(state.marked, row["key"])))
         return Turn(state._replace(question=row["key"]))
 
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
         if state.marked or state.is_marking:
-            return list_marks.clear_marks(state)
+            return list_page.clear_marks(state)
         return super().go_back(state, context)
 
 
@@ -609,7 +609,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
                 return apply_decision(state, rows, context, state.question)
             case Rows("all", rows, total):
                 keys = tuple(row["key"] for row in rows)
-                return list_marks.mark_all(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
+                return list_page.mark_all(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
             case Rows(id_) if id_ == state.kind:
                 turn = LISTS[state.kind].handle_rows(state, answer, context)
                 is_gone = self.page(state) is ONE and not opened_rows(turn.state)

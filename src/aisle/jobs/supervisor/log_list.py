@@ -17,12 +17,13 @@ from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_
 from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
-from aisle.jobs.product_log_writes import LOG_SOURCE, UNDO_PREFIX
+from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
+from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people import PeopleRow
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
+from aisle.undo_reference import UNDO_PREFIX
 
 PERIOD_DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 56, "year": 365}
 """Days that each period goes back. More than a week must first be requested from the service."""
@@ -310,6 +311,10 @@ CHIP_NAMES = {
 """Text of each chip by the source that it filters by."""
 
 
+def _people_of(state: LogState) -> Sequence[ActivePersonRow]:
+    return state.sums["people"] if state.sums else ()
+
+
 class LogList(ListPage[LogState, LogRow]):
     """Filtered list of entries."""
 
@@ -372,8 +377,11 @@ class LogList(ListPage[LogState, LogRow]):
         )
 
     def filters(self, state: LogState) -> tuple[ListFilter, ...]:
-        return tuple(
-            ListFilter(text, {"filter": state.filter._replace(source=source)}) for source, text in CHIP_NAMES.items()
+        people = ((each["user"], raw(each["name"])) for each in _people_of(state))
+        users = (("", msg("log.everybody")), *people) if state.sums else ()
+        return (
+            *(ListFilter(text, {"filter": state.filter._replace(source=kind)}) for kind, text in CHIP_NAMES.items()),
+            *(ListFilter(text, {"filter": state.filter._replace(user=user)}) for user, text in users),
         )
 
     def count_queries(self, state: LogState, context: Context) -> tuple[Query, ...]:
@@ -384,7 +392,8 @@ class LogList(ListPage[LogState, LogRow]):
     def with_sums(self, state: LogState, sums: LogSumsRow) -> LogState:
         """Return the state with the sums over the filter."""
         counts = tuple(sums["counts"].get(source, 0) for source in CHIP_NAMES)
-        return self.with_options(state._replace(sums=sums), counts=counts)
+        uncounted = (None, *(None for _ in sums["people"]))
+        return self.with_options(state._replace(sums=sums), counts=(*counts, *uncounted))
 
     def sums(self, state: LogState) -> Msg | None:
         sums = state.sums

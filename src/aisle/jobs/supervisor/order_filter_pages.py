@@ -162,7 +162,7 @@ class NamePage(FormPage[OrdersState]):
         return (Line("note", describe_filter(state.filter)),)
 
     def accepts(self, state: OrdersState) -> Accepts:
-        return Accepts(search=True)
+        return Accepts(text=True)
 
     def handle_text(self, state: OrdersState, text: str, context: Context) -> Result:
         """Save the filter under the typed name."""

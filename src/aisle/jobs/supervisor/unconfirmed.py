@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from aisle.jobs.job import (
     DIFFERENCE,
     OVERAGE,
     RESEND,
+    Args,
     Context,
     Effect,
     Event,
@@ -23,7 +25,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.list_window import PAGE_LETTERS, ListOptions
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
@@ -58,6 +60,8 @@ class UnconfirmedState(NamedTuple):
     total: int = 0
     entry: UnconfirmedRow | None = None
     page: int = 0
+    outcome: str = ""
+    """State of the operations that the list shows; empty for all."""
     question: str = ""
     """`resend` while the person is asked whether to send it again, `close_by_hand` while asked how it was resolved."""
 
@@ -113,6 +117,13 @@ def _user_text(operation: UnconfirmedRow) -> Msg:
     return msg("unconfirmed.user_waits_for_pin", name=name) if name else raw(operation["user"])
 
 
+CHIP_TEXTS: Mapping[str, Msg] = {
+    "": msg("log.all"),
+    **{outcome: msg(STATE_WORDS[outcome]) for outcome in ("refused", "in_doubt", "queued", "sending")},
+}
+"""Text of each chip by the state that it filters by; those that may need a person first."""
+
+
 class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
     """List of unconfirmed operations."""
 
@@ -132,6 +143,15 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
 
     def key(self, row: UnconfirmedRow) -> str:
         return row["op_id"]
+
+    def arguments(self, state: UnconfirmedState, context: Context) -> Args:
+        return {"outcome": state.outcome}
+
+    def filters(self, state: UnconfirmedState) -> tuple[ListFilter, ...]:
+        return tuple(ListFilter(text, {"outcome": outcome}) for outcome, text in CHIP_TEXTS.items())
+
+    def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
+        return (Action(msg("deliveries.next_subset"), self.choose_next_filter, "v"),) if state.options.is_desk else ()
 
     def open_row(self, state: UnconfirmedState, row: UnconfirmedRow, context: Context) -> Result:
         return Turn(state, (_query_chosen(row["op_id"]),))

@@ -7,14 +7,14 @@ from aisle.jobs.view import INFO, Chart, Frame, Line, ListView, Msg, Row, Step, 
 
 ORDER_LISTS = ("headers", "lines")
 LISTS_OF_JOB = {
-    "home": ORDER_LISTS,
-    "orders": ORDER_LISTS,
+    "home": (*ORDER_LISTS, "changes"),
+    "orders": (*ORDER_LISTS, "changes"),
     "order": ORDER_LISTS,
     "order_actions": ORDER_LISTS,
     "batch": ORDER_LISTS,
     "pick": (*ORDER_LISTS, "stock", "locations", "products"),
     "shortage": ("stock", *ORDER_LISTS, "deliveries"),
-    "exceptions": (*ORDER_LISTS, "stock", "stock_changes", "deliveries", "logs", "recounts"),
+    "exceptions": (*ORDER_LISTS, "stock", "stock_changes", "deliveries", "logs", "recounts", "changes"),
     "receive": ("deliveries", "receipts", "products"),
     "deliveries": ("deliveries", "receipts"),
     "locations": ("locations", "stock", "stock_changes"),
@@ -28,7 +28,7 @@ LISTS_OF_JOB = {
     "clearance_tasks": ("assignments", "stock"),
     "log": ("logs",),
     "my_entries": ("logs",),
-    "today": ("logs", *ORDER_LISTS),
+    "today": ("logs", *ORDER_LISTS, "changes"),
     "sign_in": ("people",),
 }
 """Lists that the pages of a job use, the most important first."""
