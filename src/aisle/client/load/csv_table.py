@@ -209,16 +209,16 @@ class CsvTable:
                 if cell:
                     yield line, cell
 
-    def select_cells(self, names: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    def select_cells(self, names: Iterable[str], *, with_broken: bool = False) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield line and some cleaned cells of each row; empty texts for missing cells.
 
-        Several codes of one cell are joined by commas.
+        Several codes of one cell are joined by commas. `with_broken` adds the rows that are no valid CSV.
         """
         places = {column.name: index for index, column in self._named_columns}
         wanted = [places.get(name, -1) for name in names]
         self._scan_notation()
         for line, found, error in self._read_rows():
-            if not error:
+            if with_broken or not error:
                 yield line, tuple([self._clean_joined(at, found) if 0 <= at < len(found) else "" for at in wanted])
 
     def _clean_joined(self, index: int, found: list[str]) -> str:

@@ -36,6 +36,7 @@ from aisle.client.load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
     NUMBER_COLUMN,
+    CodeOwner,
     SharedCodes,
     code_keys,
     codes_in_cell,
@@ -180,14 +181,14 @@ class BadRows(NamedTuple):
 class ServiceFindings(NamedTuple):
     """Result of the comparison with the service: reasons of refused rows by line, and keys that exist unchanged.
 
-    `code_owners` maps keys of barcodes that the file gives to other products to their product and column; `places` has
-    the locations of stores, as far as they are needed; `roles` has those of people, by store and badge;
+    `code_owners` maps keys of barcodes that the file gives to other products to the products that have them; `places`
+    has the locations of stores, as far as they are needed; `roles` has those of people, by store and badge;
     `left_out` has the keys of records of which other rows name a store that is missing.
     """
 
     refused_rows: Mapping[int, str] = {}
     known_keys: Collection[RecordKey] = ()
-    code_owners: Mapping[str, tuple[str, str]] = {}
+    code_owners: Mapping[str, Sequence[CodeOwner]] = {}
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
     left_out: Collection[RecordKey] = ()
@@ -200,14 +201,11 @@ class ServiceFindings(NamedTuple):
     replaced: ReplacedFields = NO_REPLACED_FIELDS
     """Fields that another file of the load gives too."""
 
-    def other_owner(self, column: str, code: str, product: str) -> str:
-        """Return the other product of the service that has this code of a column; empty if there is none.
-
-        Two numbers are never the same code.
-        """
+    def other_owners(self, column: str, code: str, product: str) -> Collection[CodeOwner]:
+        """Return the other products of the service that have this code of a column. Two numbers are never the same."""
         keys = keys_in_column(column, code) if self.code_owners else ()
-        owners = (self.code_owners[key] for key in keys if key in self.code_owners)
-        return next((owner for owner, its in owners if owner != product and (column, its) != _TWO_NUMBERS), "")
+        owners = (owner for key in keys for owner in self.code_owners.get(key, ()))
+        return dict.fromkeys(one for one in owners if one.product != product and (column, one.column) != _TWO_NUMBERS)
 
 
 _TWO_NUMBERS = (NUMBER_COLUMN, NUMBER_COLUMN)
@@ -344,13 +342,14 @@ def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: Servic
     product = row.values[NUMBER_COLUMN]
     for name in CODE_COLUMNS:
         for code in codes_in_cell(name, row.values.get(name, "")):
-            if other := shared.earlier_product(name, code, product, row.line):
-                line, its = other
+            line, its = shared.earlier_product(name, code, product, row.line) or (0, "")
+            if its:
                 value = f"{code} of {product} is also of {its} (row {line})"
-                table.notes.add_warning(f"{name} is on two products", value, row.line)
-            elif its := findings.other_owner(name, code, product):
-                value = f"{code} of {product} is also of {its}, which the service has"
-                table.notes.add_warning(f"{name} is on two products", value, row.line)
+                table.notes.add_warning(f"{name} is on two products", value, row.line, loaded=line)
+            for owner in findings.other_owners(name, code, product):
+                value = f"{code} of {product} is also of {owner.product}, which the service has"
+                others = {line, owner.replaced_in} - {0}
+                table.notes.add_warning(f"{name} is on two products", value, row.line, refused=others)
 
 
 def _warn_of_unit(table: CsvTable, row: TableRow) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.client.load import cell_cleaning
@@ -101,6 +101,15 @@ class LoadProgress(NamedTuple):
     bytes_total: int
 
 
+class _Condition(NamedTuple):
+    """Warning that is true only if a row is loaded (0 for none), and if other rows are refused."""
+
+    text: str
+    found: tuple[int, str]
+    loaded: int
+    refused: Collection[int]
+
+
 class FileNotes:
     """Assumptions about a file, changes of its cells, and warnings on loaded rows."""
 
@@ -113,6 +122,7 @@ class FileNotes:
         self._remarks: dict[str, None] = {}
         self._beside: dict[str, list[tuple[str, int, str]]] = {}
         """Warnings that are only true if another record is loaded, by its name."""
+        self._conditions: list[_Condition] = []
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -126,11 +136,16 @@ class FileNotes:
         """Add a change in a row."""
         self._changes.setdefault(text, []).append(line)
 
-    def add_warning(self, text: str, value: str, line: int, *, beside: str = "") -> None:
+    def add_warning(
+        self, text: str, value: str, line: int, *, beside: str = "", loaded: int = 0, refused: Collection[int] = ()
+    ) -> None:
         """Add a warning on a row, with the value that shows it.
 
-        `beside` names a record of the file without which the warning is not true.
+        `beside` names a record of the file without which the warning is not true. `loaded` is a row, and `refused` are
+        rows, that have to be so at the end of the load; else the warning is not true.
         """
+        if loaded or refused:
+            self._conditions.append(_Condition(text, (line, value), loaded, refused))
         found = self._warnings.setdefault(text, [])
         if beside:
             self._beside.setdefault(beside, []).append((text, line, value))
@@ -151,6 +166,15 @@ class FileNotes:
         """Remove the warnings on what other rows share with records of these names, which are not loaded."""
         for text, line, value in (one for name in names for one in self._beside.pop(name, ())):
             self._warnings[text] = [one for one in self._warnings[text] if one != (line, value)]
+
+    def remove_untrue_warnings(self, is_refused: Callable[[int], bool]) -> None:
+        """Remove the warnings that depend on other rows, where these were not loaded or refused as they say."""
+        untrue: dict[str, set[tuple[int, str]]] = {}
+        for text, found, loaded, refused in self._conditions:
+            if is_refused(loaded) or not all(map(is_refused, refused)):
+                untrue.setdefault(text, set()).add(found)
+        for text, gone in untrue.items():
+            self._warnings[text] = [one for one in self._warnings[text] if one not in gone]
 
     def add_file_warning(self, text: str) -> None:
         """Add a warning on the whole file."""

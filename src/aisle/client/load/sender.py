@@ -261,6 +261,8 @@ class FileLoad:
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
+        self._last_line = 0
+        """Last row that was loaded; a load that ends early leaves those after it."""
         self._already_loaded: list[int] = []
         self._rows_left = self._unchanged_rows = 0
         self._states: Counter[str] = Counter()
@@ -273,7 +275,9 @@ class FileLoad:
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
-        self._table.notes.remove_warnings_of_refused({row.line for row in self.bad})
+        refused = {row.line for row in self.bad}
+        self._table.notes.remove_warnings_of_refused(refused)
+        self._table.notes.remove_untrue_warnings(lambda line: line in refused or line > self._last_line)
         self._table.notes.remove_warnings_beside(self._refused_names)
         notes = tuple(self._table.notes.lines())
         return FileReport(
@@ -466,6 +470,7 @@ class FileLoad:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
+            self._last_line = max((self._last_line, *(record.line for record in batch)))
             if self._is_stock:
                 for record in batch:
                     self._elsewhere.done(record)
