@@ -518,9 +518,11 @@ class CsvTable:
             return total
         reason = f"{name} is empty, but every row needs it"
         start, end = f"{name}: ", " read as an empty cell"
-        if name == "quantity" and (sign := next((one for one in changes if one.startswith(start)), "")).endswith(end):
+        if (sign := next((one for one in changes if one.startswith(start)), "")).endswith(end):
             sign = sign.removeprefix(start).removesuffix(end)
             reason = f"{name} is {sign!r}, which is no figure, but every row needs it; write 0, if that is meant"
+            if name != "quantity":
+                reason = f"{name} is {sign!r}, which is read as an empty cell, but every row needs it"
         if values and not any(key in values for key in self.key_columns):
             return f"{reason}; delete the row if it is a total, or write what it is of"
         return reason

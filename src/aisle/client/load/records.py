@@ -31,7 +31,12 @@ from aisle.client.load.columns import (
 from aisle.client.load.conflicting_rows import find_conflicts, has_thousands
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
-from aisle.client.load.implausible_values import ImplausibleValues, note_started_promotion, warn_of_picked
+from aisle.client.load.implausible_values import (
+    ImplausibleValues,
+    note_started_promotion,
+    warn_of_picked,
+    warn_of_state,
+)
 from aisle.client.load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
@@ -457,7 +462,8 @@ def _warn_of_reading(table: CsvTable, row: TableRow, reading: Reading) -> None:
     else:
         what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
     value = f"{row.values['quantity']} of {row.values['product_number']}; its rows with places have"
-    table.notes.add_warning(what, f"{value} {reading.at_places:f}", row.line)
+    in_pool = f" in pool {pool}" if (pool := row.values.get("stock_pool")) else ""
+    table.notes.add_warning(what, f"{value} {reading.at_places:f}{in_pool}", row.line)
 
 
 def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
@@ -508,6 +514,7 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
             else:
                 if layout is ORDERS and rows[0].key not in found.known_keys:
                     _warn_of_missing_lines(table, name, rows)
+                    warn_of_state(table, rows[0].line, record)
                 store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
                 yield Record(store, f"{description} {name}", record, rows[0].line, len(rows), line_rows=lines)
 

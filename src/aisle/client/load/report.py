@@ -92,6 +92,10 @@ WORKED_ON = "worked on"
 """State of an order of which only work changed what the file names."""
 
 
+_NOTHING_TWICE = "nothing is doubled, no stock is counted twice"
+_AFTER_INTERRUPTION = f"The last load of these files was cut off; this one begins anew: {_NOTHING_TWICE}."
+
+
 class LoadProgress(NamedTuple):
     """Progress of a load in one file: rows handled, bytes read, and bytes in total."""
 
@@ -246,7 +250,7 @@ class LoadReport(NamedTuple):
     """Result of a load: a report for each file, the bad rows, and files that no load reads.
 
     `stopped` is True if a strict load ended at its first bad row; nothing after that row was sent. `resumed` is True if
-    this load continued one that was interrupted.
+    the last load of these files was interrupted.
     """
 
     files: tuple[FileReport, ...]
@@ -274,7 +278,7 @@ class LoadReport(NamedTuple):
     def lines(self) -> list[str]:
         """Return the report as lines: files with their notes, bad rows, then what to do."""
         lines = [self._service_line()] if self.service_name else []
-        lines += ["The last load of these files was cut off; this one went on with it."] if self.resumed else []
+        lines += [_AFTER_INTERRUPTION] if self.resumed else []
         for file in self.files:
             lines += [_file_line(file), *_already_loaded_lines(file), *file.notes]
         lines += [not_read_reason(name) for name in self.unknown_files]
@@ -282,12 +286,11 @@ class LoadReport(NamedTuple):
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
         if self.bad:
-            lines.append("Correct the rows named above and load again: nothing is doubled, no stock is counted twice.")
+            lines.append(f"Correct the rows named above and load again: {_NOTHING_TWICE}.")
         if self.lost:
             lines.append(
                 "The service was put back from an earlier copy while this load ran: what it had taken of"
-                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: nothing is doubled, no"
-                " stock is counted twice."
+                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: {_NOTHING_TWICE}."
             )
         if self.unasked:
             lines.append(
