@@ -257,11 +257,10 @@ def test_delivery_is_found_by_number_container_and_product_barcode(desk: Desk) -
 
 
 def test_a_corrected_line_leaves_no_wrong_code(desk: Desk) -> None:
-    unit = {"purchase_unit_barcode": "8712345678906"}
-    wrong = line(1, "P7", 24, barcode="96385074", purchase_unit_quantity=99, **unit)
-    desk.cache.write_deliveries([delivery("D-7", wrong)], NOON)
-    right = line(1, "P7", 24, barcode="5901234123457", purchase_unit_quantity=12, **unit)
-    desk.cache.write_deliveries([delivery("D-7", right)], NOON + 1)
+    for at, barcode, base_units in ((NOON, "96385074", 99), (NOON + 1, "5901234123457", 12)):
+        unit = {"purchase_unit_barcode": "8712345678906", "purchase_unit_quantity": base_units}
+        row = {**line(1, "P7", 24, barcode=barcode), **unit}
+        desk.cache.write_deliveries([delivery("D-7", row)], at)
     assert desk.means("96385074") == set()
     assert desk.means("8712345678906") == {("product", "P7", Decimal(12))}
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes
-from aisle.client.load.columns import (
-    parse_objects,
-)
+from aisle.client.load.columns import parse_objects
 from aisle.client.load.csv_table import CsvTable
+
+
+class CodeOwner(NamedTuple):
+    """Product of the service with a code in a column.
+
+    `replaced_in` is the row of the file that gives the column other codes; 0 if none does. The product keeps the code
+    if that row is refused.
+    """
+
+    product: str
+    column: str
+    replaced_in: int
 
 
 class SharedCodes:

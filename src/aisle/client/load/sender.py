@@ -1,15 +1,13 @@
-"""Sending of a load: batches, retries, refused rows, and the id under which an interrupted load continues."""
+"""Sending of a load: batches, retries and refused rows."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
-import os
 import re
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +34,7 @@ from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
 from aisle.client.load.existing_stock import LoadedStock, ProductStock, SplitCount, TrackedStock, with_load_reference
+from aisle.client.load.interrupted_load import kept_load_name
 from aisle.client.load.records import (
     EMPTY_PLACE,
     NO_FINDINGS,
@@ -56,61 +55,6 @@ from aisle.client.response import Response
 from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
 from aisle.safe_text import clean, end_sentence
-
-
-class LoadName(NamedTuple):
-    """Id of a load; `is_resumed` is True if an earlier load with this id was interrupted."""
-
-    id: str
-    is_resumed: bool = False
-
-
-def start_load(name_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> LoadName:
-    """Return the id for a load of these files: that of an interrupted one if nothing has changed since.
-
-    Raise LoadError if it cannot be stored.
-    """
-    if name_file is None:
-        return LoadName(secrets.token_hex(8))
-    load_content = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
-    found = _read_name(name_file)
-    if found.get("id") and {name: found.get(name) for name in load_content} == load_content:
-        return LoadName(str(found["id"]), is_resumed=True)
-    name = LoadName(secrets.token_hex(8))
-    _write_name(name_file, {"id": name.id, **load_content})
-    return name
-
-
-def finish_load(name_file: Path | None) -> None:
-    """Delete the id at the end of a load; the next load gets a new one."""
-    if name_file is not None:
-        name_file.unlink(missing_ok=True)
-
-
-def _file_digest(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _read_name(name_file: Path) -> dict[str, object]:
-    try:
-        found = json.loads(name_file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _write_name(name_file: Path, content: dict[str, object]) -> None:
-    temporary_file = name_file.with_name(f"{name_file.name}.{secrets.token_hex(4)}")
-    try:
-        name_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary_file.write_text(json.dumps(content), "utf-8")
-        os.replace(temporary_file, name_file)
-    except OSError as error:
-        raise LoadError(
-            f"The name of this load cannot be kept in {name_file.parent}: {error}. Make room there."
-        ) from error
-
 
 MAX_TRIES = 6
 FIRST_WAIT = 0.5
@@ -169,10 +113,11 @@ async def load(
     Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
     bad row; otherwise the good rows of every file are loaded, and the report lists the bad ones. `service_name` is the
     service's name for a person. `name_file` holds the id of this load until its end; a load of the same files that
-    finds it there continues. `progress` is called after each batch; `on_cut_off` receives the report of a load that
-    fails.
+    finds it there counts no stock twice. `progress` is called after each batch; `on_cut_off` receives the report of a
+    load that fails.
 
-    Raise LoadError if a file cannot be used at all (before anything is sent), or if the service does not respond or
+    Raise LoadError if a file cannot be used at all or another load of the directory is running (before anything is
+    sent), or if the service does not respond or
     refuses the token.
 
     interface: the creating operations. Locations and people have none, and go to `/aisle/v1/`.
@@ -181,37 +126,38 @@ async def load(
     bad: list[BadRow] = []
     stopped = False
     found = open_tables(directory)
-    name = start_load(name_file, found, recount=recount)
-    before = (
-        None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
-    )
-    confirmed, replaced = Confirmed(client), ReplacedFields(found)
-    by_name = {table.name: table for table in found}
-    staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
-    for table in found:
-        run = FileLoad(table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep)
-        is_whole = False
-        try:
-            await run.send_all()
-            if table.name == PRICES.file:
-                await warn_of_own_prices(table, client, {row.line for row in run.bad})
-            if table is staffed:
-                await warn_of_missing_supervisors(table, client)
-            is_whole = True
-        except _StrictStop:
-            stopped = is_whole = True
-        finally:
-            files.append(run.report())
-            bad += sorted(run.bad, key=lambda row: row.line)
-            if not is_whole and on_cut_off:
-                unknown = unknown_files(directory)
-                on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
-        if stopped:
-            break
-    lost, unasked = await lost_meanwhile(confirmed)
-    finish_load(name_file)
-    of_load = stopped, name.is_resumed, service_name, lost, unasked
-    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
+    with kept_load_name(name_file, found, recount=recount) as name:
+        before = (
+            None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
+        )
+        confirmed, replaced = Confirmed(client), ReplacedFields(found)
+        by_name = {table.name: table for table in found}
+        staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
+        for table in found:
+            run = FileLoad(
+                table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep
+            )
+            is_whole = False
+            try:
+                await run.send_all()
+                if table.name == PRICES.file:
+                    await warn_of_own_prices(table, client, {row.line for row in run.bad})
+                if table is staffed:
+                    await warn_of_missing_supervisors(table, client)
+                is_whole = True
+            except _StrictStop:
+                stopped = is_whole = True
+            finally:
+                files.append(run.report())
+                bad += sorted(run.bad, key=lambda row: row.line)
+                if not is_whole and on_cut_off:
+                    unknown = unknown_files(directory)
+                    on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
+            if stopped:
+                break
+        lost, unasked = await lost_meanwhile(confirmed)
+        of_load = stopped, name.is_resumed, service_name, lost, unasked
+        return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
 
 
 def _ignore_progress(_: LoadProgress) -> None:
@@ -261,6 +207,8 @@ class FileLoad:
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
+        self._last_line = 0
+        """Last row that was loaded; a load that ends early leaves those after it."""
         self._already_loaded: list[int] = []
         self._rows_left = self._unchanged_rows = 0
         self._states: Counter[str] = Counter()
@@ -273,7 +221,9 @@ class FileLoad:
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
-        self._table.notes.remove_warnings_of_refused({row.line for row in self.bad})
+        refused = {row.line for row in self.bad}
+        self._table.notes.remove_warnings_of_refused(refused)
+        self._table.notes.remove_untrue_warnings(lambda line: line in refused or line > self._last_line)
         self._table.notes.remove_warnings_beside(self._refused_names)
         notes = tuple(self._table.notes.lines())
         return FileReport(
@@ -466,6 +416,7 @@ class FileLoad:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
+            self._last_line = max((self._last_line, *(record.line for record in batch)))
             if self._is_stock:
                 for record in batch:
                     self._elsewhere.done(record)

@@ -30,9 +30,11 @@ async def warn_of_own_prices(table: CsvTable, client: Client, bad: Collection[in
     named: set[tuple[str, str]] = set()
     for line, (store, product, cell) in table.select_cells(("store_number", "product_number", "price")):
         price = price_of(cell)
+        if line in bad:
+            continue
         if store:
             named.add((store, product))
-        elif line not in bad and price is not None:
+        elif price is not None:
             prices[product] = line, price
     if not prices:
         return

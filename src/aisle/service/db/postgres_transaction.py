@@ -76,9 +76,8 @@ def public_error(error: BaseException) -> BaseException:
     return error
 
 
-FIRST_ROWS = 32
-"""Number of rows that are read first; a page of 100 takes two steps, each of which is a round trip."""
-_STEP_FACTOR = 4
+STEP_ROWS = 128
+"""Number of rows that are read at once for clients. Each step is a round trip; a page of 100 takes one."""
 
 
 class PostgresTransaction:
@@ -139,15 +138,14 @@ class ClientReadTransaction(PostgresTransaction):
     """`Transaction` that only reads, for clients. Its results are read in steps and bounded."""
 
     async def all(self, sql: str, *args: object) -> list[Row]:
-        rows, size, step = list[Row](), ResultSize(), FIRST_ROWS
+        rows, size = list[Row](), ResultSize()
         try:
             cursor = await self.connection.cursor(sql, *args)
-            while part := [tuple(record) for record in await cursor.fetch(step)]:
+            while part := [tuple(record) for record in await cursor.fetch(STEP_ROWS)]:
                 rows += part
                 size.add(part)
-                if len(part) < step:
+                if len(part) < STEP_ROWS:
                     break
-                step *= _STEP_FACTOR
         except asyncpg.PostgresError as problem:
             raise _known_error(problem) from problem
         return rows
