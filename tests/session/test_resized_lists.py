@@ -38,6 +38,7 @@ LISTS: dict[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
     "stock below zero": ("exceptions", {"kind": "negative_stock"}, ()),
     "palette": ("", {}, (".",)),
     "reasons of a loss": ("adjust", {"product_number": "P1"}, ("1",)),
+    "fields of the orders": ("orders", {}, ("f",)),
     "tags to clear": ("clearance", {}, ()),
     "in a count": ("count", {}, ("product",)),
     "in a move": ("move", {}, ("product",)),
