@@ -69,11 +69,6 @@ def join_punctuated(text: str) -> str:
     return " ".join(word for chunk in normalise_characters(text).split() if (word := "".join(_split_words(chunk))))
 
 
-def find_measures(text: str) -> list[str]:
-    """Return the measures in a text as words that match no other ending: `Tea 200 g, 6x1,5l` → `=200=g`, `=1.5=l`."""
-    return _measure_words(_find_measures(normalise_characters(text)))
-
-
 def index_text(text: str) -> str:
     """Return the index text: words, words with their punctuation removed, and measures.
 

@@ -33,6 +33,22 @@ async def test_a_key_without_a_store_is_the_token_s_own(
         assert "another request" not in taken.text
 
 
+async def test_a_key_without_a_store_is_not_shared_by_the_people_of_two_stores(world: World) -> None:
+    path, body = "/customerorders/clearance", dict[str, Any]()
+    for store in ("S1", "S2"):
+        people = {"people": [{**ANN, "badge": store}]}
+        await world.post(f"/aisle/v1/stores/{store}/people", people)
+        token = (await world.post("/aisle/v1/sign-in", {**SIGN_IN, "store_number": store}))["token"]
+        async with world.open_client(token) as person:
+            for replayed in (None, "true"):
+                query = {"location_code_tag": f"tag of {store}"}
+                answer = await world.send("POST", path, body, headers=KEYED, client=person, query=query)
+                assert (answer.status_code, answer.headers.get("Idempotency-Replayed")) == (200, replayed)
+        keys = {"keys": KEYED["Idempotency-Key"].strip('"')}
+        assert (await world.get(f"/aisle/v1/stores/{store}/keys", **keys))["unknown"] == []
+    assert (await world.get("/aisle/v1/stores/S3/keys", **keys))["unknown"] != []
+
+
 async def test_an_integration_makes_nobody_whom_it_could_not_act_as(world: World) -> None:
     async with world.open_client(world.token("integration")) as client:
 

@@ -4,14 +4,25 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from aisle.cli import main
+from aisle.cli.store_opener import current_store_settings
 from aisle.errors import SettingsError, StorageError
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import socket_folder
-from aisle.host.store_folder import StoreFolder
+from aisle.host.store_folder import (
+    TERMINALS_FOLDER,
+    VISITED_FOLDER,
+    StoreFolder,
+    TerminalStore,
+    load_terminal_store,
+    mark_visited,
+    save_terminal_store,
+    visited_stores,
+)
 from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import load_settings
 from tests.writes import STORE
@@ -37,7 +48,7 @@ def written(path: Path) -> None:
 
 
 def linked(path: Path) -> None:
-    other = path.with_name("elsewhere")
+    other = path.parents[1] / f"elsewhere-{uuid4()}"
     path.rename(other)
     path.symlink_to(other)
 
@@ -112,6 +123,75 @@ def test_nor_the_whole_of_it(home: StoreFolder, spoil: Callable[[Path], None], w
     spoil(home.root)
     with pytest.raises(SettingsError, match=why):
         load_settings({})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["serve", "--port=0"],
+        ["courier"],
+        ["token", "list"],
+        ["backup", "copy.db"],
+        ["restore", "copy.db"],
+        ["purge", "--only=outbox", "--before=400d"],
+        ["outbox"],
+    ],
+    ids=lambda command: str(command[0]),
+)
+def test_no_command_uses_it(
+    home: StoreFolder, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def used(*_: object, **__: object) -> int:
+        raise AssertionError
+
+    for name in ("serve.run_server", "courier.run_with_standby", "token.open_service", "backup.back_up"):
+        monkeypatch.setattr(f"aisle.cli.{name}", used)
+    monkeypatch.setattr("aisle.cli.backup.restore", used)
+    home.service_db.touch(0o600)
+    written(home.root)
+    assert main(command) == 2
+    assert "others may write it" in capsys.readouterr().err
+
+
+@SPOILT
+@pytest.mark.parametrize("folder", [TERMINALS_FOLDER, VISITED_FOLDER])
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_nor_notes_of_terminals_and_visited_stores(
+    home: StoreFolder, folder: str, is_folder: bool, spoil: Callable[[Path], None], why: str
+) -> None:
+    save_terminal_store(home.root, "dock", TerminalStore(STORE, "0002", "U1"))
+    mark_visited(home)
+    assert load_terminal_store(home.root, "dock")
+    assert visited_stores(home.root, home.base_url)
+    path = home.root / folder
+    spoil(path if is_folder else next(path.iterdir()))
+    of_terminals = folder == TERMINALS_FOLDER
+    assert (load_terminal_store(home.root, "dock") is None) == of_terminals
+    assert bool(visited_stores(home.root, home.base_url)) == of_terminals
+    if is_folder:
+        for use in (
+            lambda: current_store_settings(load_settings({})),
+            lambda: mark_visited(home),
+            lambda: save_terminal_store(home.root, "dock", TerminalStore(STORE, "0003", "U1")),
+        ):
+            with pytest.raises(StorageError, match=why):
+                use()
+
+
+def test_no_link_in_the_place_of_a_note_is_written_through(home: StoreFolder, tmp_path: Path) -> None:
+    save_terminal_store(home.root, "dock", TerminalStore(STORE, "0002", "U1"))
+    [note] = (home.root / TERMINALS_FOLDER).iterdir()
+    precious = tmp_path / "precious"
+    precious.write_text("precious", encoding="utf-8")
+    for name in (note.name, f"{note.name}.{os.getpid()}.new"):
+        path = note.with_name(name)
+        path.unlink(missing_ok=True)
+        path.symlink_to(precious)
+    save_terminal_store(home.root, "dock", TerminalStore(STORE, "0003", "U1"))
+    assert precious.read_text(encoding="utf-8") == "precious"
+    found = load_terminal_store(home.root, "dock")
+    assert found is not None
+    assert found.store == "0003"
 
 
 @pytest.mark.parametrize(

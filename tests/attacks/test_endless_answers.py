@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from aisle.cli.api import _print_json
 from aisle.client import Client
-from aisle.client.errors import InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
+from aisle.client.errors import Forbidden, InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
 from aisle.client.response import MAX_INT64, Response, to_int64
 from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
+from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
 from aisle.courier.pull.sync_progress import StagePosition
+from aisle.outbox.reason_messages import NO_STORE
 from tests.client.recording_service import Service, reply
 from tests.courier.test_request_counts import Service as Changing
 
@@ -146,6 +149,20 @@ async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
             await client.first_page("list-stores")
         with pytest.raises(InvalidResponse, match="values"):
             await client.call("list-stores")
+
+
+@pytest.mark.parametrize(("depth", "count"), [(0, 4 << 20), (200, 200_000)])
+async def test_no_other_reader_takes_more_memory_for_such_an_answer(
+    depth: int, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = ",".join(["[]"] * count)
+    body = f'{{"nearest":{"[" * depth}[{values}]{"]" * depth}}}'.encode()
+    async with memory(140 << 20):
+        _print_json(Response(403, {}, body))
+        reason = reason_of(Forbidden("list-stores", Response(403, {}, body)))
+    out = capsys.readouterr().out
+    assert out.rstrip() == body.decode().replace('":', '": ').replace(",", ", ") if depth else len(out) < 1000
+    assert NO_STORE not in reason
 
 
 @pytest.mark.parametrize(

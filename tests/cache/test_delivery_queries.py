@@ -256,6 +256,15 @@ def test_delivery_is_found_by_number_container_and_product_barcode(desk: Desk) -
     assert desk.reads.query("delivery", {"order_number": "D-7"}) == ([], 0)
 
 
+def test_a_corrected_line_leaves_no_wrong_code(desk: Desk) -> None:
+    for at, barcode, base_units in ((NOON, "96385074", 99), (NOON + 1, "5901234123457", 12)):
+        unit = {"purchase_unit_barcode": "8712345678906", "purchase_unit_quantity": base_units}
+        row = {**line(1, "P7", 24, barcode=barcode), **unit}
+        desk.cache.write_deliveries([delivery("D-7", row)], at)
+    assert desk.means("96385074") == set()
+    assert desk.means("8712345678906") == {("product", "P7", Decimal(12))}
+
+
 def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
     desk.cache.write_deliveries([delivery("D-4", line(1, "P1", 3, None), line(2, "P2", 1, None))], NOON)
     assert desk.listed(search="d-4") == [("D-4", "open")]

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache import writer as writer_module
+from aisle.cache.order_writer import NO_PICKUP_DATE
 from aisle.cache.reader import ALL_TOPICS, CacheReader
 from aisle.cache.schema import CACHE_TABLES, CHANGE_TOPICS, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.errors import StorageError
 from aisle.host.database import empty_database, fetch, schema_version
 from aisle.host.store_folder import StoreFolder
-from aisle.search_text import find_measures, index_text, natural_key, normalise_text, search_variants
+from aisle.search_text import index_text, natural_key, normalise_text, search_variants
 from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.run_length import tries
 
@@ -469,7 +470,6 @@ def test_a_text_is_kept_as_it_may_be_typed() -> None:
     ],
 )
 def test_a_measure_is_one_word(text: str, expected: list[str]) -> None:
-    assert find_measures(text) == expected
     assert [word for word in index_text(text).split() if "=" in word] == expected
     assert not expected or search_variants(text)[-1].split()[-len(expected) :] == expected
 
@@ -486,7 +486,9 @@ def test_a_measure_is_found_as_if_it_were_tried_from_each_digit(pieces: list[str
     text = "".join(pieces)
     tried = re.finditer(r"([0-9]{1,6}(?:[.,][0-9]{1,3})?) ?(g|kg|l)(?![^\W_])", text)
     own = [each for each in tried if not re.search(r"([^\W_x]|[^0-9]x|^x|[0-9][.,/])$", text[: each.start()])]
-    assert find_measures(text) == list(dict.fromkeys(f"={each[1].replace(',', '.')}={each[2]}" for each in own))
+    assert [word for word in index_text(text).split() if "=" in word] == list(
+        dict.fromkeys(f"={each[1].replace(',', '.')}={each[2]}" for each in own)
+    )
 
 
 @given(st.text(max_size=30))
@@ -542,3 +544,12 @@ def test_the_log_of_a_long_sync_is_moved_into_the_cache_by_the_way(
         for first in range(0, 1200, 100):
             cache.write_products([product(f"P{number}") for number in range(first, first + 100)])
         assert (tmp_path / "cache.db-wal").stat().st_size < (tmp_path / "cache.db").stat().st_size
+
+
+@pytest.mark.parametrize("date", ["2026-03-05", ""])
+def test_the_pickup_date_of_a_line_is_corrected_though_the_header_stays(
+    cache: CacheWriter, cache_db: apsw.Connection, date: str
+) -> None:
+    for at, each in enumerate(("9999-12-31", date), 1):
+        cache.write_orders([order("1", line(1, "P1", pickup_date=each), pickup_date="")], True, at)
+    assert fetch(cache_db, "SELECT pickup FROM orders") == [(date or NO_PICKUP_DATE,)]

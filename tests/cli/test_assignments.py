@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aisle.cli import assignments, main
-from aisle.client import Response
+from aisle.client import Client, Response
 from aisle.settings import DEMO_STORE
 
 LINE = {"line_number": 1, "quantity": 2}
@@ -71,14 +71,14 @@ def test_assignments_of_a_clearance_are_listed(capsys: pytest.CaptureFixture[str
 def test_a_service_that_tells_no_assignments_is_said_to(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, status: int, headers: dict[str, str]
 ) -> None:
-    class Stub:
-        async def request_extension(self, method: str, path: str) -> Response:
+    class Stub(Client):
+        async def request_extension(self, method: str, path: str, **_: object) -> Response:
             assert (method, path) == ("GET", f"/aisle/v1/stores/{DEMO_STORE}/assignments")
             return Response(status, headers, b"<html>")
 
     @asynccontextmanager
     async def client(loaded: object) -> AsyncIterator[Stub]:
-        yield Stub()
+        yield Stub("http://127.0.0.1:1")
 
     monkeypatch.setattr(assignments, "service_client", client)
     left, out, err = run(capsys, "assignments")

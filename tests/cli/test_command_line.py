@@ -16,6 +16,7 @@ import aisle
 from aisle.cli import api as api_door
 from aisle.cli import main
 from aisle.cli.token import _print_tokens
+from aisle.client import Response
 from aisle.contract.operations import OPERATIONS
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox import retention
@@ -238,16 +239,16 @@ def test_an_answer_does_nothing_to_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = {"name": "\x9b31m\x7f\u202ecaf\u00e9" + "long" * 200}
-    api_door._print_json(json.dumps(said, ensure_ascii=False).encode())
+    api_door._print_json(Response(200, {}, json.dumps(said, ensure_ascii=False).encode()))
     piped = capsys.readouterr().out
     assert json.loads(piped) == said
     assert piped.replace("\n", "").isprintable(), "a pipe may end in a terminal"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    api_door._print_json(json.dumps(said, ensure_ascii=False).encode())
+    api_door._print_json(Response(200, {}, json.dumps(said, ensure_ascii=False).encode()))
     out = capsys.readouterr().out
     assert json.loads(out) == said
     assert out.replace("\n", "").isprintable()
-    api_door._print_json("no JSON \x9b31m\u202e\x7f".encode())
+    api_door._print_json(Response(200, {}, "no JSON \x9b31m\u202e\x7f".encode()))
     assert capsys.readouterr().out.rstrip("\n").isprintable()
 
 

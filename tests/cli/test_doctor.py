@@ -39,6 +39,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import excess_reason, store_text
+from aisle.outbox.retention import open_archive
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
@@ -116,6 +117,7 @@ def test_a_store_at_work_is_well(home: StoreFolder, capsys: pytest.CaptureFixtur
     try:
         session.start()
         session.take([Line("BADGE-U1", "cr", 0.0, 0.0, 0.0)], 0.0)
+        open_archive(home.folder).close()
         found = doctor(capsys)
     finally:
         session.close()
@@ -123,7 +125,7 @@ def test_a_store_at_work_is_well(home: StoreFolder, capsys: pytest.CaptureFixtur
     assert [verdict for verdict, _ in found.of("service") + found.of("writes") + found.of("clock")] == [OK] * 3
     assert "exactly once" in found.of("writes")[0][1]
     files, store = (words for _, words in found.of("sizes"))
-    assert files.startswith("cache ")
+    assert re.fullmatch(r"cache \S+ [kM]B, outbox \S+ [kM]B, archive \S+ [kM]B", files)
     assert re.fullmatch(r"the embedded store \S+ [kM]B; (\w+ [\d,]+ rows(, )?)+", store)
     assert found.of("cache")[0][1].endswith("complete")
     assert found.of("sessions")[0][1].startswith("dock: U1, began ")

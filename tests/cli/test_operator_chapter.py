@@ -121,3 +121,21 @@ def test_log_lines_are_those_that_there_are() -> None:
     for line in lines:
         pattern = re.sub(r"\bN\b", r"[%{].{1,12}", re.escape(line.rstrip(" …")).replace("…", ".*"))
         assert re.search(pattern, source), line
+
+
+def _runbook() -> list[list[str]]:
+    """Return what comes behind `aisle` in the commands of the runbook for a restore, and options named alone."""
+    text = (SOURCE / "service" / "SERVING.md").read_text(encoding="utf-8")
+    runbook = text.partition("## Runbook: after a restore")[2].partition("\n## ")[0]
+    said = [shlex.split(each) for each in re.findall(r"`(aisle [^`]+|--[^`]+)`", runbook)]
+    return [words[1:] if words[0] == "aisle" else ["outbox", "replay", *words] for words in said]
+
+
+def test_the_runbook_for_a_restore_names_what_there_is() -> None:
+    commands = _runbook()
+    assert {" ".join(words[:2]) for words in commands} >= {"token add", "doctor", "outbox", "outbox replay"}
+    known = {path for path, _ in all_commands()}
+    for words in commands:
+        assert " ".join(words[:2]) in known or words[0] in known, words
+    assert any("--since" in words for words in commands)
+    parse("outbox", "replay", "--since", "2026-11-26T18:00")

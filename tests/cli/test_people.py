@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main, people
-from aisle.client import Response
+from aisle.client import Client, Response
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db.database import Transaction
 from aisle.service.in_process_service import open_service
@@ -122,14 +122,14 @@ def test_no_pin_is_no_way_to_take_one_away(capsys: pytest.CaptureFixture[str], m
 def test_a_service_without_people_is_said_to_be_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Stub:
-        async def request_extension(self, method: str, path: str) -> Response:
+    class Stub(Client):
+        async def request_extension(self, method: str, path: str, **_: object) -> Response:
             assert (method, path) == ("GET", f"/aisle/v1/stores/{DEMO_STORE}/people")
             return Response(404, {}, b"<html>")
 
     @asynccontextmanager
     async def client(loaded: object) -> AsyncIterator[Stub]:
-        yield Stub()
+        yield Stub("http://127.0.0.1:1")
 
     monkeypatch.setattr(people, "service_client", client)
     for command in (("list",), ("set", "B"), ("remove", "B")):

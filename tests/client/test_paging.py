@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import pytest
 
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse
+from aisle.client.load.service_reads import fetch_orders
 from aisle.client.paging import PageNumberCursor
 from aisle.contract.request_encoding import get_operation
 from aisle.errors import ContractError
@@ -228,3 +230,23 @@ async def test_a_page_is_tried_again_like_any_read() -> None:
     async with service.client() as client:
         assert await walk(client) == [1, 2]
     assert len(service.sent) == 3
+
+
+async def test_a_list_of_ours_that_repeats_comes_to_an_end() -> None:
+    service = Service(reply(200, {"recounts": [{"id": 7}], "more": True}))
+    async with service.client() as client:
+        with pytest.raises(InvalidResponse, match="do not end"):
+            await client.extension_list("/aisle/v1/stores/1/recounts", "recounts")
+    assert [sent.target.partition("?")[2] for sent in service.sent] == ["", "after=7"]
+
+
+async def test_named_orders_that_are_too_long_for_one_answer_are_read_in_parts() -> None:
+    def found(number: str) -> httpx.Response:
+        return reply(200, {"list": [{"order_number": number}]})
+
+    service = Service(reply(413), reply(413), found("A"), found("B"), found("C"))
+    async with service.client() as client:
+        orders = await fetch_orders(client, "1", ["C", "B", "A"])
+    assert sorted(orders) == ["A", "B", "C"]
+    asked = [unquote(sent.target.partition("numbers=")[2]).split("\n") for sent in service.sent]
+    assert asked == [["C", "B", "A"], ["B", "A"], ["A"], ["B"], ["C"]]

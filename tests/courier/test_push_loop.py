@@ -61,6 +61,7 @@ class Rig:
             lambda op, why: self._tell("doubted", op),
             self._is_let_in,
             self._is_of_the_link,
+            self._is_carried_out,
         )
         return PushLoop(
             self.desk.outbox,
@@ -76,6 +77,9 @@ class Rig:
     async def _is_of_the_link(self, error: Exception, name: str) -> bool:
         self.link.record_error(error)
         return True
+
+    async def _is_carried_out(self, op: Operation) -> bool:
+        raise AssertionError("The fake service lists no keys.")
 
     def _tell(self, what: str, op: Operation) -> None:
         self.told.append((what, op.op_id))

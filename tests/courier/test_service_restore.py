@@ -265,6 +265,7 @@ async def test_replay_refused_for_good_needs_person(aisle_home: Path) -> None:
         await world.courier.sync_once()
         await world.work()
         assert world.op(picked).state == "queued", "somebody may load the order again"
+        assert told(world.courier, f"does not take update-customer-order {picked}")
         for _ in range(42):
             await world.host.time.pass_(120)
             await world.courier.push_once()

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import httpx
 
@@ -48,7 +48,13 @@ class Answer(NamedTuple):
         return self._replace(headers=[*kept, (name, value)])
 
 
-Bend = Callable[["LyingProxy", Answer], Answer]
+class Liar(Protocol):
+    """Somebody with dice."""
+
+    random: Random
+
+
+Bend = Callable[[Liar, Answer], Answer]
 
 
 def _walked(value: Any, bend: Callable[[Any, str], Any], key: str = "") -> Any:
@@ -59,7 +65,7 @@ def _walked(value: Any, bend: Callable[[Any, str], Any], key: str = "") -> Any:
 
 
 def _of_json(bend: Callable[[Random, Any], Any]) -> Bend:
-    def bent(proxy: LyingProxy, answer: Answer) -> Answer:
+    def bent(proxy: Liar, answer: Answer) -> Answer:
         try:
             said = json.loads(answer.body)
         except ValueError:
@@ -105,28 +111,28 @@ def _lists(said: Any) -> dict[str, Any]:
     return {name: said[name] for name in ("list", "records") if name in said} if isinstance(said, dict) else {}
 
 
-def _features(proxy: LyingProxy, answer: Answer) -> Answer:
+def _features(proxy: Liar, answer: Answer) -> Answer:
     dice = proxy.random.random()
     if dice < 0.5:
         return answer._replace(headers=[one for one in answer.headers if one[0] != _FEATURES_HEADER])
     return answer if dice < 0.8 else answer.with_header(_FEATURES_HEADER, proxy.random.choice(_FEATURES))
 
 
-def _without_features(proxy: LyingProxy, answer: Answer) -> Answer:
+def _without_features(proxy: Liar, answer: Answer) -> Answer:
     gone = proxy.random.random() < 0.5
     return answer._replace(headers=[one for one in answer.headers if one[0] != _FEATURES_HEADER]) if gone else answer
 
 
-def _empty(proxy: LyingProxy, answer: Answer) -> Answer:
+def _empty(proxy: Liar, answer: Answer) -> Answer:
     return Answer(proxy.random.choice((200, 204)), [], b"")
 
 
-def _date(proxy: LyingProxy, answer: Answer) -> Answer:
+def _date(proxy: Liar, answer: Answer) -> Answer:
     dates = ("Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 2199 23:59:59 GMT", "never")
     return answer.with_header("date", proxy.random.choice(dates))
 
 
-def _bomb(proxy: LyingProxy, answer: Answer) -> Answer:
+def _bomb(proxy: Liar, answer: Answer) -> Answer:
     if proxy.random.random() < 0.5:
         return answer._replace(body=_LONG)
     return answer.with_header("content-encoding", "gzip")._replace(body=gzip.compress(bytes(64 << 20), 1))
@@ -149,7 +155,7 @@ _ANSWERS: dict[str, Bend] = {
     "features": _without_features,
 }
 """Lies about answers to writes, too; the service has carried these out."""
-_REFUSALS: dict[str, Callable[[LyingProxy], Answer]] = {
+_REFUSALS: dict[str, Callable[[Liar], Answer]] = {
     "s429": lambda proxy: Answer(429, [("retry-after", proxy.random.choice(_WAITS))], b'{"success":false}'),
     "e401": lambda proxy: Answer(proxy.random.choice((401, 403)), [], b'{"success":false}'),
     "redirect": lambda proxy: Answer(
@@ -157,7 +163,7 @@ _REFUSALS: dict[str, Callable[[LyingProxy], Answer]] = {
     ),
 }
 """Lies instead of requests; the service never sees these."""
-_READS: dict[str, Bend] = {
+READ_LIES: dict[str, Bend] = {
     "shape": _values(0.05, lambda value, key: True, lambda dice, _: dice.choice(_NONSENSE)),
     "texts": _values(0.9, _is_number, lambda dice, value: str(value) if dice.random() < 0.8 else dice.choice(_TEXTS)),
     "negative": _values(
@@ -178,7 +184,7 @@ _READS: dict[str, Bend] = {
 }
 """Lies about answers to reads only."""
 HONEST = "honest"
-LIES = (*{**_READS, **_ANSWERS, **_REFUSALS},)
+LIES = (*{**READ_LIES, **_ANSWERS, **_REFUSALS},)
 
 
 class LyingProxy:
@@ -237,5 +243,5 @@ class LyingProxy:
         said = await self._client.request(method, path, headers=headers, content=body)
         kept = [(name.lower(), value) for name, value in said.headers.items() if name.lower() not in _HOP_HEADERS]
         answer = Answer(said.status_code, kept, said.content)
-        bends = {**_ANSWERS, **_READS} if method == "GET" else _ANSWERS
+        bends = {**_ANSWERS, **READ_LIES} if method == "GET" else _ANSWERS
         return bends[lie](self, answer) if lie in bends else answer

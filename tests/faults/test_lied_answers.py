@@ -10,21 +10,27 @@ import httpx
 import pytest
 
 from aisle.courier.service_features import FEATURES_HEADER, Features
-from aisle.outbox.operation_state import CONFIRMED, NEEDS_PERSON, QUEUED
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.operation_state import CONFIRMED, NEEDS_PERSON, QUEUED, REFUSED
+from tests.courier.writes import update
 from tests.faults.goods import CODES
 from tests.faults.link import LOST_AFTER, NONE, Fault, Line
 from tests.faults.test_world import assert_worked, work
 from tests.faults.world import World, world
 
+ALL = "as the service says"
+KEYS_ALONE = "idempotency=30d"
+"""A write has other headers than at a service that announces more, so the same key counts as another request's."""
+
 
 @contextmanager
 def announced(features: str) -> Iterator[None]:
-    """The service announces these features and no others; "" for no announcement."""
+    """The service announces these features and no others; "" for no announcement, `ALL` for its own."""
     deliver = Line.handle_async_request
 
     async def lied(self: Line, request: httpx.Request) -> httpx.Response:
         answer = await deliver(self, request)
-        if answer.headers.pop(FEATURES_HEADER, "") and features:
+        if features != ALL and answer.headers.pop(FEATURES_HEADER, "") and features:
             answer.headers[FEATURES_HEADER] = features
         return answer
 
@@ -77,4 +83,31 @@ async def test_a_write_under_a_key_is_sent_again_when_keys_are_announced_again(a
         await shop.step(60)
         assert _states(shop) == [CONFIRMED, CONFIRMED]
         await shop.quiet()
+        shop.check()
+
+
+async def _refused(shop: World, first: str, second: str) -> Operation:
+    """An update that the service refuses; its answer is lost. These features are announced at both tries."""
+    write = update("O-1", {1: 0})
+    write.body["orders"]["order_lines"][0]["product_number"] = "P2"  # of another line
+    with announced(first):
+        await shop.step(5)
+        shop.host.line.plan = lambda request: Fault(NONE if request.method == "GET" else LOST_AFTER)
+        (op_id,) = shop.host.write(write)
+        await shop.step(0.5)
+    with announced(second):
+        await shop.step(5)
+        shop.host.line.still()
+        await shop.step(300)
+    await shop.step(300)
+    return shop.host.outbox.get(op_id)
+
+
+@pytest.mark.parametrize(("first", "second"), [(ALL, KEYS_ALONE), (KEYS_ALONE, ALL)])
+async def test_a_refused_update_is_told_though_its_key_seems_to_be_of_another_request(
+    aisle_home: Path, first: str, second: str
+) -> None:
+    async with world(aisle_home) as shop:
+        op = await _refused(shop, first, second)
+        assert op.state == REFUSED
         shop.check()

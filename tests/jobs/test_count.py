@@ -26,7 +26,6 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Write,
-    money_message,
 )
 from aisle.jobs.view import ListView, Msg, Step, Verdict, msg
 from aisle.scan.meaning import (
@@ -403,7 +402,7 @@ def test_the_summary_shows_units_and_value_the_dearest_first() -> None:
     assert [dict(row.cells[1].args)["value"] for row in view.rows] == [1, 3]
     assert [MessageWriter().write(row.cells[3]) for row in view.rows] == ["-40.00", "-7.50"]
     assert hand.verdict is not None
-    assert dict(hand.verdict.text.args) == {"count": 2, "units": -4, "value": money_message(Decimal("-47.50"))}
+    assert dict(hand.verdict.text.args) == {"count": 2, "units": -4, "value": Decimal("-47.50")}
 
 
 def test_blind_shows_nothing_of_the_books_until_done() -> None:

@@ -178,7 +178,7 @@ def test_terminals_and_the_way_back() -> None:
     hand.feed(Choice(9))
     assert isinstance(hand.view, ListView)
     assert [row.cells[1].id for row in hand.view.rows] == ["raw", "today.nobody"]
-    assert [row.cells[3] for row in hand.view.rows] == [msg("today.ago", seconds="30.0"), msg("link.age_never")]
+    assert [row.cells[3] for row in hand.view.rows] == [msg("today.ago", seconds="30.0"), msg("age.never")]
     hand.feed(Command("n"))
     hand.feed(Back())
     assert hand.state.phase == "figures"

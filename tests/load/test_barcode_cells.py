@@ -195,3 +195,17 @@ def test_a_code_with_a_part_behind_a_sign_is_refused(column: str, part: str, wri
 def test_two_codes_in_one_unit_are_refused(write: Write, tmp_path: Path) -> None:
     units = f'[{{"unit_barcode": "{RIGHT} / 9520001100123", "unit_quantity": 6}}]'
     assert "several codes in one unit_barcode" in product(write, tmp_path, units=units).bad[2]
+
+
+@pytest.mark.parametrize(
+    ("between", "note"),
+    [
+        *((sign, "commas put between codes") for sign in (";", " ", "|", "\n", " ; ")),
+        ("/", "/ between codes"),
+        (", ", ""),
+    ],
+)
+def test_further_codes_are_stored_with_commas_between(between: str, note: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcodes_array=between.join(("9520001100055", "9520001100062")))
+    assert found.bodies[0]["barcodes_array"] == "9520001100055,9520001100062"
+    assert found.notes == ([f"products.csv: changed in row 2: barcodes_array: {note}."] if note else [])

@@ -77,18 +77,6 @@ CASES: dict[str, tuple[dict[str, str], str, dict[str, Any], tuple[str, ...]]] = 
         {"is_promotion": None},
         ("the",),
     ),
-    "a row that is refused replaces nothing": (
-        {"products.csv": "product_number,price P,27", "prices.csv": "product_number,price P,x"},
-        "",
-        {"price": 27},
-        (),
-    ),
-    "two rows that contradict each other replace nothing": (
-        {"products.csv": "product_number,price P,27", "prices.csv": "product_number,price P,5 P,6"},
-        "",
-        {"price": 27},
-        (),
-    ),
     "a row of a store leaves the chain's": (
         {"products.csv": "product_number,price P,27", "prices.csv": "store_number,product_number,price 1,P,5"},
         "",

@@ -226,7 +226,8 @@ def test_an_error_of_the_spreadsheet_is_refused(word: str, column: str, write: W
 @pytest.mark.parametrize("word", ["NULL", "n/a", "", "  ", NBSP, "None"])
 def test_a_row_without_its_key_is_refused(word: str, write: Write, tmp_path: Path) -> None:
     write("products.csv", "product_number,price", f"{word},1")
-    assert "product_number is empty" in Found(tmp_path).bad[2]
+    said = f"{word!r}, which is read as an empty cell" if word.strip() else "empty"
+    assert f"product_number is {said}, but every row needs it" in Found(tmp_path).bad[2]
 
 
 @pytest.mark.parametrize("cell", ["=A1&B1", "=VLOOKUP(A1;B:C;2)", "=9520001100086"])

@@ -120,3 +120,9 @@ async def test_a_row_whose_reading_only_refused_rows_show_is_held_back(
     assert " not loaded; correct what is wrong there" in reasons[len(rows) + 2]
     assert (await world.stock("P"), await world.stock("Q")) == (5, 3)
     assert not any("P;" in line and "warning" in line for line in report.lines())
+
+
+async def test_a_total_of_a_pool_is_compared_with_rows_of_the_pool(world: World) -> None:
+    stocked(world, "1,P,A,1,1", "1,P,B,2,2", "1,P,,1,1")
+    lines = (await loaded(world)).lines()
+    assert f"stock.csv:4: warning: {TOTAL}1 of P; its rows with places have 1 in pool 1." in lines

@@ -355,3 +355,11 @@ async def test_a_discount_is_compared_with_the_price_of_its_store(world: World) 
     said = [line for line in report.lines() if "discount_price is above the price" in line]
     assert ["above the price: 4 and 3" in " ".join(said), "5 and 2" in " ".join(said)] == [True, True]
     assert not any("5 and 8" in line or "4 and 10" in line for line in said)
+
+
+@pytest.mark.parametrize(("prices", "is_warned"), [("1,85", True), ("1.85,1", False), ("0,5", False), (",5", False)])
+def test_purchase_price_above_the_price_is_warned_of(
+    prices: str, is_warned: bool, write: Write, tmp_path: Path
+) -> None:
+    write("products.csv", "product_number,price,purchase_price", f"P,{prices}")
+    assert ("purchase_price is above the price" in " ".join(Found(tmp_path).notes)) == is_warned

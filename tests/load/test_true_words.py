@@ -80,25 +80,34 @@ async def test_a_row_without_a_product_shares_no_barcode(world: World) -> None:
     assert "of Q is also of P" in shared[0]
 
 
-@pytest.mark.every_case
+OPEN = "status_id alone leaves the order open"
+
+
 @pytest.mark.parametrize(
-    ("cells", "is_warned"),
+    ("cells", "words"),
     [
-        (("5", "", ""), True),
-        (("5", "true", ""), True),
-        (("5", "false", ""), False),
-        (("4", "", ""), True),
-        (("4", "", "true"), False),
-        (("1", "", ""), False),
-        (("", "", ""), False),
+        ("5,,,", f"{OPEN}, as is_active says; write is_active false for finished: O, status_id 5."),
+        ("5,true,,", f"{OPEN}, as is_active says; write is_active false for finished: O, status_id 5."),
+        ("5,false,,", "the order comes finished (is_active is false), so that nobody picks it: O, status_id 5."),
+        (",false,,", "the order comes finished (is_active is false), so that nobody picks it: O."),
+        ("4,,,", f"{OPEN}, as is_rejected says; write is_rejected true for rejected: O, status_id 4."),
+        ("4,,true,", ""),
+        ("1,,,", ""),
+        (",,,", ""),
+        ("2,,,", f"{OPEN}, and nothing of it picked; write picked_quantity in its lines: O, status_id 2."),
+        ("3,,,0", f"{OPEN}, and nothing of it picked; write picked_quantity in its lines: O, status_id 3."),
+        ("2,,,1", ""),
+        ("9,,,", "status_id is none of 1 to 5, and leaves the order open: O, status_id 9."),
+        ("-1,,,", "status_id is none of 1 to 5, and leaves the order open: O, status_id -1."),
     ],
 )
-def test_a_status_that_leaves_an_order_open_is_warned_of(
-    cells: tuple[str, ...], is_warned: bool, write: Write, tmp_path: Path
+def test_a_status_that_is_not_that_of_the_order_is_warned_of(
+    cells: str, words: str, write: Write, tmp_path: Path
 ) -> None:
-    needed = "store_number,order_number,line_number,product_number,quantity"
-    write("orders.csv", f"{needed},status_id,is_active,is_rejected", f"1,O,1,P,1,{','.join(cells)}")
-    assert ("leaves the order open" in " ".join(Found(tmp_path).notes)) == is_warned
+    header = "store_number,order_number,line_number,product_number,quantity,status_id,is_active,is_rejected"
+    write("orders.csv", f"{header},picked_quantity", f"1,O,1,P,2,{cells}", f"1,O,2,Q,2,{cells}")
+    found = [note for note in Found(tmp_path).notes if "comes picked" not in note]
+    assert found == ([f"orders.csv:2: warning: {words}"] if words else [])
 
 
 @pytest.mark.every_case

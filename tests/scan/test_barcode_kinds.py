@@ -52,7 +52,7 @@ SHOP = (
     Item("15400141288763", "CASE", factor=12),
     Item("09501101530003", "PILLS"),
     Item("98898765432106", "HAM", decimal=True, price="12.50", unit="lb"),
-    Item("90012345678908", "BEEF", decimal=True, price="8.00"),
+    Item("90012345678908", "BEEF", decimal=True, price="8.00", unit="kg"),
     Item("90614141000015", "FISH", decimal=True),
     Item("106141412345678908", "PALLET", ORDER),
     Item("2112345000008", "GRAPES", decimal=True, price="4.00"),

@@ -324,7 +324,7 @@ STORE = {
     ("5" + EAN8, PRODUCT, "LONG", 1, False),
 }
 SHOP = [
-    Candidate(key, kind, number, number.title(), Decimal(factor), decimals)
+    Candidate(key, kind, number, number.title(), Decimal(factor), decimals, unit="kg" if decimals else "")
     for code, kind, number, factor, decimals in sorted(STORE)
     for key in index_keys(code)
 ]
@@ -602,7 +602,7 @@ def test_label_weight_keeps_three_decimals(text: str, quantity: str) -> None:
     """A fourth one would be refused by the service, long after the goods were taken."""
     ways = parse(text, NOTHING, compile_patterns(("28IIIIIWWWWWC",)))
     assert needs_look_up(ways)
-    known = [Candidate(key, PRODUCT, "CHEESE", allow_decimal=True) for key in look_up_keys(ways)]
+    known = [Candidate(key, PRODUCT, "CHEESE", allow_decimal=True, unit="kg") for key in look_up_keys(ways)]
     meant = resolve(text, NOTHING, ways, known, (PRODUCT,))
     if quantity:
         assert isinstance(meant, Scan)

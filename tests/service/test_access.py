@@ -323,7 +323,7 @@ async def test_other_methods_and_paths_have_the_same_kind_of_answer(world: World
 async def test_a_failure_inside_says_nothing_of_the_inside(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("aisle.service.handlers.stores.sql.STORE_COUNT", "SELECT nonsense")
+    monkeypatch.setattr("aisle.service.handlers.stores.stores_sql.STORE_COUNT", "SELECT nonsense")
     with caplog.at_level(logging.ERROR, "aisle.service"):
         answer = await world.send("GET", "/stores")
     assert answer.status_code == 500

@@ -13,6 +13,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.operation_context import Role
+from tests.service.test_monitoring import client_of
 from tests.service.world import World, store_body
 
 ROLES: tuple[Role, ...] = ("staff", "supervisor", "integration", "admin", "metrics")
@@ -131,7 +132,8 @@ async def test_a_token_of_all_stores(world: World, role: Role) -> None:
 @pytest.mark.parametrize("kind", ["expired", "revoked", "missing", "garbled", "other checksum"])
 async def test_no_good_token(world: World, kind: str) -> None:
     """Whatever is wrong with it, wherever it asks: the same words, and no word of stores."""
-    client = world.open_client(_bad(world, kind))
+    secret = _bad(world, kind)
+    client = world.open_client(secret)
     answers = set()
     for name in OPERATIONS:
         for store in ("S1", "S2", "NONE"):
@@ -139,8 +141,17 @@ async def test_no_good_token(world: World, kind: str) -> None:
             assert answer.status_code == 401, (name, store)
             assert answer.headers["WWW-Authenticate"] == "Bearer"
             answers.add(answer.content)
-    assert len(answers) == 1
+    for extension in EXTENSIONS:
+        path, query = extension.path.replace("{store_number}", "S1"), OWN_QUERIES.get(extension.name, {})
+        answer = await world.send(extension.method, path, _own_body(extension.name, "S1"), client=client, query=query)
+        assert answer.status_code == 401, extension.name
+        answers.add(answer.content)
     await client.aclose()
+    async with client_of(world, host="10.0.0.9", secret=secret) as far:
+        answer = await far.get("/metrics")
+        assert answer.status_code == 401
+        answers.add(answer.content)
+    assert len(answers) == 1
 
 
 def _bad(world: World, kind: str) -> str | None:

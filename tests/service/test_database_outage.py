@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.service.db.database import DatabaseUnreachable
+from aisle.service.db.database_monitor import Speaker
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.http import server as waiting
 from aisle.service.http.server import wait_for_database
@@ -41,11 +43,31 @@ def test_outage_is_logged_once_and_recovery_once(
         return answer
 
     caplog.set_level(logging.WARNING, "aisle.service")
-    assert wait_for_database(opened, Commands()) == "there"
+    assert wait_for_database(opened, Commands(), Speaker()) == "there"
     assert [record.getMessage() for record in caplog.records] == [
         "database lost: No. The service waits for it.",
         "database regained after 0 s",
     ]
+
+
+def test_pauses_between_attempts_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    class Clock(Commands):
+        def wait(self, at: float | None, others: list[int | Connection]) -> frozenset[bytes]:
+            assert at is not None
+            pauses.append(at - now[0])
+            now[0] = at
+            return frozenset() if len(pauses) < 8 else frozenset({LEAVE})
+
+    def away() -> None:
+        raise DatabaseUnreachable("No.")
+
+    now = [0.0]
+    monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
+    monkeypatch.setattr("random.uniform", lambda low, high: high)
+    assert wait_for_database(away, Clock(), Speaker()) is None
+    assert pauses == [0.5, 1, 2, 4, 8, waiting.MAX_PAUSE_S, waiting.MAX_PAUSE_S, waiting.MAX_PAUSE_S]
 
 
 def test_permanent_error_is_not_waited_for() -> None:
@@ -53,7 +75,7 @@ def test_permanent_error_is_not_waited_for() -> None:
         raise StorageError("It is of a newer program.")
 
     with pytest.raises(StorageError, match="newer"):
-        wait_for_database(opened, Commands())
+        wait_for_database(opened, Commands(), Speaker())
 
 
 def test_who_waits_may_be_told_to_leave() -> None:
@@ -62,7 +84,7 @@ def test_who_waits_may_be_told_to_leave() -> None:
         raise DatabaseUnreachable("No.")
 
     commands = Commands()
-    assert wait_for_database(away, commands) is None
+    assert wait_for_database(away, commands, Speaker()) is None
 
 
 def test_unreachable_server_is_waited_for_but_missing_database_is_not(server: Server) -> None:

@@ -1,12 +1,18 @@
 """Lists: pages, totals, filters, and what an entry shows."""
 
+from collections.abc import Sequence
 from decimal import Decimal
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from aisle.client import Client
+from aisle.client.transport import asgi_transport
+from aisle.service.db import database, postgres_transaction, sqlite_transaction
+from aisle.service.db.database import Row
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers import list_page
+from aisle.service.handlers import list_page, order_list
 from tests.service.busy_store import busy
 from tests.service.world import LOCATIONS, PRODUCTS, World, line_end, store_body
 from tests.service.world import LOGS as LOGS_OF
@@ -516,3 +522,80 @@ async def test_a_store_that_was_removed_and_is_back_has_none_of_its_places(world
     assert await counted(world, "/stores/S9/locations") == 0
     await world.post("/aisle/v1/locations", {"locations": [{"store_number": "S9", "location_code": "B"}]})
     assert await counted(world, "/stores/S9/locations") == 1
+
+
+async def fill_our_lists(world: World) -> None:
+    """Four people, put-backs, assignments, recounts and entries of the audit."""
+    numbers = [f"N{n}" for n in range(4)]
+    await world.post("/products", {"products": [{"product_number": one, "product_name": "x" * 300} for one in numbers]})
+    people = [{"badge": number, "user": number, "name": "x" * 300, "role": "staff"} for number in numbers]
+    await world.post("/aisle/v1/stores/S1/people", {"people": people})
+    recounts = [{"product_number": number} for number in numbers]
+    await world.post("/aisle/v1/stores/S1/recounts", {"recounts": recounts})
+    lines = [{"line_number": n, "product_number": one, "quantity": 1} for n, one in enumerate(numbers, 1)]
+    for order in ("BACK", "HELD"):
+        await world.order(order, *lines)
+    for n, number in enumerate(numbers, 1):
+        await world.count(number, "A1", stock_pool_1=9)
+        await world.pick("BACK", n, number, 1)
+        await world.move(number, 1, "A1", line_end("HELD", n, "A1"))
+    await world.update("BACK", is_rejected=True)
+    await world.post("/customerorders/clearance", {}, query={"location_code_tag": "shelf"})
+
+
+OUR_LISTS = {"people": "people", "put-backs": "put_backs", "assignments": "assignments", "recounts": "recounts"}
+
+
+def add_few(size: database.ResultSize, rows: Sequence[Row]) -> None:
+    """Refuse a result of more than two rows."""
+    size._bytes += len(rows)
+    if size._bytes > 2:
+        raise database.ResultTooLong("too long")
+
+
+@pytest.mark.parametrize(
+    ("bound", "most"),
+    [
+        ((list_page, "MAX_PAGE_SIZE", 1000), 4),
+        ((list_page, "MAX_PAGE_BYTES", 300), 1),
+        ((database.ResultSize, "add", add_few), 1),
+    ],
+)
+async def test_our_lists_are_bounded_in_rows_and_bytes_and_read_to_their_ends(
+    world: World, monkeypatch: pytest.MonkeyPatch, bound: tuple[Any, str, Any], most: int
+) -> None:
+    await fill_our_lists(world)
+    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 1)
+    monkeypatch.setattr(postgres_transaction, "STEP_ROWS", 1)
+    monkeypatch.setattr(*bound)
+    async with Client("http://127.0.0.1:1", world.secret, transport=asgi_transport(world.service.app)) as client:
+        for path, name in {**OUR_LISTS, "audit": "audit"}.items():
+            whole = f"/aisle/v1/stores/S1/{path}"
+            for limit, count in ((1, 1), (1000, most)):
+                page = await world.get(whole, limit=limit, **({"subject": "person"} if path == "audit" else {}))
+                assert (len(page[name]), page["more"]) == (count, count < 4), (path, limit)
+            assert (await world.send("GET", whole, query={"limit": 1001})).status_code == 400
+            if path in OUR_LISTS:
+                _, rows = await client.extension_list(whole, name)
+                assert len({str(row) for row in rows}) == len(rows) == 4, path
+
+
+@pytest.mark.parametrize(
+    ("bound", "path", "field"),
+    [
+        ((list_page, "MAX_PAGE_BYTES"), "/stores/S1/orders/customerorders", "page_size"),
+        ((database, "MAX_RESULT_BYTES"), "/stores/S1/orders/customerorders", "page_size"),
+        ((order_list, "MAX_PAGE_BYTES"), "/aisle/v1/stores/S1/orders", "numbers"),
+    ],
+)
+async def test_too_long_answers_are_refused_before_they_are_read_whole(
+    world: World, monkeypatch: pytest.MonkeyPatch, bound: tuple[ModuleType, str], path: str, field: str
+) -> None:
+    for number in range(3):
+        await world.order(f"O{number}", order_comment="c" * 900)
+    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 1)
+    monkeypatch.setattr(postgres_transaction, "STEP_ROWS", 1)
+    monkeypatch.setattr(*bound, 900)
+    query = {"numbers": "O0\nO1\nO2"} if field == "numbers" else {}
+    answer = await world.send("GET", path, query=query)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (413, field)

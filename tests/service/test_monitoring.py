@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -101,6 +102,15 @@ async def test_figures_are_for_this_machine_or_an_admin(
     assert ("aisle_requests" in answer.text) == (status == 200)
 
 
+async def test_a_repeated_key_is_counted_as_a_replay(world: World) -> None:
+    async with client_of(world, secret=world.secret) as client:
+        for replays in (0, 1, 2):
+            headers = {"Idempotency-Key": '"0123456789abcdef"'}
+            assert (await client.post(API + "/products", json={"products": []}, headers=headers)).status_code == 200
+            found = figures((await client.get("/metrics")).text)
+            assert found[("aisle_replays_total", ())] == replays
+
+
 @pytest.mark.parametrize("host", ["10.0.0.9", "127.0.0.1"])
 async def test_a_scrape_is_a_use_of_its_token(world: World, host: str) -> None:
     async with client_of(world, host=host, secret=world.token("metrics")) as client:
@@ -166,7 +176,26 @@ async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
         answers = await asyncio.wait_for(asyncio.gather(*(client.get(f"/aisle/v1/{path}") for path in paths)), LONG)
     assert [answer.status_code for answer in answers] == [503] * 20 + [200]
     assert len(asked) == 1
-    assert health.READY_TIMEOUT_S < 2
+
+
+async def test_a_write_that_hangs_holds_up_no_probe(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def hangs(*_: Any, **__: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def wait(tasks: Any, *, timeout: float) -> Any:
+        waits.append(timeout)
+        return await asyncio.wait(tasks, timeout=0.05 if len(waits) % 2 == 0 else LONG)
+
+    monkeypatch.setattr(world.service.database, "write", hangs)
+    monkeypatch.setattr(health, "asyncio", SimpleNamespace(wait=wait, create_task=asyncio.create_task))
+    async with world.open_client(None) as client:
+        for _ in range(2):
+            answer = await asyncio.wait_for(client.get("/aisle/v1/ready"), LONG)
+            assert answer.status_code == 200, "a write that waits for others has not failed"
+    assert waits == [health.READY_TIMEOUT_S, health.WRITE_TIMEOUT_S] * 2
+    assert sum(waits[:2]) < 2
 
 
 def test_logs_are_lines_of_json_without_what_an_exception_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic
@@ -15,6 +16,7 @@ from aisle.errors import StorageError, UsageError
 from aisle.service import retention
 from aisle.service.db.database import GROWING_TABLES, Transaction
 from aisle.service.db.postgres import read_sizes
+from aisle.service.db.statements import retention as retention_statements
 from aisle.service.db.statements.stock import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.metrics import load_table_sizes
@@ -124,6 +126,11 @@ async def test_the_figures_say_how_large_the_database_is(world: World) -> None:
     assert sizes.keys() == {*GROWING_TABLES, "*"}
     if not isinstance(world.database, Path):
         assert (await asyncio.to_thread(read_sizes, world.database)).keys() == sizes.keys()
+
+
+def test_the_size_of_each_table_that_a_purge_deletes_from_is_told() -> None:
+    deleted = set(re.findall(r"DELETE FROM (\w+)", Path(retention_statements.__file__).read_text(encoding="utf-8")))
+    assert deleted - set(GROWING_TABLES) == {"balance", "carried_pick", "shipment_line"}, "of stock, and of lines"
 
 
 def test_sizes_of_an_empty_database_are_told_and_of_none_an_error(server: Server) -> None:

@@ -10,7 +10,7 @@ import pytest
 from aisle.errors import UsageError
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from tests.service.world import API, World
+from tests.service.world import API, World, store_body
 
 TOKENS, REVOKED, AUDIT = "/aisle/v1/tokens", "/aisle/v1/token-revocations", "/aisle/v1/audit"
 MOVES = f"{API}/stores/S1/storeproductlocation/movement"
@@ -200,6 +200,22 @@ async def test_locations_new_products_and_first_prices_are_audited(world: World)
         {},
         {"price": 3, "old_price": 4},
     )
+
+
+async def test_stores_and_removals_are_audited(world: World) -> None:
+    last = (await world.get(AUDIT))["audit"][-1]["number"]
+    known = [store_body(number) for number in ("S1", "S2", "S3", "W")]
+    await world.post("/stores", {"stores": [*known, store_body("S9", "Ninth")]})
+    for name in ("Ninth", "Other"):
+        await world.post("/stores", {"stores": [store_body("S9", name)]})
+    await world.post("/stores", {"stores": known}, query={"flush": True})
+    await world.send("DELETE", "/products", {"product_numbers": ["P3"]})
+    new, renamed, removed = [row[1:] for row in await entries(world, AUDIT, after=last) if row[1] == "S9"]
+    assert (new[0], new[1], new[2]["store_name"]) == ("S9", {}, "Ninth")
+    assert renamed == ("S9", {"store_name": "Ninth"}, {"store_name": "Other"})
+    assert removed == ("S9", {"is_there": True}, {})
+    subject, key, before, after = (await entries(world, AUDIT, after=last))[-1]
+    assert (subject, key, before["product_name"], after) == ("product", "P3", "Jam", {})
 
 
 async def test_the_body_of_a_revoked_token_is_not_read(world: World) -> None:

@@ -27,10 +27,11 @@ from tests.session.test_numbers_after_scan import quantities
 from tests.session.test_session import at, say, told
 
 CHEESE, HAM, TAPE, TEA = "9520001100505", "9520001100512", "9520001100574", "4006381333931"
+LOOSE, MILK = "5901234123457", "9780201379624"
 GROSS_CHEESE, GROSS_HAM = f"010{CHEESE}3303001250", f"010{HAM}3403001250"
 """Labels that say what the goods weigh with what they are packed in, and not how much of them there is."""
 
-NAMES = {"P1": "Kilo cheese", "P2": "Pound ham", "P3": "Metre tape"}
+NAMES = {"P1": "Kilo cheese", "P2": "Pound ham", "P3": "Metre tape", "P5": "Loose tea", "P6": "Milk"}
 
 
 @pytest.fixture
@@ -39,14 +40,14 @@ def home(aisle_home: Path) -> StoreFolder:
     home = StoreFolder(aisle_home, "embedded", "0001")
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Anna Berg")])
-    kinds = (("P1", CHEESE, "kg"), ("P2", HAM, "lb"), ("P3", TAPE, "m"))
+    kinds = (("P1", CHEESE, "kg"), ("P2", HAM, "lb"), ("P3", TAPE, "m"), ("P5", LOOSE, ""), ("P6", MILK, "l"))
     by = [service_rows.product(n, NAMES[n], code, allow_decimal=True, base_unit_name=unit) for n, code, unit in kinds]
     cache.write_products([*by, service_rows.product("P4", "Tea", TEA)])
-    cache.write_stock([service_rows.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 5)])
+    cache.write_stock([service_rows.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 7)])
     cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
-    lines = [service_rows.line(n, f"P{n}", 40, preferred_location_code="A-1") for n in range(1, 5)]
+    lines = [service_rows.line(n, f"P{n}", 40, preferred_location_code="A-1") for n in range(1, 7)]
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
-    cache.write_deliveries([delivery("D-1", *(line(n, f"P{n}", 40) for n in range(1, 5)))], 1.0)
+    cache.write_deliveries([delivery("D-1", *(line(n, f"P{n}", 40) for n in range(1, 7)))], 1.0)
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     return home
 
@@ -131,6 +132,53 @@ def test_what_the_screen_said_is_not_taken_is_counted_once(home: StoreFolder, jo
             frame = scan.send(f"{text}\r", pace)
             scan.rest(1.0)
             assert (f"1 not taken: {lost}" in shown(frame, 80, 24)) == bool(lost), shown(frame, 80, 24)
+
+
+CONVERTED = [
+    (f"010{CHEESE}3202000275", "P1", "1.247"),
+    (f"010{CHEESE}3103001750", "P1", "1.75"),
+    (f"010{CHEESE}3570000016", "P1", "0.454"),
+    (f"010{HAM}3103001000", "P2", "2.205"),
+    (f"010{HAM}3202000275", "P2", "2.75"),
+    (f"010{TAPE}3210000100", "P3", "2.54"),
+    (f"010{TAPE}3221000100", "P3", "3.048"),
+    (f"010{MILK}3600000004", "P6", "3.785"),
+    (f"010{MILK}3163000001", "P6", "1"),
+]
+"""Labels in another unit than the product, or the same: what is booked."""
+
+NO_UNIT = [
+    *(f"010{LOOSE}{measure}001750" for measure in ("3103", "3113", "3143", "3153", "3163", "3202")),
+    *(f"010{MILK}{measure}001750" for measure in ("3103", "3113", "3202")),
+    *(f"010{CHEESE}{measure}001750" for measure in ("3113", "3153")),
+]
+"""Labels of a product without a unit, and in a unit that the product's cannot be converted to."""
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("pace", [0.0, 0.001, 0.003, 0.006, 0.012])
+@pytest.mark.parametrize(("label", "number", "booked"), CONVERTED)
+def test_a_measure_in_another_unit_is_booked_in_the_products_own(
+    home: StoreFolder, job: str, pace: float, label: str, number: str, booked: str
+) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        Scanner(session).send(f"{label}\r", pace)
+        assert quantities(session) == {number: Decimal(booked)}
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("pace", [0.0, 0.006])
+@pytest.mark.parametrize("label", NO_UNIT)
+def test_a_measure_that_cannot_be_converted_is_asked(home: StoreFolder, job: str, pace: float, label: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        scan = Scanner(session)
+        assert told(scan.send(f"{label}\r", pace))[0] == ASK
+        assert quantities(session) == {}
+        scan.rest(1.0)
+        scan.send("2.5\r", 0.1)
+        assert [*quantities(session).values()] == [Decimal("2.5")]
 
 
 @pytest.mark.parametrize("page", ["h", "?", "?zzz", f"?{TEA}"])

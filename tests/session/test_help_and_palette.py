@@ -110,6 +110,7 @@ def test_a_scan_goes_on_with_the_job(home: StoreFolder, page: str) -> None:
 @pytest.mark.parametrize("page", ["h", "."])
 def test_what_was_taken_in_the_same_read_is_known_on_the_way_back(home: StoreFolder, page: str) -> None:
     with at(home, user="U1") as session:
+        session.poll()  # The person gets the name of the list.
         slowly = [say(session, "4101"), say(session, f"3*{BARCODES[1]}"), say(session, page), say(session, BARCODES[1])]
         say(session, "u", "u")
         at_once = say(session, f"3*{BARCODES[1]}", page, BARCODES[1])

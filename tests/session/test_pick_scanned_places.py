@@ -11,7 +11,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.pick.pick_state import PickState
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Step
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.scanner import Scanner
@@ -108,3 +108,21 @@ def test_a_number_says_how_much_was_taken_of_the_goods_in_question(
         assert told(say(session, number)) == (ASK, "pick.total_which_location")
         assert told(say(session, "f")) == (GOOD, "pick.from_location")
         assert picked(session)[NUMBERS[NUTS]] == (Decimal(number), "X-02")
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.001, 0.003, 0.006, 0.012])
+def test_goods_are_booked_where_the_screen_says(aisle_home: Path, pace: float) -> None:
+    """Another location is chosen for a shortage; then the label comes."""
+    with at(store(aisle_home), user="U1") as session:
+        view = say(session, "9003", "s").view
+        assert isinstance(view, DetailView)
+        rows = [str(row) for block in view.blocks for row in block.rows[: block.numbered_rows]]
+        say(session, str(next(number for number, row in enumerate(rows, 1) if "X-02" in row)))
+        scanner = Scanner(session)
+        scanner.rest(6.0)
+        screen = session.frames.build().view
+        assert isinstance(screen, Step)
+        shown = next(each.text for each in screen.lines if each.role == "location")
+        scanner.send(f"010{GOUDA}3103000300\r", pace)
+        (place,) = [place for _, place in picked(session).values()]
+        assert place == dict(shown.args)["place"]

@@ -39,6 +39,15 @@ def test_who_is_removed_is_signed_out_and_the_work_is_kept(home: StoreFolder) ->
         assert say(session, "BADGE-U1").view.name.startswith("pick."), "the work is where it was left"
 
 
+def test_who_is_renamed_goes_on_under_the_new_name(home: StoreFolder) -> None:
+    with at(home) as session:
+        say(session, "BADGE-U1", "4101")
+        with _writer(home) as cache:
+            cache.write_people([{**service_rows.person("U1", "Anna Brandt"), "badge": "BADGE-U1"}])
+        user, page, _ = look(session)
+        assert (user, page.startswith("pick.")) == ("Anna Brandt", True)
+
+
 def test_who_goes_on_under_a_name_of_his_own_stays(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "zzz", "1")

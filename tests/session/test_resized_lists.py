@@ -38,6 +38,8 @@ LISTS: dict[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
     "stock below zero": ("exceptions", {"kind": "negative_stock"}, ()),
     "palette": ("", {}, (".",)),
     "reasons of a loss": ("adjust", {"product_number": "P1"}, ("1",)),
+    "fields of the orders": ("orders", {}, ("f",)),
+    "tags to clear": ("clearance", {}, ()),
     "in a count": ("count", {}, ("product",)),
     "in a move": ("move", {}, ("product",)),
 }
@@ -55,7 +57,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> StoreFolder:
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cache.write_products([service_rows.product(f"P{n}", f"Product {n}") for n in numbers])
     cache.write_stock([service_rows.stock(f"P{n}", -n, places={f"A-{n}": -n}) for n in numbers])
-    cache.write_locations([service_rows.location(f"A-{n}", n) for n in numbers])
+    cache.write_locations([{**service_rows.location(f"A-{n}", n), "tags": [f"Tag {n}"]} for n in numbers])
     cache.write_stores([service_rows.store(f"{n:04}", f"Store {n}") for n in numbers])
     orders = [service_rows.order(f"42{n:02}", service_rows.line(1, "P1", 1)) for n in numbers]
     cache.write_orders(orders, lines_known=True, read_began=1.0)

@@ -253,7 +253,7 @@ def test_the_pin_is_asked_before_a_supervisor_changes_the_store(fred: Desk) -> N
     fred.says(PIN)
     frame = fred.answers("done", time.time() + 900)
     assert frame.verdict is not None
-    assert (frame.store, frame.user, frame.verdict.text.id) == ("0002", "U6", "session.switched_store")
+    assert (frame.store, frame.user, frame.verdict.text.id) == ("0002", "Fred Harper", "session.switched_store")
     frame = changes(fred, "0001")
     assert frame.store == "0001", "anybody brings it back: no PIN"
 

@@ -18,6 +18,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.session import Session
 from tests.session.job_steps import WAYS, Way, announced, stand
+from tests.session.scanner import Scanner
 from tests.session.test_look_up_mid_job import headers_only
 from tests.session.test_session import BARCODES, at, home, say, told
 
@@ -137,7 +138,22 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
         assert not waiting(home)
 
 
-@pytest.mark.parametrize("code", ["99999", "123", "00017", "4006381333948", "0099999", "７７７７", "100", "96385081"])
+NO_TOTES = ["99999", "123", "00017", "4006381333948", "0099999", "７７７７", "100", "96385081"]
+"""Numbers that are no orders."""
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.001, 0.006, 0.012])
+@pytest.mark.parametrize("code", NO_TOTES)
+def test_a_scanned_number_that_is_no_order_is_no_tote(home: StoreFolder, code: str, pace: float) -> None:
+    with at(home, user="U1") as session:
+        session.start_batch()
+        stand(home, session, "batch/gathered")
+        before = session.stack.top.state.orders
+        assert told(Scanner(session).send(f"{code}\r", pace))[1] == "batch.looks_like_order"
+        assert session.stack.top.state.orders == before
+
+
+@pytest.mark.parametrize("code", NO_TOTES)
 def test_a_number_that_is_no_order_is_no_tote_before_somebody_says_so(home: StoreFolder, code: str) -> None:
     with at(home, user="U1") as session:
         session.start_batch()

@@ -12,6 +12,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
+from tests.session.job_steps import announced
 from tests.session.test_session import BARCODES, at, home, told
 
 __all__ = ["home"]
@@ -146,3 +147,25 @@ def test_what_no_job_can_undo_is_named(home: StoreFolder) -> None:
         frame = one_by_one(session, "u")
         assert told(frame) == (WRONG, "home.not_undone")
         assert "4101" in text(frame)
+
+
+def test_a_delivery_that_is_left_half_way_is_marked_at_home_and_its_last_step_undone(home: StoreFolder) -> None:
+    announced(home)
+    with at(home, user="U1") as session:
+        assert mark_of(session) == []
+        one_by_one(session, "7001", f"3*{P1}", "A-1")
+        to_home(session)
+        assert mark_of(session) == [("home.partly_received", "7001")]
+        frame = one_by_one(session, "u")
+        assert frame.view.name.startswith("receive.")
+        assert told(frame)[0] == GOOD
+        assert all(part in text(frame) for part in ("3", "Product 1", "A-1")), text(frame)
+    with at(home, user="U1") as session:
+        to_home(session)
+        assert one_by_one(session, "r").view.name.startswith(("receive.", "deliveries"))
+
+
+def mark_of(session: Session) -> list[tuple[str, object]]:
+    """What home says of deliveries that are half received."""
+    hints = [hint.text for hint in session.frames.build().view.key_hints if hint.letter == "r"]
+    return [(each.id, *dict(each.args).values()) for each in hints]  # type: ignore[misc]

@@ -17,7 +17,7 @@ CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
 
 SAFE = {"aiohttp": "3.12.14", "starlette": "0.49.1", "h11": "0.16"}
 """The first versions without the holes that are known."""
-INTERNALS = ("textual", "uvicorn", "websockets", "h11", "httpx")
+INTERNALS = ("textual", "uvicorn", "websockets", "h11", "httpx", "prometheus-client")
 """Whose classes are subclassed, or whose inner names are used: a next minor version may have others."""
 
 

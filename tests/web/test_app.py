@@ -19,8 +19,9 @@ from yarl import URL
 from aisle.caller_keys import sender
 from aisle.server.connections import ConnectionLimits
 from aisle.server.http_server import listening
+from aisle.session.courier_connection import FULL_CHECK_S
 from aisle.web import app, pages
-from aisle.web.app import Hooks, SignInError, WebApp, http_server
+from aisle.web.app import CHECK_S, Hooks, SignInError, WebApp, http_server
 from aisle.web.app_process import Start
 from aisle.web.page_socket import ELSEWHERE, ENDED, FAILED
 from aisle.web.sign_ins import IDLE_S, LONGEST_S, TRIES, TRIES_S, FailedAttempts, Person, SignIns
@@ -423,6 +424,10 @@ async def test_a_screen_ends_with_the_sign_in(house: House, way: Callable[..., A
         assert 'name="pin"' in await (await client.get("/")).text()
         with pytest.raises(WSServerHandshakeError, match="401"):
             await screen(client)
+
+
+def test_sign_ins_are_checked_as_often_as_sessions_check_their_people() -> None:
+    assert CHECK_S <= FULL_CHECK_S
 
 
 async def test_after_a_surprise_it_is_looked_again(house: House, caplog: pytest.LogCaptureFixture) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from aisle.cache.window import QueryResult
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.json_codec import to_text
-from aisle.scan.meaning import PERSON, Candidate
+from aisle.scan.meaning import ORDER, PERSON, REFERENCE, Candidate
 from aisle.scan.resolve import exact_candidates, unique_results
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ LEFT JOIN orders o ON c.kind IN ('order', 'reference') AND o.order_number = c.ke
 LEFT JOIN person m ON c.kind = 'person' AND m.user = c.key
 ORDER BY e.key, c.kind, c.key
 """
+
+
+_CLOSED_ORDERS = "SELECT order_number FROM orders WHERE state > 0 AND order_number IN (SELECT value FROM json_each(?))"
 
 
 def find_candidates(cache: apsw.Connection, keys: Iterable[str]) -> list[Candidate]:
@@ -85,7 +88,8 @@ def records_by_number(context: QueryContext, args: Args) -> QueryResult[RecordsB
     objects: dict[tuple[str, str], Candidate] = {}
     for each in (*certain, *guessed):
         objects.setdefault((each.kind, each.key), each)
-    return _candidate_rows(objects.values(), is_guess=bool(guessed), has_other_zeros=bool(forms) and not exact)
+    found = [*objects.values()]
+    return _candidate_rows(context.cache, found, is_guess=bool(guessed), has_other_zeros=bool(forms) and not exact)
 
 
 def _find_guessed(cache: apsw.Connection, code: str) -> tuple[Candidate, ...]:
@@ -96,9 +100,11 @@ def _find_guessed(cache: apsw.Connection, code: str) -> tuple[Candidate, ...]:
 
 
 def _candidate_rows(
-    found: Iterable[Candidate], *, is_guess: bool = False, has_other_zeros: bool = False
+    cache: apsw.Connection, found: Sequence[Candidate], *, is_guess: bool, has_other_zeros: bool
 ) -> QueryResult[RecordsByNumberRow]:
     """Return the candidates of a code as rows."""
+    orders = [each.key for each in found if each.kind in (ORDER, REFERENCE)]
+    closed = {number for (number,) in fetch(cache, _CLOSED_ORDERS, to_text(orders))} if orders else set()
     rows: list[RecordsByNumberRow] = [
         {
             "kind": each.kind,
@@ -106,6 +112,7 @@ def _candidate_rows(
             "label": each.label,
             "is_guess": is_guess,
             "has_other_zeros": has_other_zeros,
+            "is_active": each.kind not in (ORDER, REFERENCE) or each.key not in closed,
         }
         for each in found
     ]

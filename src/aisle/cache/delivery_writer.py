@@ -21,6 +21,7 @@ from aisle.cache.field_parsing import (
     require_object,
     text_field,
 )
+from aisle.cache.line_codes import barcodes_of_delivery, delete_unnamed_codes
 from aisle.cache.product_writer import Code, changed_rows, delete_codes, encode_keys, insert_codes, unseen_sql
 from aisle.cache.received_quantities import update_received
 from aisle.host.database import fetch
@@ -206,19 +207,21 @@ def _write_delivery(
     if codes != row.codes:
         delete_codes(connection, _delivery_codes(name, codes))
         insert_codes(connection, _delivery_codes(name, row.codes))
-    many(
-        "INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, ?)",
-        sorted({(code, PRODUCT, product, factor) for code, product, factor in row.product_codes}),
-    )
     connection.execute(
         _UPSERT_DELIVERY,
         (name, row.expected, _due_time(row.expected), natural_key(name), row.text, row.codes, read_began, row.raw),
     )
+    barcodes = barcodes_of_delivery(connection, name)
     connection.execute("DELETE FROM delivery_line WHERE order_number = ?", (name,))
+    delete_unnamed_codes(connection, barcodes)  # so that a corrected number of base units is inserted
     many(
         "INSERT INTO delivery_line (order_number, line_number, product_number, quantity, received, raw)"
         " VALUES (?, ?, ?, ?, ?, ?)",
         lines,
+    )
+    many(
+        "INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, ?)",
+        sorted({(code, PRODUCT, product, factor) for code, product, factor in row.product_codes}),
     )
 
 

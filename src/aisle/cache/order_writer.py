@@ -6,7 +6,7 @@ interface: Customer order, Order line, Line location.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from aisle.cache.field_parsing import (
     required_number,
     text_field,
 )
+from aisle.cache.line_codes import ProductBarcode, delete_unnamed_codes
 from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, split_chunks, unseen_sql
 from aisle.cache.schema import (
     CLAIMANT_SQL,
@@ -299,6 +300,8 @@ class _OrderBatch:
         self._deleted_codes: list[tuple[str, str, str]] = []
         self._before: dict[str, list[tuple[int, str]]] = {}
         self._texts: list[tuple[str, str]] = []
+        self._former_barcodes: list[ProductBarcode] = []
+        """Barcodes of lines as they were."""
 
     def add(self, read: OrderRead, old: _KnownOrder | None) -> bool:
         """Collect an order. Return True if it differs from the cached one."""
@@ -308,14 +311,14 @@ class _OrderBatch:
         has_new_lines = lines is not None and self._replace_lines(header.order_number, lines, old)
         lines_read_began = None if lines is None else self._read_began
         is_older = old is not None and self._read_began < old.header_read_began
-        if is_older or (old is not None and old.raw == header.raw):
+        if lines is None and old is not None and header.pickup == NO_PICKUP_DATE:
+            header = header._replace(pickup=old.pickup)
+        if is_older or (old is not None and (old.raw, old.pickup) == (header.raw, header.pickup)):
             began = old.header_read_began if old is not None and is_older else self._read_began
             self._confirmed.append(
                 (began, lines_read_began, None if lines is None else header.picked_quantity, header.order_number)
             )
             return has_new_lines
-        if old is not None and header.pickup == NO_PICKUP_DATE:
-            header = header._replace(pickup=old.pickup)
         self._headers.append((*header, self._read_began, lines_read_began, self._read_began))
         self._index_order(header, old)
         return True
@@ -336,6 +339,7 @@ class _OrderBatch:
         if has_lines and not (fresh or deleted):
             return False
         self._deleted_lines += [(number, line_number) for line_number in deleted]
+        self._former_barcodes += _former_barcodes(before, fresh, deleted)
         self._moved_lines += [
             (number, line.line_number) for line in fresh if _HELD_MARK in before.get(line.line_number, "")
         ]
@@ -390,9 +394,22 @@ class _OrderBatch:
             " VALUES (?, ?, ?, ?, ?)",
             self._held,
         )
+        delete_unnamed_codes(self._db, self._former_barcodes)
         delete_codes(self._db, self._deleted_codes)
         many("INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", self._product_codes())
         insert_codes(self._db, self._codes)
+
+
+def _former_barcodes(
+    before: Mapping[int, str], fresh: Iterable[OrderLineRow], deleted: Iterable[int]
+) -> Iterator[ProductBarcode]:
+    """Yield the barcodes that lines of an order had and have no more; `before` are their rows by number."""
+    now = {line.line_number: (line.product_number, line.barcode) for line in fresh if line.line_number in before}
+    for line_number in (*now, *deleted):
+        raw = json.loads(before[line_number])
+        barcode = text_field(raw, "product_number"), text_field(raw, "barcode")
+        if barcode[1] and barcode != now.get(line_number):
+            yield barcode
 
 
 def _known_orders(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _KnownOrder]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
+from io import StringIO
 from typing import NamedTuple
 
 import click
@@ -220,7 +221,7 @@ async def _send_call(op: Operation, call: ApiCall, loaded: LoadedSettings, key: 
         sys.stdout.buffer.write(answer.content)
         sys.stdout.flush()
     else:
-        _print_json(answer.content)
+        _print_json(answer)
     if _is_array(answer) if op.result_array else outcome_of(answer) is Outcome.ACCEPTED:
         return 0
     print(f"aisle: {status_error(op.name, answer, None)}", file=sys.stderr)
@@ -235,9 +236,24 @@ def _is_array(response: Response) -> bool:
         return False
 
 
-def _print_json(content: bytes) -> None:
+_MOST_INDENTED = 16 << 20
+"""Maximum number of characters of indented JSON. Deep lists take many times as much as they had."""
+
+
+def _to_json(value: object) -> str:
+    """Return JSON, indented unless that takes too much memory."""
+    text = StringIO()
+    for part in json.JSONEncoder(ensure_ascii=sys.stdout.isatty(), indent=2).iterencode(value):
+        text.write(part)
+        if text.tell() > _MOST_INDENTED:
+            return json.dumps(value, ensure_ascii=sys.stdout.isatty())
+    return text.getvalue()
+
+
+def _print_json(answer: Response) -> None:
+    """Print a response as indented JSON; the first characters of one that is none, or too long."""
     try:
-        text = json.dumps(json.loads(content), ensure_ascii=sys.stdout.isatty(), indent=2)
+        text = _to_json(answer.json())
     except (ValueError, RecursionError):
-        text = "\n".join(clean(line) for line in content.decode(errors="replace").split("\n"))
+        text = "\n".join(clean(line) for line in answer.content.decode(errors="replace").split("\n"))
     sys.stdout.write(escape_control_characters(text) + "\n")

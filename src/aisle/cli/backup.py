@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db import parse_database_url
 from aisle.service.db.backup import BackupInfo, back_up, restore
-from aisle.settings import EMBEDDED, find_data_folder
+from aisle.settings import EMBEDDED, trusted_data_folder
 
 
 @click.command()
@@ -46,7 +45,7 @@ def _describe_backup(copied: BackupInfo) -> str:
 
 def _database_path(url: str | None) -> Path:
     if url is None:
-        return StoreFolder(find_data_folder(os.environ), EMBEDDED, "").service_db
+        return StoreFolder(trusted_data_folder(), EMBEDDED, "").service_db
     database = parse_database_url(url)
     if not isinstance(database, Path):
         raise UsageError("PostgreSQL has tools of its own for this: pg_dump and pg_restore, or pg_basebackup.")

@@ -14,7 +14,7 @@ from aisle.cli.options import SettingValues, setting_options, settings_from_opti
 from aisle.courier.standby import run_with_standby
 from aisle.host.leader_lock import PROGRAM_VERSION, absolute_path
 from aisle.host.store_folder import StoreFolder
-from aisle.settings import LoadedSettings, service_url
+from aisle.settings import LoadedSettings, service_url, trusted_data_folder
 
 if TYPE_CHECKING:
     from aisle.host.leader_lock import LeaderLock
@@ -26,8 +26,9 @@ def courier(setting_values: SettingValues) -> int:
     """Run the background process that sends and reads for this host.
 
     The exit status is 0 also if another courier leads. An invalid settings file does not stop the courier: queued
-    operations must be sent. Valid parts of the file apply.
+    operations must be sent. Valid parts of the file apply. A data folder that other accounts may change does.
     """
+    trusted_data_folder()
     loaded = settings_from_options(setting_values, strict=False)
     store_folder = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
     return run_with_standby(

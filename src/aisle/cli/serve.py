@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from functools import partial
 from math import isfinite
@@ -23,7 +22,7 @@ from aisle.service.http.json_logging import format_line, log_as_json
 from aisle.service.http.server import ServerOptions
 from aisle.service.http.server import run_server as run_server
 from aisle.service.options import RateLimits, keys_kept
-from aisle.settings import EMBEDDED, find_data_folder, load_settings
+from aisle.settings import EMBEDDED, load_settings, trusted_data_folder
 from aisle.settings.time_zone import parse_zone
 
 log = logging.getLogger("aisle.service")
@@ -169,4 +168,4 @@ def _print_url_as_json(url: str) -> None:
 
 
 def _embedded_folder() -> StoreFolder:
-    return StoreFolder(find_data_folder(os.environ), EMBEDDED, "")
+    return StoreFolder(trusted_data_folder(), EMBEDDED, "")

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from aisle.client import Client, Response, RetryPolicy
-from aisle.client.errors import InvalidResponse, status_error
+from aisle.client.errors import status_error
 from aisle.contract.request_encoding import encode_segment
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.service_features import features_of_headers
@@ -106,14 +106,15 @@ def extension_path(loaded: LoadedSettings, array: str) -> str:
     return f"/aisle/v1/stores/{encode_segment(loaded.settings.store)}/{array}"
 
 
+def _is_of_our_service(answer: Response) -> bool:
+    return answer.is_success and features_of_headers(answer.headers) is not None
+
+
 async def extension_rows(client: Client, loaded: LoadedSettings, array: str) -> list[Row] | None:
     """Return a list of the store that only aisle's own service has; None if the service has none. Raise ClientError."""
-    answer = await client.request_extension("GET", extension_path(loaded, array))
+    answer, rows = await client.extension_list(extension_path(loaded, array), array, _is_of_our_service)
     if answer.status == 404 or not features_of_headers(answer.headers):
         return None
     if not answer.is_success:
         raise status_error(f"list-{array}", answer, None)
-    try:
-        return [dict(row) for row in answer.json()[array]]
-    except (ValueError, TypeError, KeyError) as error:
-        raise InvalidResponse(f"The answer to list-{array} holds no {array}.") from error
+    return rows

@@ -9,7 +9,7 @@ from threading import Thread
 
 from aisle.cache.store_queries import unfinished_work
 from aisle.errors import AisleError
-from aisle.host.store_folder import StoreFolder, load_terminal_store, visited_stores
+from aisle.host.store_folder import StoreFolder, check_note_folders, load_terminal_store, visited_stores
 from aisle.session.session import open_store
 from aisle.session.terminal_settings import OpenedStore, OpenStore, SettingsWatch, profile_from_settings
 from aisle.settings import LoadedSettings, load_settings, service_url, terminal_name
@@ -21,7 +21,11 @@ CourierStarter = Callable[[LoadedSettings], Callable[[], None]]
 
 
 def current_store_settings(configured: LoadedSettings) -> LoadedSettings:
-    """Return the settings of the store that this terminal was switched to, unless the command line names a store."""
+    """Return the settings of the store that this terminal was switched to, unless the command line names a store.
+
+    Raise StorageError if other accounts may change the notes of these stores.
+    """
+    check_note_folders(configured.data_folder)
     settings = configured.settings
     note = load_terminal_store(configured.data_folder, terminal_name(settings), settings.store)
     if note is None or _is_store_given(configured):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import open_service
 from aisle.service.operation_context import Role
-from aisle.settings import EMBEDDED, find_data_folder
+from aisle.settings import EMBEDDED, trusted_data_folder
 
 DAY = 86400
 _MAX_DAYS = 36_500
@@ -92,7 +91,7 @@ def end_token(name: str, database: str | None) -> int:
 @contextmanager
 def _open_database(url: str | None) -> Iterator[Database]:
     """Open the service's database. Raise UsageError if there is none yet."""
-    database = parse_database_url(url) if url else StoreFolder(find_data_folder(os.environ), EMBEDDED, "").service_db
+    database = parse_database_url(url) if url else StoreFolder(trusted_data_folder(), EMBEDDED, "").service_db
     if isinstance(database, Path) and not database.exists():
         raise UsageError(f"There is no service database at {database} yet. 'aisle serve' makes it.")
     with closing(open_service(database)) as service:

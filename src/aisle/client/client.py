@@ -102,6 +102,11 @@ _PAGE_SIZE = 1000
 EXTENSION_PREFIX = "/aisle/v1/"
 
 
+def _query_of_next_page(name: str, page: Sequence[Row]) -> Query:
+    """Return the parameter that names the last row of a page. Raise LookupError or ValueError if it has none."""
+    return {"after_user": page[-1]["user"]} if name == "people" else {"after": max(int(row["id"]) for row in page)}
+
+
 class Client:
     """Client of one service with one token.
 
@@ -211,6 +216,33 @@ class Client:
         target = f"{path}?{'&'.join(pairs)}" if pairs else path
         data = body if body is None or isinstance(body, bytes) else encode_json(body)
         return await self._send(method, target, headers or {}, data, method != "GET", token)
+
+    async def extension_list(
+        self, path: str, name: str, has_page: Callable[[Response], bool] = lambda response: response.is_success
+    ) -> tuple[Response, list[Row]]:
+        """Read all pages of a list that only our own service has, with its rows under `name` and perhaps `more`.
+
+        Return the last response and the rows. The first response without a page ends the list. Raise InvalidResponse
+        for a page that cannot be read or that repeats.
+        """
+        rows: list[Row] = []
+        query: Query = {}
+        while True:
+            response = await self.request_extension("GET", path, query=query)
+            if not has_page(response):
+                return response, rows
+            try:
+                body = response.json()
+                page = [dict(row) for row in body[name]]
+                following = _query_of_next_page(name, page) if body.get("more") else {}
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+                raise InvalidResponse(f"The answer to list-{name} holds no {name}.") from error
+            rows += page
+            if not following:
+                return response, rows
+            if following == query:
+                raise InvalidResponse(f"The {name} do not end.")
+            query = following
 
     # --- Pages
 

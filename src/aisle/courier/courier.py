@@ -265,8 +265,10 @@ class Courier:
             self._on_in_doubt,
             self.continuous_sync.check_service,
             self.continuous_sync.is_link_failure,
+            self.restore_recovery.is_carried_out,
             self.continuous_sync.check_changes_soon,
             self._notify_state_change,
+            self._on_replay_delayed,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
         self.push_loop = PushLoop(
@@ -457,6 +459,11 @@ class Courier:
         self.operator_notices.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
         self.continuous_sync.request_read(topics_of_operation(op))
         self._notify_state_change(REFUSAL)
+
+    def _on_replay_delayed(self, op: Operation, reason: StoredMessage) -> None:
+        self.operator_notices.add(
+            f"The service does not take {op.operation} {op.op_id} ({' '.join(op.lanes)}) again yet:", reason
+        )
 
     def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
         self.operator_notices.add(

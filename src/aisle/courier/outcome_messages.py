@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from aisle.client import Response
 from aisle.client.errors import (
     ClientError,
@@ -53,7 +51,7 @@ def reason_of(result: Response | Exception) -> StoredMessage:
 def _nearest_store(refusal: Forbidden) -> str:
     """Return the store numbers that our own service suggests; empty if it suggests none."""
     try:
-        nearest = json.loads(refusal.content)["nearest"]
+        nearest = Response(refusal.status, {}, refusal.content).json()["nearest"]
     except (ValueError, LookupError, TypeError, RecursionError):
         return ""
     named = [text for text in nearest if isinstance(text, str)] if isinstance(nearest, list) else []

@@ -98,17 +98,24 @@ class KeyedRestoreRecovery:
     async def _lost_keys(self) -> list[str]:
         """Return the keys of confirmed operations that the service does not know."""
         lost: list[str] = []
-        path = f"/aisle/v1/stores/{encode_segment(self.single_reads.store)}/keys"
         for keys in self.outbox.kept_keys(self._keys_since, KEYS_PER_REQUEST):
-            unknown = await read_extension(
-                self.single_reads.client,
-                "list-unknown-keys",
-                path,
-                lambda body: {str(key) for key in body["unknown"]},
-                {"keys": ",".join(keys)},
-            )
+            unknown = await self._unknown_keys(keys)
             lost += [key for key in keys if key in unknown]
         return lost
+
+    async def is_carried_out(self, op: Operation) -> bool:
+        """Return True if the service has carried out a write under the operation's key. Raise ClientError."""
+        return op.op_id not in await self._unknown_keys([op.op_id])
+
+    async def _unknown_keys(self, keys: Sequence[str]) -> set[str]:
+        path = f"/aisle/v1/stores/{encode_segment(self.single_reads.store)}/keys"
+        return await read_extension(
+            self.single_reads.client,
+            "list-unknown-keys",
+            path,
+            lambda body: {str(key) for key in body["unknown"]},
+            {"keys": ",".join(keys)},
+        )
 
 
 CHECK_INTERVAL_S = 900.0

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse, status_error
+from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
 
 T = TypeVar("T")
@@ -109,6 +110,14 @@ def _parse_duration(text: str) -> float:
         if number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS and unit in _UNIT_SECONDS
         else DEFAULT_KEY_LIFETIME_S
     )
+
+
+async def read_extension_list(client: Client, path: str, name: str) -> list[Row]:
+    """Return all rows of a list of our own service. Raise ClientError."""
+    response, rows = await client.extension_list(path, name)
+    if not response.is_success:
+        raise status_error(f"list-{name}", response)
+    return rows
 
 
 async def read_extension(

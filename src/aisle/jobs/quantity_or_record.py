@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
 
 MIN_RECORD_NUMBER = Decimal(10)
-"""Smallest number read as that of an order or badge. Most quantities have one digit, and these records are of hardly
-any use where one is open: of one digit only what is scanned there is asked about (products, locations, deliveries)."""
+"""Smallest number read as that of a badge or closed order. Most quantities have one digit, and these records are of no
+use where one is open: of one digit only products, locations, deliveries and active orders are asked about."""
 
 MAX_LIKELY_QUANTITY = Decimal(9999)
 """Largest likely quantity. A greater number that is known to the store names a record: labels have such codes."""
@@ -73,17 +73,18 @@ def are_several_guesses(rows: Iterable[RecordsByNumberRow]) -> bool:
 
 def matches_of_number(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
     """Return all records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
-    found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
-    found = [each for each in found if may_be_number_of(each.kind, value)]
+    usable = [row for row in rows if may_be_number_of(row["kind"], value, is_active=bool(row.get("is_active")))]
+    found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in usable]
     orders = {each.key for each in found if each.kind == ORDER}
     found = [each for each in found if each.kind != REFERENCE or each.key not in orders]
     order = {kind: rank for rank, kind in enumerate(kinds)}
     return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))
 
 
-def may_be_number_of(kind: str, value: Decimal) -> bool:
-    """Return True if digits of this value may mean a record of that kind."""
-    return value >= MIN_RECORD_NUMBER or kind in (LOCATION, DELIVERY, PRODUCT)
+def may_be_number_of(kind: str, value: Decimal, *, is_active: bool = False) -> bool:
+    """Return True if digits of this value may mean a record of that kind; of orders, an active one."""
+    is_active_order = is_active and kind in (ORDER, REFERENCE)
+    return value >= MIN_RECORD_NUMBER or kind in (LOCATION, DELIVERY, PRODUCT) or is_active_order
 
 
 def number_question(match: Match, value: Decimal, *others: Match) -> Msg:

@@ -32,6 +32,8 @@ from aisle.outbox.user_tokens import user_awaited_by
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
 
+FOUND_BY_LOOKUP = "found"
+"""Answer of an operation that a lookup confirmed, not the service."""
 _WITHOUT_ITS_KEY = (
     "SELECT * FROM operation WHERE live = 1 AND state = 'needs_person' AND has_key = 1 AND last_error = ?"
 )

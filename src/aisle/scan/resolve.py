@@ -282,21 +282,17 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
     The quantity is None if it is unknown.
 
     It is the first net measure that fits, else the price of the store's own label divided by the product's price. A
-    measure fits if its unit can be converted and it is whole or the product allows fractions. For a product without a
-    unit, measures in several units fit nothing, because it is unknown which of them counts; neither does a measure
-    beside a number of pieces, nor measures that contradict each other. Otherwise the measure is that of all pieces
-    together (GS1), so their number adds nothing.
+    measure fits if its unit can be converted and it is whole or the product allows fractions. Measures that contradict
+    each other fit nothing; for a product without a unit, only what the store's own scale printed fits. The measure is
+    that of all pieces together (GS1), so their number adds nothing.
     """
-    amounts = [(measure, _in_base_units(measure, candidate)) for measure in interpretation.measures]
-    if _contradict([amount for _, amount in amounts if amount is not None]) and candidate.unit.strip():
+    converted = [_in_base_units(measure, candidate) for measure in interpretation.measures]
+    amounts = [amount for amount in converted if amount is not None]
+    if _contradict(amounts):
         return None, False
-    fitting: dict[str, Decimal] = {}
-    for measure, amount in amounts:
-        if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):
-            fitting.setdefault(measure.unit, amount)
+    fitting = [amount for amount in amounts if candidate.allow_decimal or amount == amount.to_integral_value()]
     if fitting:
-        is_certain = bool(candidate.unit.strip()) or (len(fitting) == 1 and not interpretation.has_pieces)
-        return (next(iter(fitting.values())) if is_certain else None), False
+        return fitting[0], False
     if not interpretation.is_own_price or interpretation.price is None or not candidate.price or candidate.price <= 0:
         return None, False
     try:

@@ -102,7 +102,6 @@ _UNITS: Final = {name: line.split()[0] for line in _UNIT_NAMES.strip().splitline
 _COUNT_AND_UNIT: Final = r"(?a)(\d+(?:[.,]\d+)?)?\s*(\D.*)"
 _TYPED_AMOUNT: Final = r"(\d+(?:[.,]\d*)?|[.,]\d+) *([^\W\d][^\d]*[²³23]?)"
 _DISPLAY_NAMES: Final = {"floz": "fl oz", "ozt": "oz t"}
-_METRIC: Final = frozenset({"kg", "m", "m2", "l", "m3"})
 _METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
 
 
@@ -142,11 +141,8 @@ def convert_typed(text: str, name: str) -> Decimal | None:
 def convert(amount: Decimal, unit: str, name: str) -> Decimal | None:
     """Return an amount in a label's unit in base units of that name; None if unknown.
 
-    It is unknown if the name is no unit or measures something else, or if it is empty and the label's unit is not
-    metric.
+    It is unknown if the name is empty, no unit, or measures something else.
     """
-    if not name.strip():
-        return amount if unit in _METRIC else None
     target = parse_unit(name)
     if target is None or unit not in _UNIT_SIZES:
         return None

@@ -22,6 +22,7 @@ class QueryValues(TypedDict, total=False):
     accept_language: str
     advance_search: bool
     after: int
+    after_user: str
     appUserName: str
     app_username: str
     article_no: str
@@ -115,6 +116,8 @@ class Principal(NamedTuple):
     expires_on: str | None = None
     parent_token_id: str = ""
     """Id of the token that was used for the sign-in; empty for other tokens."""
+    person_store: str = ""
+    """Store of the person who signed in; empty for other tokens."""
 
 
 class Replay(NamedTuple):

@@ -1,6 +1,6 @@
 """Changes from elsewhere: those of notified topics at once, of everything every few seconds.
 
-It also signs out who was removed from the store's people.
+It also signs out who was removed from the store's people, and takes changed names.
 """
 
 from __future__ import annotations
@@ -134,13 +134,17 @@ class ChangePoller:
             self._verdicts.current = Verdict(INFO, msg(text_id))
 
     def _check_person(self) -> None:
-        """Sign out who was removed from the store's people, or is unknown where only known people work."""
+        """Sign out who was removed from the store's people, or is unknown where only known people work.
+
+        Whoever was renamed goes on under the new name.
+        """
         user = self._context.user.user
         if not user:
             return
         rows, is_list_known = self._store.reader.query("person", {"user": user})
         if rows:
             self._known_person = user
+            self._take_name(rows[0]["name"])
             return
         known_people_only = self._profile.current.policy.known_people_only
         if not is_list_known or not (self._known_person == user or known_people_only):
@@ -149,6 +153,11 @@ class ChangePoller:
         self._event_runner.run_effect(SignOut())
         if not self._context.user.user:
             self._verdicts.show(Verdict(WRONG, msg("session.no_longer_works_here", name=name)))
+
+    def _take_name(self, name: str) -> None:
+        """Show the person under the name that the store's list has now."""
+        if name and name != self._context.user.name:
+            self._context.sign_in(self._context.user._replace(name=name))
 
     def _check_settings(self, watch: SettingsWatch) -> None:
         """Apply changed settings; report them once no refusal or question stands."""

@@ -132,7 +132,7 @@ def report_arrival(
     It names the jobs that were resumed there (`verdict`), and how many operations still go to the old store.
     """
     folder = opened.store_access.socket.store_folder
-    with suppress(OSError):  # the settings name the store to go back to, too
+    with suppress(OSError, StorageError):  # the settings name the store to go back to, too
         mark_visited(old_folder)
         mark_visited(folder)
         terminal_store = TerminalStore(opened.configured_store, folder.store, user)

@@ -212,6 +212,14 @@ def find_data_folder(environ: Mapping[str, str]) -> Path:
     return _account_folder(_platform_folders().user_data_path)
 
 
+def trusted_data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the data folder of this host. Raise SettingsError if there is none, or if other accounts may change it."""
+    folder = find_data_folder(environ)
+    if why := untrusted_error(folder, folder=True):
+        raise SettingsError(why)
+    return folder
+
+
 def _platform_folders() -> ModuleType:
     import platformdirs  # loads much, and AISLE_HOME or a command may do without
 
@@ -265,8 +273,8 @@ def load_settings(
     variable, and for a data folder that other accounts may change.
     """
     files = settings_files(environ)
-    if strict and (why := untrusted_error(find_data_folder(environ), folder=True)):
-        raise SettingsError(why)
+    if strict:
+        trusted_data_folder(environ)
     stamps = file_stamps(files)
     given = {key: value for key, value in command_line_values.items() if value is not None}
     if "store" in given:

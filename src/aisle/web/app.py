@@ -89,7 +89,7 @@ def serve(
 
 log = logging.getLogger("aisle.web")
 
-CHECK_S: Final = 30.0
+CHECK_S: Final = 5.0
 """Seconds between two checks that signed-in people are still permitted."""
 ANSWER_S: Final = 60.0
 """Seconds to wait for the answer of a check; the next check asks again."""

@@ -530,8 +530,10 @@ def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
         changes = changes if one.changes in changes else _join_changes(changes, one.changes)
     if len(parts) > 1 and "/" in bare:
         changes = _join_changes(changes, "/ between codes")
+    elif not changes and not set(codes).issuperset(filter(None, map(trim_blanks, bare.split(",")))):
+        changes = "commas put between codes"
     warning = next((one.warning for one in found if one.warning), "")
-    return CleanedCell(",".join(codes) if changes else bare, changes, warning=warning)
+    return CleanedCell(",".join(codes) if changes or len(parts) > 1 else bare, changes, warning=warning)
 
 
 _PARTS_OF_LIST = re.compile(r"[,;|\r\n]")

@@ -8,7 +8,7 @@ service's keys are read page by page, and only if it has any; of the file only h
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -44,6 +44,7 @@ from aisle.client.load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
     FURTHER_BARCODES,
+    CodeOwner,
     codes_in_cell,
     keys_in_column,
 )
@@ -150,7 +151,8 @@ class _Comparison:
         self._key_hashes: set[int] = set()
         self._code_owners: dict[int, int] = {}
         self._similar_keys: dict[RecordKey, list[RecordKey]] = {}
-        self._codes: dict[str, tuple[str, str]] = {}
+        self._codes: dict[str, dict[tuple[str, str], None]] = {}
+        """Products and columns of the service with codes that the file gives to other products, by key."""
         self._empty_columns: set[int] = set()
         self._kept_codes: dict[str, list[tuple[str, str]]] = {}
         self._containers: dict[int, list[tuple[int, str, str]]] = {}
@@ -184,7 +186,7 @@ class _Comparison:
         refused = dict(self._refused_rows(known_keys)) if known_keys or self._users else {}
         refused |= dict(await self._rows_with_wrong_stores())
         prices = self._kept_prices if self._table.name == PRODUCTS.file else None
-        return ServiceFindings(refused, known_keys, self._remaining_codes(), roles=self._roles, prices=prices)
+        return ServiceFindings(refused, known_keys, self._owners_of_codes(), roles=self._roles, prices=prices)
 
     async def _rows_with_wrong_stores(self) -> list[tuple[int, str]]:
         """Return rows of products that list a store without its leading zeros; add warnings for unknown stores."""
@@ -291,7 +293,7 @@ class _Comparison:
                 self._kept_codes.setdefault(product, []).append((field, str(row[field])))
             for key in _code_keys_of_cells([(field, row.get(field) or "")]):
                 if self._code_owners.get(hash(key), hash(product)) != hash(product):
-                    self._codes.setdefault(key, (product, field))
+                    self._codes.setdefault(key, {})[product, field] = None
 
     def _refused_rows(self, known: frozenset[RecordKey]) -> Iterator[tuple[int, str]]:
         for line, key, _ in self._table.record_keys():
@@ -325,15 +327,19 @@ class _Comparison:
     def _users_in_file(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         return self._table.select_cells(("store_number", "badge", "user"))
 
-    def _remaining_codes(self) -> dict[str, tuple[str, str]]:
-        """Return the codes, without those that the file replaces in the same column."""
-        owners = {product for product, _ in self._codes.values()}
-        replaced: set[tuple[str, str]] = set()
-        for _, (product, *cells) in self._table.select_cells(CODE_COLUMNS) if owners else ():
+    def _owners_of_codes(self) -> dict[str, list[CodeOwner]]:
+        """Return who has the codes, with the row of the file that replaces them in the same column."""
+        owners = {product for places in self._codes.values() for product, _ in places}
+        replaced: dict[tuple[str, str], int] = {}
+        for line, (product, *cells) in self._table.select_cells(CODE_COLUMNS) if owners else ():
             if product in owners:
-                replaced |= {(product, name) for name, cell in zip(CODE_COLUMNS[1:], cells, strict=True) if cell}
-                replaced |= {(product, FURTHER_BARCODES)} if "," in cells[0] else set()
-        return {code: owner for code, owner in self._codes.items() if owner not in replaced}
+                named = [name for name, cell in zip(CODE_COLUMNS[1:], cells, strict=True) if cell]
+                named += [FURTHER_BARCODES] if "," in cells[0] else []
+                replaced |= {(product, name): line for name in named}
+        return {
+            code: [CodeOwner(*place, replaced.get(place, 0)) for place in places]
+            for code, places in self._codes.items()
+        }
 
     async def _read_rows(self, store: str) -> AsyncGenerator[Row, None]:
         if self._table.name == PEOPLE.file:
@@ -370,30 +376,56 @@ async def warn_of_missing_supervisors(table: CsvTable, client: Client) -> None:
 
 async def _warn_of_unknown_orders(table: CsvTable, client: Client) -> None:
     """Add warnings for lines of deliveries that are for orders, or lines of them, that the store does not have."""
-    wanted: dict[str, dict[str, list[tuple[int, str, str]]]] = {}
-    names = ("store_number", "order_number", "customer_order_number", "customer_order_line_number")
-    for line, (store, delivery, order, order_line) in (
-        table.select_cells(names) if table.name == DELIVERIES.file and table.has_column(names[2]) else ()
+    wanted: dict[str, dict[str, list[_Reservation]]] = {}
+    names = ("store_number", "customer_order_number", "order_number", "customer_order_line_number", "product_number")
+    for line, (store, order, *cells) in (
+        table.select_cells(names) if table.name == DELIVERIES.file and table.has_column(names[1]) else ()
     ):
         if store and order:
-            wanted.setdefault(store, {}).setdefault(order, []).append((line, delivery, order_line))
+            wanted.setdefault(store, {}).setdefault(order, []).append(_Reservation(line, *cells))
     for store, orders in wanted.items():
-        known: dict[str, set[str]] = {}
+        known: dict[str, dict[Decimal | None, str]] = {}
         is_few = len(orders) <= MAX_SINGLE_READS
         queries: list[dict[str, QueryValue]] = [{"order_number": order} for order in orders] if is_few else [{}]
         for query in queries:
             query |= {"is_active": False, "show_lines": True}
             async for row in store_rows(client, "list-customer-orders", store, query):
                 if (number := str(row.get("order_number"))) in orders:
-                    known[number] = {f"{price_of(one.get('line_number'))}" for one in row.get("lines") or ()}
-        for order, rows_of_order in orders.items():
-            for line, delivery, number in rows_of_order:
-                if order not in known:
-                    what = "customer_order_number names an order that the store does not have, so the goods are free"
-                    table.notes.add_warning(what, order, line, beside=delivery)
-                elif number and f"{price_of(number)}" not in known[order]:
-                    what = "customer_order_line_number names a line that the order does not have"
-                    table.notes.add_warning(what, f"{number} of {order}", line, beside=delivery)
+                    known[number] = {
+                        price_of(one.get("line_number")): str(one.get("product_number") or "")
+                        for one in row.get("lines") or ()
+                    }
+        for order, reservations in orders.items():
+            for one in reservations:
+                what, value = _reservation_fault(order, one, known.get(order))
+                if what:
+                    table.notes.add_warning(what, value, one.line, beside=one.delivery)
+
+
+class _Reservation(NamedTuple):
+    """Line of a delivery that is for a line of an order."""
+
+    line: int
+    delivery: str
+    order_line: str
+    product: str
+
+
+def _reservation_fault(order: str, one: _Reservation, lines: Mapping[Decimal | None, str] | None) -> tuple[str, str]:
+    """Return why goods that come for an order are not kept for it, and the value that shows it; empty if they are.
+
+    `lines` are the products of the order's lines; None if the store does not have the order.
+    """
+    if lines is None:
+        return "customer_order_number names an order that the store does not have, so the goods are free", order
+    of_line = lines.get(price_of(one.order_line)) if one.order_line else one.product
+    if of_line is None:
+        what = "customer_order_line_number names a line that the order does not have"
+        return what, f"{one.order_line} of {order}"
+    if of_line and of_line != one.product:
+        what = "customer_order_line_number names a line of another product, so the goods are free"
+        return what, f"{one.product} for line {one.order_line} of {order}, which is of {of_line}"
+    return "", ""
 
 
 def _stores(table: CsvTable) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aisle.client.client import Client
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.load.cell_cleaning import fold_code
-from aisle.client.load.columns import DELIVERIES, ORDERS, price_of
+from aisle.client.load.columns import DELIVERIES, ORDERS, PEOPLE, price_of
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.report import format_rows
 
@@ -33,7 +33,20 @@ def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> t
     repeats: dict[int, int] = {}
     for group in groups.values():
         _check_group(group, table.is_unique, known_keys, bad, repeats)
-    return bad, repeats
+    return (dict(_users_with_two_badges(table)) | bad if table.name == PEOPLE.file else bad), repeats
+
+
+def _users_with_two_badges(table: CsvTable) -> Iterator[tuple[int, str]]:
+    """Yield the rows of users who have several badges in one store: to load one of them would bind the user to it."""
+    badges: dict[tuple[str, str], dict[str, int]] = {}
+    rows = list(table.select_cells(("store_number", "user", "badge")))
+    for line, (store, user, badge) in rows:
+        badges.setdefault((store, fold_code(user)), {}).setdefault(badge, line)
+    for line, (store, user, badge) in rows:
+        others = badges[store, fold_code(user)]
+        at = next((place for other, place in others.items() if other != badge), 0)
+        if user and at:
+            yield line, f"user {user!r} is also in row {at}, with another badge; keep one of the rows"
 
 
 def _repeated_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:

@@ -209,16 +209,16 @@ class CsvTable:
                 if cell:
                     yield line, cell
 
-    def select_cells(self, names: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    def select_cells(self, names: Iterable[str], *, with_broken: bool = False) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield line and some cleaned cells of each row; empty texts for missing cells.
 
-        Several codes of one cell are joined by commas.
+        Several codes of one cell are joined by commas. `with_broken` adds the rows that are no valid CSV.
         """
         places = {column.name: index for index, column in self._named_columns}
         wanted = [places.get(name, -1) for name in names]
         self._scan_notation()
         for line, found, error in self._read_rows():
-            if not error:
+            if with_broken or not error:
                 yield line, tuple([self._clean_joined(at, found) if 0 <= at < len(found) else "" for at in wanted])
 
     def _clean_joined(self, index: int, found: list[str]) -> str:
@@ -518,9 +518,11 @@ class CsvTable:
             return total
         reason = f"{name} is empty, but every row needs it"
         start, end = f"{name}: ", " read as an empty cell"
-        if name == "quantity" and (sign := next((one for one in changes if one.startswith(start)), "")).endswith(end):
+        if (sign := next((one for one in changes if one.startswith(start)), "")).endswith(end):
             sign = sign.removeprefix(start).removesuffix(end)
             reason = f"{name} is {sign!r}, which is no figure, but every row needs it; write 0, if that is meant"
+            if name != "quantity":
+                reason = f"{name} is {sign!r}, which is read as an empty cell, but every row needs it"
         if values and not any(key in values for key in self.key_columns):
             return f"{reason}; delete the row if it is a total, or write what it is of"
         return reason

@@ -11,7 +11,7 @@ from aisle.barcode_keys import wrong_check_digit
 from aisle.client.load.cell_cleaning import CODE, DATE, join_digits
 from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, LAYOUTS, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.conflicting_rows import has_thousands
-from aisle.client.load.csv_table import CsvTable, TableRow
+from aisle.client.load.csv_table import CsvTable, TableRow, Values
 from aisle.client.load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.load.store_time_zones import clock_reason
 
@@ -75,6 +75,8 @@ _MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
 """Dates of something that happens, which have no value that stands for no end."""
 _FLAGS_OF_STATUS = {4: ("is_rejected", True, "rejected"), 5: ("is_active", False, "finished")}
 """Flags that make an order what a status says."""
+_OPEN, *_PICKED = (1, 2, 3)
+"""Statuses of an order: nothing of it is picked; a part or all of it is."""
 _NO_END = ("2099-12-31", "9999-12-31")
 """Dates that programs write for no end."""
 
@@ -153,12 +155,6 @@ class ImplausibleValues:
             yield "pickup_date is a day, and the order does not show its time", day
         if self._table.name == DELIVERIES.file:
             yield from self._delivery_warnings(row)
-        name, flag, state = _FLAGS_OF_STATUS.get(row.values.get("status_id", 0), ("", None, ""))
-        if name and row.values.get(name) is not flag:
-            what = (
-                f"status_id alone leaves the order open, as {name} says; write {name} {str(flag).lower()} for {state}"
-            )
-            yield what, str(row.values.get("order_number"))
 
     def _dates(self, row: TableRow) -> Iterator[tuple[str, str]]:
         """Yield warnings for implausible dates."""
@@ -245,6 +241,9 @@ def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
         lower, price = row.values.get(name), row.values.get("price")
         if lower is not None and price is not None and lower > price:
             yield f"{name} is above the price", f"{lower} and {price}"
+    bought, price = row.values.get("purchase_price"), row.values.get("price")
+    if bought and price and bought > price:
+        yield "purchase_price is above the price; is a price cut at its decimal comma?", f"{bought} and {price}"
 
 
 def note_started_promotion(table: CsvTable, row: TableRow) -> None:
@@ -252,6 +251,28 @@ def note_started_promotion(table: CsvTable, row: TableRow) -> None:
     is_empty = table.has_column("is_promotion") and "is_promotion" not in row.values
     if is_empty and row.values["discount_price"]:
         table.notes.add_remark("a discount_price with an empty is_promotion starts the promotion")
+
+
+def warn_of_state(table: CsvTable, line: int, order: Values) -> None:
+    """Add a warning for a new order that is not in the state of its status_id, or that nobody picks."""
+    status = order.get("status_id", _OPEN)
+    name, flag, state = _FLAGS_OF_STATUS.get(status, ("", None, ""))
+    is_picked = order.get("is_picked") or any(
+        one.get("is_picked") or one.get("picked_quantity") for one in order["order_lines"]
+    )
+    what = ""
+    if name and order.get(name) is not flag:
+        what = f"status_id alone leaves the order open, as {name} says; write {name} {str(flag).lower()} for {state}"
+    elif status in _PICKED and not is_picked:
+        what = "status_id alone leaves the order open, and nothing of it picked; write picked_quantity in its lines"
+    elif not name and status not in (_OPEN, *_PICKED):
+        what = f"status_id is none of {_OPEN} to {max(_FLAGS_OF_STATUS)}, and leaves the order open"
+    elif order.get("is_active") is False:
+        what = "the order comes finished (is_active is false), so that nobody picks it"
+    if what:
+        number = order["order_number"]
+        value = f"{number}, status_id {status}" if status != _OPEN else number
+        table.notes.add_warning(what, value, line, beside=number)
 
 
 def warn_of_picked(table: CsvTable, row: TableRow) -> None:

@@ -31,15 +31,20 @@ from aisle.client.load.columns import (
 from aisle.client.load.conflicting_rows import find_conflicts, has_thousands
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.load.footer_rows import footer_reason
-from aisle.client.load.implausible_values import ImplausibleValues, note_started_promotion, warn_of_picked
+from aisle.client.load.implausible_values import (
+    ImplausibleValues,
+    note_started_promotion,
+    warn_of_picked,
+    warn_of_state,
+)
 from aisle.client.load.product_codes import (
-    BARCODE_COLUMNS,
     CODE_COLUMNS,
     NUMBER_COLUMN,
+    CodeOwner,
     SharedCodes,
-    code_keys,
     codes_in_cell,
     keys_in_column,
+    warn_of_unit,
 )
 from aisle.client.load.replaced_fields import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
@@ -180,14 +185,14 @@ class BadRows(NamedTuple):
 class ServiceFindings(NamedTuple):
     """Result of the comparison with the service: reasons of refused rows by line, and keys that exist unchanged.
 
-    `code_owners` maps keys of barcodes that the file gives to other products to their product and column; `places` has
-    the locations of stores, as far as they are needed; `roles` has those of people, by store and badge;
+    `code_owners` maps keys of barcodes that the file gives to other products to the products that have them; `places`
+    has the locations of stores, as far as they are needed; `roles` has those of people, by store and badge;
     `left_out` has the keys of records of which other rows name a store that is missing.
     """
 
     refused_rows: Mapping[int, str] = {}
     known_keys: Collection[RecordKey] = ()
-    code_owners: Mapping[str, tuple[str, str]] = {}
+    code_owners: Mapping[str, Sequence[CodeOwner]] = {}
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
     left_out: Collection[RecordKey] = ()
@@ -200,14 +205,11 @@ class ServiceFindings(NamedTuple):
     replaced: ReplacedFields = NO_REPLACED_FIELDS
     """Fields that another file of the load gives too."""
 
-    def other_owner(self, column: str, code: str, product: str) -> str:
-        """Return the other product of the service that has this code of a column; empty if there is none.
-
-        Two numbers are never the same code.
-        """
+    def other_owners(self, column: str, code: str, product: str) -> Collection[CodeOwner]:
+        """Return the other products of the service that have this code of a column. Two numbers are never the same."""
         keys = keys_in_column(column, code) if self.code_owners else ()
-        owners = (self.code_owners[key] for key in keys if key in self.code_owners)
-        return next((owner for owner, its in owners if owner != product and (column, its) != _TWO_NUMBERS), "")
+        owners = (owner for key in keys for owner in self.code_owners.get(key, ()))
+        return dict.fromkeys(one for one in owners if one.product != product and (column, one.column) != _TWO_NUMBERS)
 
 
 _TWO_NUMBERS = (NUMBER_COLUMN, NUMBER_COLUMN)
@@ -287,7 +289,7 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             table.notes.add_warning("the same as an earlier row", f"row {repeats[row.line]}", row.line)
         if shared and not row.reason:
             _warn_of_shared_codes(table, shared, findings, row)
-            _warn_of_unit(table, row)
+            warn_of_unit(table, row)
             row = _check_name(table, findings, row)
         if table.name == PRICES.file and not row.reason and "old_price" not in row.values:
             table.notes.add_remark(
@@ -344,27 +346,14 @@ def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: Servic
     product = row.values[NUMBER_COLUMN]
     for name in CODE_COLUMNS:
         for code in codes_in_cell(name, row.values.get(name, "")):
-            if other := shared.earlier_product(name, code, product, row.line):
-                line, its = other
+            line, its = shared.earlier_product(name, code, product, row.line) or (0, "")
+            if its:
                 value = f"{code} of {product} is also of {its} (row {line})"
-                table.notes.add_warning(f"{name} is on two products", value, row.line)
-            elif its := findings.other_owner(name, code, product):
-                value = f"{code} of {product} is also of {its}, which the service has"
-                table.notes.add_warning(f"{name} is on two products", value, row.line)
-
-
-def _warn_of_unit(table: CsvTable, row: TableRow) -> None:
-    """Add a warning for a code of both one piece and a whole unit: a scan of it counts one piece."""
-    pieces = {
-        key
-        for name in BARCODE_COLUMNS[::2]
-        for code in codes_in_cell(name, row.values.get(name, ""))
-        for key in code_keys(code)
-    }
-    code = row.values.get("purchase_unit_barcode", "")
-    if code and not pieces.isdisjoint(code_keys(code)) and row.values.get("purchase_unit_quantity") != 1:
-        value = f"{code}: a scan of the unit counts one piece"
-        table.notes.add_warning("purchase_unit_barcode is also the code of one piece", value, row.line)
+                table.notes.add_warning(f"{name} is on two products", value, row.line, loaded=line)
+            for owner in findings.other_owners(name, code, product):
+                value = f"{code} of {product} is also of {owner.product}, which the service has"
+                others = {line, owner.replaced_in} - {0}
+                table.notes.add_warning(f"{name} is on two products", value, row.line, refused=others)
 
 
 def _row_reader(description: str, name: str, defaults: Values | None = None, *, path: bool = False) -> RecordReader:
@@ -458,7 +447,8 @@ def _warn_of_reading(table: CsvTable, row: TableRow, reading: Reading) -> None:
     else:
         what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
     value = f"{row.values['quantity']} of {row.values['product_number']}; its rows with places have"
-    table.notes.add_warning(what, f"{value} {reading.at_places:f}", row.line)
+    in_pool = f" in pool {pool}" if (pool := row.values.get("stock_pool")) else ""
+    table.notes.add_warning(what, f"{value} {reading.at_places:f}{in_pool}", row.line)
 
 
 def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
@@ -509,6 +499,7 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
             else:
                 if layout is ORDERS and rows[0].key not in found.known_keys:
                     _warn_of_missing_lines(table, name, rows)
+                    warn_of_state(table, rows[0].line, record)
                 store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
                 yield Record(store, f"{description} {name}", record, rows[0].line, len(rows), line_rows=lines)
 

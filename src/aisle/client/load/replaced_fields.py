@@ -2,11 +2,12 @@
 
 prices.csv, discount_prices.csv, attributes.csv and free_fields.csv count before products.csv, and prices of a store
 before store_products.csv. What they replace is not written: a price that lasts for a moment would become the old price.
+A row of theirs that is refused keeps the field as it is, until it is corrected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from aisle.client.load.columns import (
@@ -29,9 +30,9 @@ _OTHER_NAMES = {(DISCOUNT_PRICES.file, PRODUCTS.file): {"discount_price": "promo
 
 
 class _ReplacingValue(NamedTuple):
-    """Value of a field in a file of one matter, as a hash, with the place where it stands."""
+    """Value of a field in a file of one matter, as a hash, with the place where it stands; None in a refused row."""
 
-    value: int
+    value: int | None
     line: int
     file: str
 
@@ -65,7 +66,7 @@ class ReplacedFields:
                 kept[name] = value
             else:
                 _warn_of_other(table, row, name, value, given)
-        for field in body.get("free_fields", ()):
+        for field in kept.get("free_fields", ()):
             given = self._given.get(hash((*key, "free_fields", field.get("key"))))
             if given:
                 _warn_of_other(table, row, f"the free field {field['key']}", field.get("value"), given)
@@ -79,44 +80,62 @@ class ReplacedFields:
         return table is not None and any(table.has_column(others.get(name, name)) for name in names)
 
     def _read(self, table: CsvTable) -> None:
-        for row in _good_rows(table):
-            general = STORE_PRODUCTS.file if row.values.get("store_number") else PRODUCTS.file
-            if general in self._tables:
-                is_free = table.name == FREE_FIELDS.file
-                fields = _fields_of(table.name, general, row.values) if not is_free else _free_field(row.values)
-                for name, value in fields.items():
-                    key = hash((general, *_key_of(row.values), *name))
-                    self._given[key] = _ReplacingValue(_hash_of(value), row.line, table.name)
+        again, refused = _read_again(table), set()
+        for row in again.rows(find_conflicts(again)[0]):
+            if row.reason:
+                refused.add(row.line)
+            else:
+                self._keep(table.name, row.line, row.values)
+        columns = _LAYOUTS[table.name].columns
+        for line, cells in again.select_cells(columns, with_broken=True) if refused else ():
+            if line in refused:
+                named = zip(columns.values(), cells, strict=True)
+                values = {column.name: cell for column, cell in named if cell or column.required}
+                self._keep(table.name, line, values, is_refused=True)
+
+    def _keep(self, file: str, line: int, values: Mapping[str, Any], *, is_refused: bool = False) -> None:
+        """Keep the fields of a row; of a refused one, without their values."""
+        general = STORE_PRODUCTS.file if values.get("store_number") else PRODUCTS.file
+        if general not in self._tables:
+            return
+        for name, value in _fields_of(file, general, values, is_refused=is_refused).items():
+            key = hash((general, *_key_of(values), *name))
+            self._given.setdefault(key, _ReplacingValue(None if is_refused else _hash_of(value), line, file))
 
     def _read_old_prices(self, table: CsvTable) -> None:
         """Keep the old prices that products.csv names, which a price of prices.csv would replace by the one before."""
-        for row in _good_rows(table) if table.has_column("old_price") else ():
-            if "old_price" in row.values:
+        again = _read_again(table)
+        for row in again.rows(find_conflicts(again)[0]) if table.has_column("old_price") else ():
+            if not row.reason and "old_price" in row.values:
                 self._old_prices[hash(row.values["product_number"])] = row.values["old_price"]
 
 
 def _warn_of_other(table: CsvTable, row: TableRow, name: str, value: object, given: _ReplacingValue) -> None:
-    """Add a warning if the file that counts has another value."""
-    if given.value != _hash_of(value):
+    """Add a warning if the file that counts has another value, or a refused row."""
+    if given.value is None or given.value != _hash_of(value):
         what = f"{name} is another in {given.file}, which counts"
-        said = str(value).lower() if isinstance(value, bool) else value
+        if given.value is None:
+            what = f"{name} is in a refused row of {given.file}, which counts, and stays as it is until that is right"
+        said = str(value).lower() if isinstance(value, bool) else value if name != FREE_FIELDS.lines_field else "those"
         shown = f"{said} of {row.values['product_number']} here, row {given.line} there"
         table.notes.add_warning(what, shown, row.line)
 
 
-def _good_rows(table: CsvTable) -> Iterator[TableRow]:
-    """Yield the rows of a file that can be read, without notes on them."""
-    again = CsvTable(table.path, _LAYOUTS[table.name], FileNotes(table.name))
-    bad, _ = find_conflicts(again)
-    return (row for row in again.rows(bad) if not row.reason)
+def _read_again(table: CsvTable) -> CsvTable:
+    """Return the file anew, so that its rows are read without notes on them."""
+    return CsvTable(table.path, _LAYOUTS[table.name], FileNotes(table.name))
 
 
-def _free_field(values: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
-    return {("free_fields", str(values["key"])): values.get("value")}
+def _fields_of(
+    file: str, general: str, values: Mapping[str, Any], *, is_refused: bool = False
+) -> dict[tuple[str, ...], Any]:
+    """Return the values of a row as fields of the other file; a discount price says whether there is a promotion.
 
-
-def _fields_of(file: str, general: str, values: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
-    """Return the values of a row as fields of the other file; a discount price says whether there is a promotion."""
+    A refused row of free fields keeps all those of the product, because products.csv replaces them together.
+    """
+    if file == FREE_FIELDS.file:
+        of_list = (FREE_FIELDS.lines_field,)
+        return {of_list: None} if is_refused else {(*of_list, str(values["key"])): values.get("value")}
     names = _OTHER_NAMES.get((file, general), {})
     fields = {names.get(name, name): value for name, value in values.items() if name not in _KEY}
     if "discount_price" in values:

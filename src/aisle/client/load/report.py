@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.client.load import cell_cleaning
@@ -92,6 +92,10 @@ WORKED_ON = "worked on"
 """State of an order of which only work changed what the file names."""
 
 
+_NOTHING_TWICE = "nothing is doubled, no stock is counted twice"
+_AFTER_INTERRUPTION = f"The last load of these files was cut off; this one begins anew: {_NOTHING_TWICE}."
+
+
 class LoadProgress(NamedTuple):
     """Progress of a load in one file: rows handled, bytes read, and bytes in total."""
 
@@ -99,6 +103,15 @@ class LoadProgress(NamedTuple):
     rows: int
     bytes_done: int
     bytes_total: int
+
+
+class _Condition(NamedTuple):
+    """Warning that is true only if a row is loaded (0 for none), and if other rows are refused."""
+
+    text: str
+    found: tuple[int, str]
+    loaded: int
+    refused: Collection[int]
 
 
 class FileNotes:
@@ -113,6 +126,7 @@ class FileNotes:
         self._remarks: dict[str, None] = {}
         self._beside: dict[str, list[tuple[str, int, str]]] = {}
         """Warnings that are only true if another record is loaded, by its name."""
+        self._conditions: list[_Condition] = []
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -126,11 +140,16 @@ class FileNotes:
         """Add a change in a row."""
         self._changes.setdefault(text, []).append(line)
 
-    def add_warning(self, text: str, value: str, line: int, *, beside: str = "") -> None:
+    def add_warning(
+        self, text: str, value: str, line: int, *, beside: str = "", loaded: int = 0, refused: Collection[int] = ()
+    ) -> None:
         """Add a warning on a row, with the value that shows it.
 
-        `beside` names a record of the file without which the warning is not true.
+        `beside` names a record of the file without which the warning is not true. `loaded` is a row, and `refused` are
+        rows, that have to be so at the end of the load; else the warning is not true.
         """
+        if loaded or refused:
+            self._conditions.append(_Condition(text, (line, value), loaded, refused))
         found = self._warnings.setdefault(text, [])
         if beside:
             self._beside.setdefault(beside, []).append((text, line, value))
@@ -151,6 +170,15 @@ class FileNotes:
         """Remove the warnings on what other rows share with records of these names, which are not loaded."""
         for text, line, value in (one for name in names for one in self._beside.pop(name, ())):
             self._warnings[text] = [one for one in self._warnings[text] if one != (line, value)]
+
+    def remove_untrue_warnings(self, is_refused: Callable[[int], bool]) -> None:
+        """Remove the warnings that depend on other rows, where these were not loaded or refused as they say."""
+        untrue: dict[str, set[tuple[int, str]]] = {}
+        for text, found, loaded, refused in self._conditions:
+            if is_refused(loaded) or not all(map(is_refused, refused)):
+                untrue.setdefault(text, set()).add(found)
+        for text, gone in untrue.items():
+            self._warnings[text] = [one for one in self._warnings[text] if one not in gone]
 
     def add_file_warning(self, text: str) -> None:
         """Add a warning on the whole file."""
@@ -222,7 +250,7 @@ class LoadReport(NamedTuple):
     """Result of a load: a report for each file, the bad rows, and files that no load reads.
 
     `stopped` is True if a strict load ended at its first bad row; nothing after that row was sent. `resumed` is True if
-    this load continued one that was interrupted.
+    the last load of these files was interrupted.
     """
 
     files: tuple[FileReport, ...]
@@ -250,7 +278,7 @@ class LoadReport(NamedTuple):
     def lines(self) -> list[str]:
         """Return the report as lines: files with their notes, bad rows, then what to do."""
         lines = [self._service_line()] if self.service_name else []
-        lines += ["The last load of these files was cut off; this one went on with it."] if self.resumed else []
+        lines += [_AFTER_INTERRUPTION] if self.resumed else []
         for file in self.files:
             lines += [_file_line(file), *_already_loaded_lines(file), *file.notes]
         lines += [not_read_reason(name) for name in self.unknown_files]
@@ -258,12 +286,11 @@ class LoadReport(NamedTuple):
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
         if self.bad:
-            lines.append("Correct the rows named above and load again: nothing is doubled, no stock is counted twice.")
+            lines.append(f"Correct the rows named above and load again: {_NOTHING_TWICE}.")
         if self.lost:
             lines.append(
                 "The service was put back from an earlier copy while this load ran: what it had taken of"
-                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: nothing is doubled, no"
-                " stock is counted twice."
+                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: {_NOTHING_TWICE}."
             )
         if self.unasked:
             lines.append(

@@ -1,21 +1,30 @@
-"""Sending of a load: batches, retries, refused rows, and the id under which an interrupted load continues."""
+"""Sending of a load: batches, retries and refused rows."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
-import os
 import re
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
 from aisle.client.client import Client, parse_retry_after
 from aisle.client.errors import ClientError, ServerError, TransportError, message_of
+from aisle.client.load.batch_responses import (
+    ADVICE,
+    EXISTS_DIFFERENTLY,
+    LINE_INDEX,
+    POOL_FIELD,
+    is_replayed,
+    record_counts,
+    refused_row,
+    was_carried_out,
+    with_column_names,
+)
 from aisle.client.load.batches_lost_in_restore import Confirmed, lost_meanwhile
 from aisle.client.load.columns import (
     ATTRIBUTES,
@@ -36,6 +45,7 @@ from aisle.client.load.conflicting_rows import bare_code
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.describe_differences import Difference, describe_differences, with_differences
 from aisle.client.load.existing_stock import LoadedStock, ProductStock, SplitCount, TrackedStock, with_load_reference
+from aisle.client.load.interrupted_load import kept_load_name
 from aisle.client.load.records import (
     EMPTY_PLACE,
     NO_FINDINGS,
@@ -50,67 +60,12 @@ from aisle.client.load.report import WORKED_ON, BadRow, FileReport, LoadError, L
 from aisle.client.load.service_reads import location_codes, read_units
 from aisle.client.load.store_price_warnings import warn_of_own_prices
 from aisle.client.load.store_time_zones import read_zone
-from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
+from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, in_pools, pools_counted, without_fields
 from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response import Response
 from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
 from aisle.safe_text import clean, end_sentence
-
-
-class LoadName(NamedTuple):
-    """Id of a load; `is_resumed` is True if an earlier load with this id was interrupted."""
-
-    id: str
-    is_resumed: bool = False
-
-
-def start_load(name_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> LoadName:
-    """Return the id for a load of these files: that of an interrupted one if nothing has changed since.
-
-    Raise LoadError if it cannot be stored.
-    """
-    if name_file is None:
-        return LoadName(secrets.token_hex(8))
-    load_content = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
-    found = _read_name(name_file)
-    if found.get("id") and {name: found.get(name) for name in load_content} == load_content:
-        return LoadName(str(found["id"]), is_resumed=True)
-    name = LoadName(secrets.token_hex(8))
-    _write_name(name_file, {"id": name.id, **load_content})
-    return name
-
-
-def finish_load(name_file: Path | None) -> None:
-    """Delete the id at the end of a load; the next load gets a new one."""
-    if name_file is not None:
-        name_file.unlink(missing_ok=True)
-
-
-def _file_digest(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _read_name(name_file: Path) -> dict[str, object]:
-    try:
-        found = json.loads(name_file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _write_name(name_file: Path, content: dict[str, object]) -> None:
-    temporary_file = name_file.with_name(f"{name_file.name}.{secrets.token_hex(4)}")
-    try:
-        name_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary_file.write_text(json.dumps(content), "utf-8")
-        os.replace(temporary_file, name_file)
-    except OSError as error:
-        raise LoadError(
-            f"The name of this load cannot be kept in {name_file.parent}: {error}. Make room there."
-        ) from error
-
 
 MAX_TRIES = 6
 FIRST_WAIT = 0.5
@@ -169,10 +124,11 @@ async def load(
     Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
     bad row; otherwise the good rows of every file are loaded, and the report lists the bad ones. `service_name` is the
     service's name for a person. `name_file` holds the id of this load until its end; a load of the same files that
-    finds it there continues. `progress` is called after each batch; `on_cut_off` receives the report of a load that
-    fails.
+    finds it there counts no stock twice. `progress` is called after each batch; `on_cut_off` receives the report of a
+    load that fails.
 
-    Raise LoadError if a file cannot be used at all (before anything is sent), or if the service does not respond or
+    Raise LoadError if a file cannot be used at all or another load of the directory is running (before anything is
+    sent), or if the service does not respond or
     refuses the token.
 
     interface: the creating operations. Locations and people have none, and go to `/aisle/v1/`.
@@ -181,37 +137,38 @@ async def load(
     bad: list[BadRow] = []
     stopped = False
     found = open_tables(directory)
-    name = start_load(name_file, found, recount=recount)
-    before = (
-        None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
-    )
-    confirmed, replaced = Confirmed(client), ReplacedFields(found)
-    by_name = {table.name: table for table in found}
-    staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
-    for table in found:
-        run = FileLoad(table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep)
-        is_whole = False
-        try:
-            await run.send_all()
-            if table.name == PRICES.file:
-                await warn_of_own_prices(table, client, {row.line for row in run.bad})
-            if table is staffed:
-                await warn_of_missing_supervisors(table, client)
-            is_whole = True
-        except _StrictStop:
-            stopped = is_whole = True
-        finally:
-            files.append(run.report())
-            bad += sorted(run.bad, key=lambda row: row.line)
-            if not is_whole and on_cut_off:
-                unknown = unknown_files(directory)
-                on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
-        if stopped:
-            break
-    lost, unasked = await lost_meanwhile(confirmed)
-    finish_load(name_file)
-    of_load = stopped, name.is_resumed, service_name, lost, unasked
-    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
+    with kept_load_name(name_file, found, recount=recount) as name:
+        before = (
+            None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
+        )
+        confirmed, replaced = Confirmed(client), ReplacedFields(found)
+        by_name = {table.name: table for table in found}
+        staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
+        for table in found:
+            run = FileLoad(
+                table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep
+            )
+            is_whole = False
+            try:
+                await run.send_all()
+                if table.name == PRICES.file:
+                    await warn_of_own_prices(table, client, {row.line for row in run.bad})
+                if table is staffed:
+                    await warn_of_missing_supervisors(table, client)
+                is_whole = True
+            except _StrictStop:
+                stopped = is_whole = True
+            finally:
+                files.append(run.report())
+                bad += sorted(run.bad, key=lambda row: row.line)
+                if not is_whole and on_cut_off:
+                    unknown = unknown_files(directory)
+                    on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
+            if stopped:
+                break
+        lost, unasked = await lost_meanwhile(confirmed)
+        of_load = stopped, name.is_resumed, service_name, lost, unasked
+        return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
 
 
 def _ignore_progress(_: LoadProgress) -> None:
@@ -261,6 +218,8 @@ class FileLoad:
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
+        self._last_line = 0
+        """Last row that was loaded; a load that ends early leaves those after it."""
         self._already_loaded: list[int] = []
         self._rows_left = self._unchanged_rows = 0
         self._states: Counter[str] = Counter()
@@ -273,7 +232,9 @@ class FileLoad:
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
-        self._table.notes.remove_warnings_of_refused({row.line for row in self.bad})
+        refused = {row.line for row in self.bad}
+        self._table.notes.remove_warnings_of_refused(refused)
+        self._table.notes.remove_untrue_warnings(lambda line: line in refused or line > self._last_line)
         self._table.notes.remove_warnings_beside(self._refused_names)
         notes = tuple(self._table.notes.lines())
         return FileReport(
@@ -381,7 +342,7 @@ class FileLoad:
                 self._elsewhere.expect(new, kept, in_hand)
                 if "location_code" not in new.body:
                     self._warn_of_other_pools(new, kept.pools)
-                new = _in_pools(new, pools or {}, kept)
+                new = in_pools(new, pools or {}, kept)
             for name, line in count.field_rows.items():
                 is_total = "location_code" not in count.body and not count.is_beside
                 if new is None or name not in counted or (is_total and kept.at_places(counted[name])):
@@ -453,12 +414,12 @@ class FileLoad:
         """Send a batch. Halve a refused one, first half first, until the refused records are found."""
         for record in batch:
             if reason := self._closed_stores.get(_record_store(record)):
-                self._add_bad_rows(record.rows, _refused_row(self._table.name, record, reason))
+                self._add_bad_rows(record.rows, refused_row(self._table.name, record, reason))
         batch = [record for record in batch if _record_store(record) not in self._closed_stores]
         if not batch:
             return
         reason = await self._refusal_reason(batch)
-        is_there = len(batch) == 1 and self._table.name in _ADVICE and _EXISTS_DIFFERENTLY.search(reason)
+        is_there = len(batch) == 1 and self._table.name in ADVICE and EXISTS_DIFFERENTLY.search(reason)
         differences = await self._differences(batch[0]) if is_there else None
         if not reason or differences == []:
             self._states["same"] += differences == []
@@ -466,6 +427,7 @@ class FileLoad:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
+            self._last_line = max((self._last_line, *(record.line for record in batch)))
             if self._is_stock:
                 for record in batch:
                     self._elsewhere.done(record)
@@ -476,7 +438,7 @@ class FileLoad:
             code = str(batch[0].body.get("location_code") or "")
             if batch[0].store and code and f"There is no location {code}." in reason:
                 self._unknown_places.setdefault(batch[0].store, []).append((len(self.bad), code))
-            bad = _refused_row(self._table.name, batch[0], reason, self._refused_field, self._refused_line)
+            bad = refused_row(self._table.name, batch[0], reason, self._refused_field, self._refused_line)
             if differences:
                 bad = bad._replace(reason=with_differences(bad.reason, differences))
             self._refused_names.add(str(batch[0].body.get("order_number") or ""))
@@ -521,7 +483,7 @@ class FileLoad:
             else:
                 number = record.body["order_number"]
                 changed = f"order {number} was changed after it was loaded; if that is right, write it into the file."
-                reason = with_differences(f"{changed}{_ADVICE[self._table.name]}", differences)
+                reason = with_differences(f"{changed}{ADVICE[self._table.name]}", differences)
                 self._add_bad_rows(record.rows, BadRow(self._table.name, record.line, reason))
         return found
 
@@ -529,17 +491,17 @@ class FileLoad:
         """Return why the service refuses the batch; empty if it accepted it, now or in an earlier load."""
         try:
             response = await self._request(batch)
-            if _is_replayed(response) and outcome_of(response) is Outcome.REFUSED:
+            if is_replayed(response) and outcome_of(response) is Outcome.REFUSED:
                 response = await self._request(batch, self._run_key)
         except ContractError as error:
             return str(error)
-        if outcome_of(response) is Outcome.ACCEPTED or _was_carried_out(response):
-            self._states.update(_record_counts(response))
+        if outcome_of(response) is Outcome.ACCEPTED or was_carried_out(response):
+            self._states.update(record_counts(response))
             return ""
         raw = clean(message_of(response))
-        self._refused_field = next(iter(_POOL_FIELD.findall(raw)), "")
-        self._refused_line = next((int(at) for at in _LINE_INDEX.findall(raw)), 0)
-        message = end_sentence(_with_column_names(raw, self._target.array) or f"status {response.status}")
+        self._refused_field = next(iter(POOL_FIELD.findall(raw)), "")
+        self._refused_line = next((int(at) for at in LINE_INDEX.findall(raw)), 0)
+        message = end_sentence(with_column_names(raw, self._target.array) or f"status {response.status}")
         if not self._is_store_refusal(response.status, message, batch):
             self._raise_unrecoverable(response.status, message)
         return message
@@ -623,43 +585,6 @@ class FileLoad:
         self._progress(LoadProgress(self._table.name, self._rows, self._table.position, self._table.size))
 
 
-def _in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -> Record:
-    """Return a count as the service expects it: of these pools if it names none.
-
-    A count of goods at no location has the stock at locations before the load added.
-    """
-    body = {name: value for name, value in count.body.items() if name != "counted_quantity"} if pools else count.body
-    body = body | dict(pools)
-    if count.is_beside:
-        names = pools or count.field_rows
-        counted = {name: "stock_pool_1" if name == "counted_quantity" else name for name in names}
-        body = body | {name: body[name] + kept.at_places(pool) for name, pool in counted.items()}
-    return count._replace(body=body)
-
-
-def _record_counts(response: Response) -> dict[str, int]:
-    """Return how many records were new, changed and the same before; none if the service does not say."""
-    found = _RECORD_COUNTS.findall(response.headers.get("aisle-records", ""))
-    return {name: int(count) for name, count in found}
-
-
-_RECORD_COUNTS = re.compile(r"\b(new|changed|same)=(\d+)", re.ASCII)
-
-
-def _is_replayed(response: Response) -> bool:
-    return response.headers.get("idempotency-replayed") == "true"
-
-
-def _was_carried_out(response: Response) -> bool:
-    """Return True if the service knows the key but no longer its response: the batch was loaded long ago."""
-    if response.status != 409:
-        return False
-    try:
-        return bool(response.json()["errors"][0]["field"] == "Idempotency-Key")
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return False
-
-
 def _record_store(record: Record) -> str:
     """Return the store of a record: that of its path, otherwise of its body."""
     return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
@@ -673,47 +598,3 @@ def _scope_of(batch: Sequence[Record]) -> str:
 def _named_or_created_store(record: Record) -> str:
     """Return the store that a record is for, or that it creates."""
     return record.store or str(record.body.get("store_number") or "")
-
-
-def _refused_row(file: str, record: Record, reason: str, field: str = "", line_index: int = 0) -> BadRow:
-    rows = f" with its {record.rows} rows" if record.rows > 1 else ""
-    explained = reason
-    if _EXISTS_DIFFERENTLY.search(reason) and file in _ADVICE:
-        explained = f"{reason.partition('; change it')[0].rstrip('.').removeprefix('order_number: ')}.{_ADVICE[file]}"
-    of_line = record.line_rows[line_index] if line_index < len(record.line_rows) else record.line
-    line = record.field_rows.get(field, of_line)
-    return BadRow(
-        file, line, f"the service refused {record.description}{rows}: {explained}", _refusal_kind(record, explained)
-    )
-
-
-def _with_column_names(message: str, array: str) -> str:
-    """Return the service's message with the columns' names in place of the body's fields."""
-    message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", message)
-    message = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", message)
-    message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
-    message = _NO_WHOLE_NUMBER.sub(r"\g<0> (where parts of one are sold, set allow_decimal of the product)", message)
-    return _POOL_FIELD.sub("quantity", message)
-
-
-def _refusal_kind(record: Record, reason: str) -> str:
-    """Return what rows refused for the same reason have in common: the reason without this record's own values."""
-    values = (value for name, value in record.body.items() if name != "store_number")
-    own = {str(value) for value in values if isinstance(value, str | int | Decimal)}
-    for value in sorted(own - {""}, key=len, reverse=True):
-        reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)
-    return f"the service refused it: {reason}"
-
-
-_NO_WHOLE_NUMBER = re.compile(r"\b(?:quantity|stock_pool_\d+|counted_quantity): [\d.]+ is not a whole number(?=\.)")
-_POOL_FIELD = re.compile(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)")
-_LINE_INDEX = re.compile(r"\b\w+\[\d+\]\.(?:order_lines|free_fields)\[(\d+)\]")
-"""Index of a line of a record, in the field that a refusal names."""
-_EXISTS_DIFFERENTLY = re.compile(r"exists with another content", re.IGNORECASE)
-_ADVICE = {
-    ORDERS.file: " A load changes no order that is there: have a supervisor reject it in aisle, and load the right one"
-    " under another order_number; what is only to be added can be an order of its own.",
-    DELIVERIES.file: " A load changes no delivery that is there: load what comes beside it as a delivery of its own,"
-    " under another order_number; what does not come is not received.",
-}
-"""Advice for a person if a record exists with other values."""

@@ -57,15 +57,12 @@ async def fetch_people(client: Client, store: str) -> list[Row] | None:
 
     Raise ClientError if the service does not respond, fails, or its response holds no people.
     """
-    response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
+    response, people = await client.extension_list(f"/aisle/v1/stores/{encode_segment(store)}/people", "people")
     if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
         return None
     if not response.is_success:
         raise status_error("list-people", response)
-    try:
-        return [row for row in response.json()["people"] if isinstance(row, dict)]
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise InvalidResponse("The answer to list-people holds no people.") from error
+    return people
 
 
 async def fetch_store(client: Client, store: str) -> Row:
@@ -94,9 +91,14 @@ async def fetch_orders(client: Client, store: str, numbers: Sequence[str]) -> di
         path = f"/aisle/v1/stores/{encode_segment(store)}/orders"
     except ContractError:
         return found  # no path can name this store
-    for at in range(0, len(numbers), NAMED_ORDERS):
-        query: dict[str, QueryValue] = {"numbers": "\n".join(numbers[at : at + NAMED_ORDERS])}
-        response = await client.request_extension("GET", path, query=query)
+    waiting = [numbers[at : at + NAMED_ORDERS] for at in range(0, len(numbers), NAMED_ORDERS)]
+    while waiting:
+        batch = waiting.pop()
+        response = await client.request_extension("GET", path, query={"numbers": "\n".join(batch)})
+        if response.status == _TOO_LARGE and len(batch) > 1:
+            middle = len(batch) // 2
+            waiting += [batch[:middle], batch[middle:]]
+            continue
         if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
             return {}
         if not response.is_success:
@@ -108,6 +110,7 @@ async def fetch_orders(client: Client, store: str, numbers: Sequence[str]) -> di
     return found
 
 
+_TOO_LARGE = 413
 _NOT_IMPLEMENTED = 501
 
 

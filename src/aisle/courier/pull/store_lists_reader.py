@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter
 from aisle.client import Client
 from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse, message_of, status_error
-from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.log_reader import OnWritten
-from aisle.courier.service_features import read_extension
+from aisle.courier.service_features import read_extension_list
 
 STORE_LIST, STORE_READ = "list-stores", "retrieve-store"
 _PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
@@ -86,23 +85,8 @@ class RecountReader:
     async def read(self) -> None:
         """Read all open recounts, which replace those in the cache. Raise ClientError."""
         async with self._lock:
-            rows: list[Row] = []
-            more = True
-            while more:
-                query = {"after": rows[-1]["id"]} if rows else {}
-                page, more = await read_extension(self.client, RECOUNT_LIST, self._path, _parse_recounts, query)
-                if more and page[-1]["id"] == query.get("after"):
-                    raise InvalidResponse("The recounts do not end.")
-                rows += page
+            rows = await read_extension_list(self.client, self._path, "recounts")
             self.on_written("recount", RECOUNT_LIST, self.cache.write_recounts(rows))
-
-
-def _parse_recounts(body: Any) -> tuple[list[Row], bool]:
-    """Return the rows of a page, and True if there are more; each page before the last has a row with an id."""
-    rows, more = [dict(row) for row in body["recounts"]], bool(body["more"])
-    if more and "id" not in rows[-1]:
-        raise ValueError("the last row has no id")
-    return rows, more
 
 
 ASSIGNMENT_LIST = "list-assignments"
@@ -135,15 +119,11 @@ class AssignmentReader:
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/assignments"
         async with self._lock:
             began = self.clock()
-            rows = await read_extension(self.client, ASSIGNMENT_LIST, path, _parse_assignments)
+            rows = {str(row.get("id")): row for row in await read_extension_list(self.client, path, "assignments")}
             with self.cache.transaction():
                 self.on_written("assignment", ASSIGNMENT_LIST, self.cache.write_assignments(list(rows.values())))
                 self.cache.set_cursor(ASSIGNMENTS_TOPIC, began)
             return set(rows)
-
-
-def _parse_assignments(body: Any) -> dict[str, Row]:
-    return {str(row["id"]): dict(row) for row in body["assignments"]}
 
 
 PERSON = "person"
@@ -160,5 +140,5 @@ class PeopleReader(NamedTuple):
     async def read(self) -> None:
         """Read the people of the store, which replace those in the cache. Raise ClientError."""
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/people"
-        people = await read_extension(self.client, "list-people", path, lambda body: body["people"])
+        people = await read_extension_list(self.client, path, "people")
         self.on_written(PERSON, "list-people", self.cache.write_people(people))

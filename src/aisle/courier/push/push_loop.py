@@ -17,7 +17,7 @@ from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.backoff import ORDER_READS, RandomSource, backoff_s
-from aisle.courier.link_state import LinkState, bounded_pause
+from aisle.courier.link_state import REQUEST_ERRORS, LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.adapt_update import AdaptedOperation
 from aisle.courier.push.checks_before_send import StaleOperation
@@ -37,7 +37,7 @@ from aisle.outbox.excess import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
-from aisle.outbox.operations_in_doubt import KEY_GONE
+from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 from aisle.outbox.split_movements import is_splittable
 
@@ -93,10 +93,17 @@ class PushEvents(NamedTuple):
     check_service: Callable[[], Awaitable[bool]]
     is_link_failure: Callable[[Exception, str], Awaitable[bool]]
     """Check that returns True if the error of a read of that list affects all other reads."""
+    is_carried_out: Callable[[Operation], Awaitable[bool]]
+    """Question to a service that lists unknown keys: True if a write was carried out under the operation's key.
+
+    Raise ClientError or SettingsError.
+    """
     on_restore: Callable[[], None] = lambda: None
     """Callback if the service lacks what it confirmed before."""
     on_requeued: Callable[[], None] = lambda: None
     """Callback if operations that waited for a person are sent again."""
+    on_replay_delayed: Callable[[Operation, StoredMessage], None] = lambda op, reason: None
+    """Callback with the reason for which the service does not take a replayed operation yet."""
 
 
 @dataclass(eq=False)
@@ -249,6 +256,9 @@ class PushLoop:
             else:
                 self._handle_lost_access(op, outcome)
             return
+        if features.known_keys and outcome_of(outcome) is Outcome.REFUSED and is_about_key(outcome):
+            await self._resolve_known_key(op, reason_of(outcome))
+            return
         self._record_outcome(op, features, outcome)
         if is_from_intermediary(outcome, features):
             await self.events.check_service()
@@ -378,6 +388,26 @@ class PushLoop:
         except (ClientError, ContractError, SettingsError) as error:
             return error
 
+    async def _resolve_known_key(self, op: Operation, reason: StoredMessage) -> None:
+        """Resolve an operation whose key the service knows from an earlier try with other headers.
+
+        The service says if that try was carried out. If it was not, it was refused. What a replay was confirmed with
+        before is known; the answer to any other try is not, so it is looked up.
+        """
+        try:
+            is_carried_out = await self.events.is_carried_out(op)
+        except REQUEST_ERRORS as error:
+            self.outbox.retry_later(op.op_id, reason, self.clock() + backoff_s(op.attempts + 1, self.random_source()))
+            self.link.record_error(error)
+            return
+        if not is_carried_out:
+            self._mark_refused(op, store_message("stored_reason.refused_earlier"))
+        elif op.replayed_at is not None:
+            self.outbox.confirm(op.op_id)
+            self.events.on_confirmed(op)
+        else:
+            self._mark_in_doubt(op, reason)
+
     def _handle_lost_access(self, op: Operation, response: Response) -> None:
         """Retry later after the token lost access to the store: that does not refuse the operation."""
         self.link.record_refusal(reason_of(response))
@@ -416,6 +446,8 @@ class PushLoop:
                 self.events.on_confirmed(op)
             case Outcome.REFUSED if self._may_succeed_later(op, result):
                 self.outbox.retry_later(op.op_id, reason, self.clock() + RESTORE_RETRY_S, was_not_sent=True)
+                if op.last_error != reason:
+                    self.events.on_replay_delayed(op, reason)
             case Outcome.REFUSED if is_about_key(result):
                 self._mark_in_doubt(op, reason)
             case Outcome.REFUSED:
@@ -431,10 +463,14 @@ class PushLoop:
                 self._handle_unknown(op, features, result, reason)
 
     def _may_succeed_later(self, op: Operation, result: RequestResult) -> bool:
-        """Return True if a replayed operation may be accepted later, after other hosts resend or data is loaded."""
-        if op.replayed_at is None or not isinstance(result, Response):
+        """Return True if a replayed operation may be accepted later, after other hosts resend or data is loaded.
+
+        One that only a lookup confirmed may have been refused all the time: its refusal counts at once.
+        """
+        if op.replayed_at is None or op.answer == FOUND_BY_LOOKUP or not isinstance(result, Response):
             return False
-        return 0 <= self.clock() - op.replayed_at < _RESTORE_GRACE_S.get(result.status, 0.0)
+        grace_s = KEYS_TRUST_S if is_about_key(result) else _RESTORE_GRACE_S.get(result.status, 0.0)
+        return 0 <= self.clock() - op.replayed_at < grace_s
 
     def _handle_unknown(self, op: Operation, features: Features, result: RequestResult, reason: StoredMessage) -> None:
         if features.idempotency:

@@ -49,6 +49,7 @@ from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S,
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IN_DOUBT, IllegalTransition
+from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP
 from aisle.outbox.reason_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
@@ -374,7 +375,7 @@ class Reconciler:
             late = began - op.in_doubt_at + float(op.evidence["looked_at"]) - op.in_doubt_at  # twice the middle
             if late > self.settling_s:
                 self.observations.record(SETTLING_S, f"{min(late, _MAX_SETTLING_S):.0f}")
-        self.outbox.confirm(op.op_id, "found", evidence)
+        self.outbox.confirm(op.op_id, FOUND_BY_LOOKUP, evidence)
         self.events.on_confirmed(op)
         self.events.on_sendable()  # its lanes are free
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
-from aisle.jobs.job import Close, Context, Query, Refresh, Turn, money_message, reply
+from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.product_log_writes import log_writes, new_log_entry
 from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict
 
@@ -144,7 +144,7 @@ def ask_summary(state: CountState) -> Result:
     id_ = "count.differ_value" if value else "count.differ"
     if len({item.unit.strip().casefold() for item in state.differing_lines}) > 1:  # kg and pieces have no sum
         id_ = "count.differ_several_units_value" if value else "count.differ_several_units"
-    return reply(state, ASK, id_, count=len(state.differing_lines), units=units, value=money_message(round(value, 2)))
+    return reply(state, ASK, id_, count=len(state.differing_lines), units=units, value=round(value, 2))
 
 
 def answer_missing(state: CountState, number: int, context: Context) -> Result:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Result = Turn[PickState]
 
 EXCESS_QUERY, REFUSED_QUERY = "left_over", "refused"
-"""Ids of the queries for surplus picks and for refused put-downs."""
+"""Ids of the queries for the excess of picks and for refused put-downs."""
 
 
 def query_excess(state: PickState) -> tuple[Query, ...]:
@@ -74,7 +74,7 @@ def _parse_target(row: RefusedOperationsRow) -> tuple[str, str]:
 
 
 def report_excess(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Report lines that another picker has filled first; the surplus in this user's hand has to be put back."""
+    """Report lines that another picker has filled first; the excess in this user's hand has to be put back."""
     own_rows = [row for row in rows if row["user"] == context.user and row["op_id"] not in state.reported_refusals]
     found = [goods for row in own_rows for goods in _parse_excess(state, row)]
     if not found:
@@ -96,7 +96,7 @@ def report_excess(state: PickState, rows: tuple[RefusedOperationsRow, ...], cont
 
 
 def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result:
-    """Drop surplus that was resolved at another terminal or in the list of unconfirmed operations."""
+    """Drop the excess that was resolved at another terminal or in the list of unconfirmed operations."""
     goods = tuple(goods for goods in state.to_return if not goods.op_id or goods.op_id in open_operations)
     if goods == state.to_return:
         return Turn(state)
@@ -107,7 +107,7 @@ def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result
 
 
 def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
-    """Subtract surplus from the line's goods in hand, because it has a question of its own."""
+    """Subtract excess from the line's goods in hand, because it has a question of its own."""
     line = goods.line
     mine = line and (line.order, line.line)
     takes = (
@@ -120,9 +120,9 @@ def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
 
 
 def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
-    surplus = row.get("left") or {}
-    order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(surplus.get("left"))
-    take = next((t for t in state.lines if (t.order, t.line) == (order, surplus.get("line_number"))), None)
+    excess = row.get("left") or {}
+    order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(excess.get("left"))
+    take = next((t for t in state.lines if (t.order, t.line) == (order, excess.get("line_number"))), None)
     if take is None or quantity <= 0:
         return []
     letter = pick_state.tote_letter(state, order)
@@ -130,11 +130,11 @@ def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[Goo
     goods = GoodsToReturn(
         letter, "left_over", take.product, take.label, quantity, location, str(row["op_id"]), line=take
     )
-    return [(goods, surplus)]
+    return [(goods, excess)]
 
 
 def resolve_excess(state: PickState) -> tuple[Effect, ...]:
-    """Return the effects that resolve surplus operations, because the goods are put back."""
+    """Return the effects that resolve operations of excess, because the goods are put back."""
     return tuple(Resolve(goods.op_id, CLOSED_BY_HAND, "put back") for goods in state.to_return if goods.op_id)
 
 

@@ -138,7 +138,7 @@ def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, Or
 
 
 def _counts_as_picked(goods: GoodsToReturn) -> bool:
-    """Return True if the goods count as picked for another picker's order; surplus counts for none."""
+    """Return True if the goods count as picked for another picker's order; excess counts for none."""
     return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
 
 

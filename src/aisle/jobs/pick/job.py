@@ -379,7 +379,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 
 
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
-    """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
+    """Return the queries for excess, refused put-downs and assignments; answers arrive in reverse order."""
     return (
         *excess.query_excess(state),
         *excess.query_refused(state),

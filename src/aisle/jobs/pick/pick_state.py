@@ -41,7 +41,7 @@ class PutDown(NamedTuple):
 
 class GoodsToReturn(NamedTuple):
     """Goods in hand of an order that has left the pick. `reason` is that of the messages: rejected, finished, claimed,
-    given, left_over for surplus on a line, or laid for goods that another picker has reported as put down."""
+    given, left_over for excess on a line, or laid for goods that another picker has reported as put down."""
 
     letter: str
     reason: str
@@ -198,7 +198,7 @@ class PickState(NamedTuple):
     to_return: tuple[GoodsToReturn, ...] = ()
     """Goods to be put back, because their order has left the pick or others picked the line first."""
     reported_refusals: tuple[str, ...] = ()
-    """Operations already reported as refused or as surplus, and assignments already reported."""
+    """Operations already reported as refused or as excess, and assignments already reported."""
     take_over_choices: tuple[PickChoice, ...] = ()
     """Choices since an order was taken over or assigned; they stay open while work continues."""
     is_postponed: bool = False

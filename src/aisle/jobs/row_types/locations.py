@@ -124,3 +124,5 @@ class RecordsByNumberRow(TypedDict):
     is_guess: bool
     has_other_zeros: bool
     """True if nothing has exactly these digits."""
+    is_active: bool
+    """False for an order that is finished or rejected."""

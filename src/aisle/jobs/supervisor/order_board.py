@@ -55,8 +55,10 @@ class OrdersJob(PageJob[OrdersState]):
 
     def query_again(self, state: OrdersState, context: Context) -> Result:
         size = BOARD.page_size(context)
-        board = BOARD.query_with_cursor(state, context, fill_page=state.size != size)
-        return Turn(state._replace(size=size), (board, _query_views(context)))
+        is_resized = state.size != size
+        board = BOARD.query_with_cursor(state, context, fill_page=is_resized)
+        first_choice = 0 if is_resized else state.first_choice
+        return Turn(state._replace(size=size, first_choice=first_choice), (board, _query_views(context)))
 
     def handle_closed(self, state: OrdersState, event: Closed, context: Context) -> Result:
         """Remove all marks after an action has run."""

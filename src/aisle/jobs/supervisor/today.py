@@ -261,7 +261,7 @@ def _work_block(values: TodayRow) -> Block:
 
 
 def _age_text(at: float, now: str) -> Msg:
-    return msg("link.age_never") if not at else msg("today.ago", seconds=str(max(0.0, _timestamp(now) - at)))
+    return msg("age.never") if not at else msg("today.ago", seconds=str(max(0.0, _timestamp(now) - at)))
 
 
 def _timestamp(now: str) -> float:

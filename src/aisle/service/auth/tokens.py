@@ -276,8 +276,8 @@ async def authorize(
     row = await tx.one(statement, *args)
     principal = _check_token(row, secret, digest, now)
     assert row is not None
-    store = None if row[10] is None else Store(row[10], row[11])
-    return Authorization(principal, bool(row[9]), store, frozenset(() if store is None else (store.number,)))
+    store = None if row[11] is None else Store(row[11], row[12])
+    return Authorization(principal, bool(row[10]), store, frozenset(() if store is None else (store.number,)))
 
 
 def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Principal:
@@ -285,7 +285,7 @@ def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Princip
     is_genuine = hmac.compare_digest(stored, digest) and is_well_formed_secret(secret)
     if not (row and is_genuine and row[6] is None and (row[5] is None or now < row[5])):
         raise TokenRefused(row[2] if row and is_genuine and not row[8] else "")
-    return Principal(row[0], row[2], row[3], bool(row[4]), row[7], row[5], row[8])
+    return Principal(row[0], row[2], row[3], bool(row[4]), row[7], row[5], row[8], row[9])
 
 
 async def authorize_store(tx: Transaction, principal: Principal, store_number: str) -> Store:

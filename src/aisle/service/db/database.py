@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
+from sys import getsizeof
 from typing import Any, Protocol, TypeVar
 
 from aisle.errors import StorageError
@@ -28,6 +29,9 @@ GROWING_TABLES = (
     "delivery_line",
     "idempotency",
     "audit",
+    "put_back",
+    "assignment",
+    "recount",
 )
 """Tables that grow with time."""
 
@@ -77,6 +81,23 @@ class ValueTooLong(StorageError):
 
 class ResultTooLong(StorageError):
     """Result of a statement that would take too much memory."""
+
+
+MAX_RESULT_BYTES = 32 << 20
+"""Maximum memory of the rows of one statement, as much as clients read of an answer."""
+
+
+class ResultSize:
+    """Memory of the rows of one statement that were read so far."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows. Raise ResultTooLong if there are too many bytes."""
+        self._bytes += sum([sum(map(getsizeof, row)) for row in rows])
+        if self._bytes > MAX_RESULT_BYTES:
+            raise ResultTooLong("This is too long for one answer. Ask for fewer rows.")
 
 
 def database_failure(error: BaseException) -> DatabaseFailed:

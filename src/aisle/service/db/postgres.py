@@ -32,6 +32,7 @@ from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.postgres_transaction import (
     REFUSED,
     SERVER_ERRORS,
+    ClientReadTransaction,
     PostgresTransaction,
     is_connection_lost,
     is_retryable,
@@ -122,7 +123,7 @@ class PostgresDatabase:
         async with self._turns.turn(max(self._timeout_s, _CONNECT_SECONDS)) as waited:
             if waited:
                 self.monitor.report_wait("pool", monotonic() - began)
-            return await asyncio.wrap_future(self._submit(self._run_read, work))
+            return await asyncio.wrap_future(self._submit(self._run_client_read, work))
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
         """Run `work` as the only writer of these stores, and commit."""
@@ -196,6 +197,11 @@ class PostgresDatabase:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    async def _run_client_read(self, work: Work[Any], future: Future[Any]) -> None:
+        await self._run_with_retries(
+            self._readers, _BEGIN_READ, work, future, future.set_result, kind=ClientReadTransaction
+        )
+
     async def _run_read(self, work: Work[Any], future: Future[Any]) -> None:
         await self._run_with_retries(self._readers, _BEGIN_READ, work, future, future.set_result)
 
@@ -237,6 +243,7 @@ class PostgresDatabase:
         future: Future[Any],
         deliver: _ResultCallback | None = None,
         queued: float = 0.0,
+        kind: type[PostgresTransaction] = PostgresTransaction,
     ) -> None:
         """Run `work`, again if the server undid it for its own reasons. A reader gets its result before the end."""
         is_running = False
@@ -248,7 +255,7 @@ class PostgresDatabase:
                     if not is_running:
                         return
                     await self._begin_transaction(connection, begin, None if deliver else queued)
-                    result = await _run_transaction(connection, work, deliver)
+                    result = await _run_transaction(kind(connection), work, deliver)
                 finally:
                     await _release(pool, connection)
             except Exception as problem:
@@ -324,13 +331,14 @@ async def _run_job(job: Coroutine[Any, Any, None], future: Future[Any]) -> None:
             raise
 
 
-async def _run_transaction(connection: Any, work: Work[T], deliver: Callable[[T], None] | None) -> T:
+async def _run_transaction(transaction: PostgresTransaction, work: Work[T], deliver: Callable[[T], None] | None) -> T:
     """Run `work` and commit. Raise DatabaseFailed if the outcome of the commit is unknown.
 
     A reader gets its result before the end of the transaction, on which the result does not depend.
     """
+    connection = transaction.connection
     try:
-        result = await work(PostgresTransaction(connection))
+        result = await work(transaction)
     except Exception as problem:
         await _roll_back_failed(connection, problem)
         raise

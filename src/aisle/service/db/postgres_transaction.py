@@ -10,6 +10,7 @@ import asyncpg
 from aisle.service.db.database import (
     Busy,
     ConstraintViolated,
+    ResultSize,
     Row,
     Statement,
     ValueTooLong,
@@ -75,6 +76,10 @@ def public_error(error: BaseException) -> BaseException:
     return error
 
 
+STEP_ROWS = 128
+"""Number of rows that are read at once for clients. Each step is a round trip; a page of 100 takes one."""
+
+
 class PostgresTransaction:
     """`Transaction` over one connection, for one task."""
 
@@ -84,6 +89,9 @@ class PostgresTransaction:
         self._has_written = False
 
     async def all(self, sql: str, *args: object) -> list[Row]:
+        return await self._fetch(sql, args)
+
+    async def _fetch(self, sql: str, args: Sequence[object]) -> list[Row]:
         self._has_written = self._has_written or not sql.lstrip().startswith("SELECT")
         try:
             return [tuple(record) for record in await self.connection.fetch(sql, *args)]
@@ -91,11 +99,11 @@ class PostgresTransaction:
             raise _known_error(problem) from problem
 
     async def one(self, sql: str, *args: object) -> Row | None:
-        rows = await self.all(sql, *args)
+        rows = await self._fetch(sql, args)
         return rows[0] if rows else None
 
     async def run(self, sql: str, *args: object) -> None:
-        await self.all(sql, *args)
+        await self._fetch(sql, args)
 
     async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         self._has_written = True
@@ -124,6 +132,23 @@ class PostgresTransaction:
             raise
         finally:
             self._depth -= 1
+
+
+class ClientReadTransaction(PostgresTransaction):
+    """`Transaction` that only reads, for clients. Its results are read in steps and bounded."""
+
+    async def all(self, sql: str, *args: object) -> list[Row]:
+        rows, size = list[Row](), ResultSize()
+        try:
+            cursor = await self.connection.cursor(sql, *args)
+            while part := [tuple(record) for record in await cursor.fetch(STEP_ROWS)]:
+                rows += part
+                size.add(part)
+                if len(part) < STEP_ROWS:
+                    break
+        except asyncpg.PostgresError as problem:
+            raise _known_error(problem) from problem
+        return rows
 
 
 def _known_error(error: Exception) -> Exception:

@@ -9,13 +9,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
 from itertools import islice
 from json.encoder import encode_basestring_ascii
-from sys import getsizeof
 from typing import Any, TypeVar, cast
 
 import apsw
 
 from aisle.service.db.database import (
     ConstraintViolated,
+    ResultSize,
     ResultTooLong,
     Row,
     Statement,
@@ -29,10 +29,6 @@ from aisle.service.db.text_search import (
 )
 
 T = TypeVar("T")
-
-
-MAX_RESULT_BYTES = 32 << 20
-"""Maximum memory of the rows of one statement, as much as clients read of an answer."""
 
 
 _UNMEASURED_ROWS = 8
@@ -177,14 +173,15 @@ class ReadTransaction(SqliteTransaction):
     def _query(self, text: str, args: Sequence[apsw.SQLiteValue]) -> list[Row]:
         if not self.is_for_clients:
             return super()._query(text, args)
-        found, size = self.connection.execute(text, args), 0
+        found, size = self.connection.execute(text, args), ResultSize()
         rows: list[Row] = list(islice(found, _UNMEASURED_ROWS))
         while part := list(islice(found, _UNMEASURED_ROWS)):
             rows += part
-            size += sum([sum(map(getsizeof, row)) for row in part])
-            if size > MAX_RESULT_BYTES:
+            try:
+                size.add(part)
+            except ResultTooLong:
                 found.close(True)
-                raise ResultTooLong("This is too long for one answer. Ask for fewer rows.")
+                raise
         return rows
 
 

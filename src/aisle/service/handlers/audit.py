@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from aisle.service.db.database import Row
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.domain.timestamps import parse_timestamp
-from aisle.service.errors import bad_request, to_json_bytes
+from aisle.service.handlers.list_page import extension_page
 from aisle.service.operation_context import CHAIN, Context, OperationCall
-
-MAX_ENTRIES = 1000
 
 
 async def list_audit(ctx: Context, call: OperationCall) -> bytes:
@@ -22,24 +23,22 @@ async def list_chain_audit(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _list_entries(ctx: Context, call: OperationCall, scope: str) -> bytes:
-    after, limit = call.query.get("after", 0), call.query.get("limit", 500)
-    if not 1 <= limit <= MAX_ENTRIES:
-        raise bad_request(f"limit is 1 to {MAX_ENTRIES}.", "limit")
     modified_date = call.query.get("last_modified_date", "")
     since = parse_timestamp(modified_date, "last_modified_date", ctx.time_zone()) if modified_date else ""
-    rows = await ctx.tx.all(sql.AUDIT_LIST, scope, after, since, call.query.get("subject", ""), limit + 1)
-    listed = [
-        {
-            "number": number,
-            "at": at,
-            "token": token_id,
-            "token_name": name,
-            "app_user_name": user,
-            "subject": subject,
-            "key": key,
-            "before": parse_json_object(before),
-            "after": parse_json_object(now),
-        }
-        for number, at, token_id, name, user, subject, key, before, now in rows[:limit]
-    ]
-    return to_json_bytes({"audit": listed, "more": len(rows) > limit})
+    first = call.query.get("after", 0), since, call.query.get("subject", "")
+    return await extension_page("audit", call.query, partial(ctx.tx.all, sql.AUDIT_LIST, scope, *first), _entry_json)
+
+
+def _entry_json(row: Row) -> dict[str, object]:
+    number, at, token_id, name, user, subject, key, before, after = row
+    return {
+        "number": number,
+        "at": at,
+        "token": token_id,
+        "token_name": name,
+        "app_user_name": user,
+        "subject": subject,
+        "key": key,
+        "before": parse_json_object(before),
+        "after": parse_json_object(after),
+    }

@@ -77,7 +77,7 @@ EXTENSIONS = (
     _extension("retrieve-store", "GET", _STORE_PATH, Handler(retrieve_store)),
     _extension("review-logs", "POST", _STORE_PATH + "/reviews", _write(review_logs), ReviewsRequest),
     _extension("write-locations", "POST", "/aisle/v1/locations", _write(write_locations), LocationsRequest),
-    _extension("list-people", "GET", _STORE_PATH + "/people", Handler(people.list_people)),
+    _extension("list-people", "GET", _STORE_PATH + "/people", Handler(people.list_people), query="after_user limit:n"),
     _extension("write-people", "POST", _STORE_PATH + "/people", _WRITE_PEOPLE, PeopleRequest),
     _extension(
         "sign-in", "POST", "/aisle/v1/sign-in", _SIGN_IN, SignInRequest, header=people.SIGN_IN_CHANNEL_HEADER,
@@ -104,8 +104,10 @@ EXTENSIONS = (
     _extension(
         "mark-deliveries", "POST", _STORE_PATH + "/deliveries", _write(mark_deliveries), DeliveryMarksRequest,
     ),
-    _extension("list-put-backs", "GET", _STORE_PATH + "/put-backs", Handler(list_put_backs)),
-    _extension("list-assignments", "GET", _STORE_PATH + "/assignments", Handler(list_assignments)),
+    _extension("list-put-backs", "GET", _STORE_PATH + "/put-backs", Handler(list_put_backs), query="after:n limit:n"),
+    _extension(
+        "list-assignments", "GET", _STORE_PATH + "/assignments", Handler(list_assignments), query="after:n limit:n",
+    ),
     _extension("list-tokens", "GET", "/aisle/v1/tokens", _admin(people_moved.list_tokens)),
     _extension(
         "create-token", "POST", "/aisle/v1/tokens", _admin(people_moved.create_token, has_secrets=True), TokenRequest,

@@ -8,33 +8,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes
-from aisle.service.operation_context import Context, OperationCall, Store
+from aisle.service.handlers.list_page import extension_page
+from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
 
 
 async def list_put_backs(ctx: Context, call: OperationCall) -> bytes:
     """List goods of rejected orders that must be put back, with the locations they came from."""
-    rows = await ctx.tx.all(stock_sql.PUT_BACKS, ctx.current_store.number)
-    listed = [
-        {
-            "id": ctx.current_store.wire_id(seq),
-            "product_number": product,
-            "product_description": name,
-            "location_code": location,
-            "stock_pool": pool,
-            "quantity": to_json_number(quantity),
-            "customer_order_number": order,
-            "customer_order_line_number": line,
-            "created_on": created,
-        }
-        for seq, product, name, location, pool, quantity, order, line, created in rows
-    ]
-    return to_json_bytes({"put_backs": listed})
+    read = partial(ctx.tx.all, stock_sql.PUT_BACKS, ctx.current_store.number, _after_seq(call))
+    return await extension_page("put_backs", call.query, read, partial(_put_back_json, ctx.current_store))
+
+
+def _after_seq(call: OperationCall) -> int:
+    """Return the number of the row after which a list begins."""
+    return split_wire_id(call.query["after"])[0] if "after" in call.query else 0
+
+
+def _put_back_json(store: Store, row: Row) -> dict[str, object]:
+    seq, product, name, location, pool, quantity, order, line, created = row
+    return {
+        "id": store.wire_id(seq),
+        "product_number": product,
+        "product_description": name,
+        "location_code": location,
+        "stock_pool": pool,
+        "quantity": to_json_number(quantity),
+        "customer_order_number": order,
+        "customer_order_line_number": line,
+        "created_on": created,
+    }
 
 
 async def create_customer_order_clearance(ctx: Context, call: OperationCall) -> bytes:
@@ -83,13 +91,19 @@ async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: fro
 
 
 async def list_assignments(ctx: Context, call: OperationCall) -> bytes:
-    """List the assigned goods that are still held at their location, in walking order."""
-    rows = await ctx.tx.all(stock_sql.ASSIGNMENTS, ctx.current_store.number)
-    return to_json_bytes({"assignments": [_assignment_json(ctx.current_store, row) for row in rows]})
+    """List the assigned goods that are still held at their location, each page in walking order."""
+    read = partial(ctx.tx.all, stock_sql.ASSIGNMENTS, ctx.current_store.number, _after_seq(call))
+    to_json = partial(_assignment_json, ctx.current_store)
+    return await extension_page("assignments", call.query, read, to_json, _walking_order)
+
+
+def _walking_order(row: Row) -> tuple[bool, int, str, str, int]:
+    """Return the sort key of an assignment. A location that was removed comes last."""
+    return row[10] is None, row[10] or 0, row[11] or "", row[3], row[0]
 
 
 def _assignment_json(store: Store, row: Row) -> dict[str, object]:
-    seq, product, name, location, pool, order, line, quantity, tag, created = row
+    seq, product, name, location, pool, order, line, quantity, tag, created = row[:10]
     return {
         "id": store.wire_id(seq),
         "product_number": product,

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from aisle.contract.operations import Param
-from aisle.service.db.database import Transaction
+from aisle.service.db.database import ResultTooLong, Row, Transaction
 from aisle.service.db.queries import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
@@ -24,6 +24,8 @@ DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
 MAX_PAGE_BYTES = 8 << 20
 """Maximum number of bytes of the rows of a page, unless it is one row."""
+_FEWER_ROWS = 8
+"""Factor by which fewer rows are read after a result that is too long."""
 _MAX_SCROLL_ID = 2000
 SCROLL_PARAM = Param("scroll_id", "query", "string", max_length=_MAX_SCROLL_ID, assumed=True)
 """Parameter of every list with the common envelope, beside those of the document."""
@@ -176,6 +178,49 @@ def joined_rows(head: bytes, rows: Iterable[str], page: Page, tail: bytes) -> by
 def page_too_long(page: Page) -> Refusal:
     """Return the refusal of a page that is too long for one answer."""
     return Refusal(413, f"This page is too long for one answer. Ask for less than {page.size} rows.", "page_size")
+
+
+async def extension_page(
+    name: str,
+    query: QueryValues,
+    read: Callable[[int], Awaitable[list[Row]]],
+    to_json: Callable[[Row], object],
+    sort_key: Callable[[Row], Any] | None = None,
+) -> bytes:
+    """Return a page of a list that only this service has: rows under `name`, and `more`, if others follow.
+
+    `read` reads up to so many rows in the order of their keys. The page has the rows up to `limit` that fit into one
+    answer, sorted by `sort_key`. Raise Refusal (400) for an invalid limit.
+    """
+    limit = query.get("limit", MAX_PAGE_SIZE)
+    if not 1 <= limit <= MAX_PAGE_SIZE:
+        raise bad_request(f"limit is 1 to {MAX_PAGE_SIZE}.", "limit")
+    rows, more = await _read_fitting(read, limit)
+    page, size = list[tuple[Row, bytes]](), 0
+    for row in rows:
+        encoded = to_json_bytes(to_json(row))
+        size += len(encoded)
+        if page and size > MAX_PAGE_BYTES:
+            more = True
+            break
+        page.append((row, encoded))
+    if sort_key:
+        page.sort(key=lambda one: sort_key(one[0]))
+    listed = b",".join(encoded for _, encoded in page)
+    return b'{"%s":[%s],"more":%s}' % (name.encode(), listed, b"true" if more else b"false")
+
+
+async def _read_fitting(read: Callable[[int], Awaitable[list[Row]]], limit: int) -> tuple[list[Row], bool]:
+    """Return up to `limit` rows, fewer if their result is too long, and True if more rows follow."""
+    while True:
+        try:
+            rows = await read(limit + 1)
+        except ResultTooLong:
+            if limit == 1:
+                raise
+            limit = max(1, limit // _FEWER_ROWS)
+        else:
+            return rows[:limit], len(rows) > limit
 
 
 def reduced_envelope(rows: Iterable[str], page: Page, total: int | None, *, has_more: bool) -> bytes:

@@ -23,7 +23,7 @@ from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.states import STATUS_IDS
 from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.domain.timestamps import day_after_days
-from aisle.service.errors import to_json_bytes, unprocessable
+from aisle.service.errors import Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES, list_envelope, page_too_long, parse_scroll_page
 from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
 
@@ -85,6 +85,8 @@ async def list_orders_by_number(ctx: Context, call: OperationCall) -> bytes:
     )
     lines = await _lines_json(ctx, [row[1] for row in rows], include_locations=True)
     entries = [_order_json(row, lines.get(row[1], [])) for row in rows]
+    if len(entries) > 1 and sum(map(len, entries)) > MAX_PAGE_BYTES:
+        raise Refusal(413, "These orders are too long for one answer. Ask for fewer.", "numbers")
     return b'{"list":[' + ",".join(entries).encode() + b"]," + to_json_bytes({"server_time": ctx.now})[1:]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from datetime import datetime
+from functools import partial
 from typing import Final, Literal, NamedTuple, TypedDict
 
 from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest
@@ -16,6 +17,7 @@ from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain import audit
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
+from aisle.service.handlers.list_page import extension_page
 from aisle.service.operation_context import Context, OperationCall, ReadRunner, Role, Store
 
 TOKEN_SECONDS = 3600.0
@@ -67,13 +69,14 @@ class _Person(NamedTuple):
 
 
 async def list_people(ctx: Context, call: OperationCall) -> bytes:
-    """List the people of the store. PINs are not returned, only whether there is one."""
-    rows = await ctx.tx.all(people_sql.PEOPLE, ctx.current_store.number)
-    people = [
-        {"badge": badge, "user": user, "name": name, "role": role, "has_pin": bool(has_pin)}
-        for badge, user, name, role, has_pin in rows
-    ]
-    return to_json_bytes({"people": people})
+    """List the people of the store by user name. PINs are not returned, only whether there is one."""
+    read = partial(ctx.tx.all, people_sql.PEOPLE_PAGE, ctx.current_store.number, call.query.get("after_user", ""))
+    return await extension_page("people", call.query, read, _person_json)
+
+
+def _person_json(row: Row) -> dict[str, object]:
+    badge, user, name, role, has_pin = row
+    return {"badge": badge, "user": user, "name": name, "role": role, "has_pin": bool(has_pin)}
 
 
 async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> OperationCall:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from aisle.contract.models.extension_bodies import RecountWrite
 from aisle.service.db.database import Row
@@ -16,10 +17,10 @@ from aisle.service.domain.quantities import parse_row_id
 from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIONS, check_transition
 from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
+from aisle.service.handlers.list_page import extension_page
 from aisle.service.handlers.logs import NUMBER_REUSED
 from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
 
-MAX_RECOUNTS = 1000
 _ALL_STATES = "all"
 
 
@@ -158,21 +159,20 @@ class _RecountWrites:
 
 async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
     """List recounts in the order of their creation: the open ones by default, all of them with `state=all`."""
-    state, limit = call.query.get("state", RECOUNT_OPEN), call.query.get("limit", MAX_RECOUNTS)
+    state = call.query.get("state", RECOUNT_OPEN)
     if state != _ALL_STATES and state not in TRANSITIONS["recount"]:
         raise bad_request(f"state is {', '.join(TRANSITIONS['recount'])} or {_ALL_STATES}.", "state")
-    if not 1 <= limit <= MAX_RECOUNTS:
-        raise bad_request(f"limit is 1 to {MAX_RECOUNTS}.", "limit")
     filters: dict[str, object] = {"store": ctx.current_store.number}
     if state != _ALL_STATES:
         filters["state"] = state
     if "after" in call.query:
         filters["after"] = split_wire_id(call.query["after"])[0]
     found = filter_query(sql.RECOUNT_LIST, sql.RECOUNT_FILTERS, filters, sql.RECOUNT_SORT)
-    rows = await page_query(found, limit + 1, 0).all(ctx.tx)
-    return to_json_bytes(
-        {"recounts": [_recount_json(ctx.current_store, row) for row in rows[:limit]], "more": len(rows) > limit}
-    )
+
+    async def read(count: int) -> list[Row]:
+        return await page_query(found, count, 0).all(ctx.tx)
+
+    return await extension_page("recounts", call.query, read, partial(_recount_json, ctx.current_store))
 
 
 def _recount_json(store: Store, row: Row) -> dict[str, object]:

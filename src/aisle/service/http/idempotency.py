@@ -23,7 +23,7 @@ async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequ
         return OperationResult(200, await _run_handler(ctx, operation, request), headers=ctx.response_headers)
     store_number = await _key_scope(ctx, request.call)
     key = request.idempotency_key
-    scope = (store_number, key if store_number != CHAIN else _token_key(ctx, key))
+    scope = (store_number, key if store_number != CHAIN else _token_key(ctx, key, ctx.principal.person_store))
     kept = await ctx.tx.one(writes_sql.RESPONSE_OF_KEY, *scope)
     if kept is not None:
         if kept[0] != request.fingerprint:
@@ -59,17 +59,24 @@ async def _check_confirmed_keys(ctx: Context, request: ParsedRequest, store_numb
 
 
 async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
-    """Return the keys under which nothing was carried out for this store or the chain."""
+    """Return the keys under which nothing was carried out for this store or the chain.
+
+    Of keys without a store those of the token count, and those of the store's people who signed in through it.
+    """
     unknown = await _unknown_in_scope(ctx, store_number, list(keys))
-    if not unknown:
-        return unknown
-    kept = {_token_key(ctx, key): key for key in unknown}
-    return [kept[name] for name in await _unknown_in_scope(ctx, CHAIN, list(kept))]
+    for person_store in ("", store_number) if unknown else ():
+        kept = {_token_key(ctx, key, person_store): key for key in unknown}
+        unknown = [kept[name] for name in await _unknown_in_scope(ctx, CHAIN, list(kept))]
+    return unknown
 
 
-def _token_key(ctx: Context, key: str) -> str:
-    """Return the stored form of a key without a store. It belongs to the token, or to the one used for the sign-in."""
-    return f"{key}@{ctx.principal.parent_token_id or ctx.principal.token_id}"
+def _token_key(ctx: Context, key: str, person_store: str) -> str:
+    """Return the stored form of a key without a store.
+
+    It belongs to the token; that of a person to the store and to the token used for the sign-in.
+    """
+    of_person = f"/{person_store}" if person_store else ""
+    return f"{key}@{ctx.principal.parent_token_id or ctx.principal.token_id}{of_person}"
 
 
 async def _unknown_in_scope(ctx: Context, scope: str, keys: list[str]) -> list[str]:

@@ -29,6 +29,7 @@ from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
 from aisle.service.db import open_database, parse_database_url
 from aisle.service.db.database import Busy, Database, DatabaseUnreachable
+from aisle.service.db.database_monitor import Speaker
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_log import AccessLog
 from aisle.service.http.json_logging import log_as_json
@@ -59,19 +60,25 @@ MAX_PAUSE_S: Final = 15.0
 """Maximum seconds between two attempts. Pauses double, each shortened by a random part."""
 
 
-def wait_for_database(open_database: Callable[[], T], commands: Commands) -> T | None:
-    """Return the result of `open_database` once it stops raising DatabaseUnreachable; None after a command to end."""
-    pause, began, waited = MIN_PAUSE_S, monotonic(), False
+def wait_for_database(open_database: Callable[[], T], commands: Commands, speaker: Speaker) -> T | None:
+    """Return the result of `open_database` once it stops raising DatabaseUnreachable; None after a command to end.
+
+    The `speaker` logs that it waits, and that it waits no more.
+    """
+    pause, began, waited, is_speaking = MIN_PAUSE_S, monotonic(), False, False
     while True:
         try:
             opened = open_database()
         except DatabaseUnreachable as problem:
             if not waited:
-                log.error("database lost: %s The service waits for it.", problem)
+                is_speaking = speaker.take()
+                level = logging.ERROR if is_speaking else logging.DEBUG
+                log.log(level, "database lost: %s The service waits for it.", problem)
             waited = True
         else:
-            if waited:
+            if is_speaking:
                 log.warning("database regained after %.0f s", monotonic() - began)
+            speaker.give_up()
             return opened
         until = monotonic() + pause * random.uniform(0.5, 1.0)
         while monotonic() < until:
@@ -131,7 +138,7 @@ def run_server(
     commands = Commands()
     watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
     with commands.by_signals():
-        service = wait_for_database(opened, commands)
+        service = wait_for_database(opened, commands, Speaker())
     if service is None:
         return
     with closing(service):
@@ -192,6 +199,7 @@ class ServerOptions(NamedTuple):
                 log_file = AccessLog(self.access_file, on_change=metrics.set_access_log_up)
                 access = opened.enter_context(closing(log_file))
             storage.monitor.metrics = metrics
+            storage.monitor.speaker = _worker_speaker()
             service_options = ServiceOptions(
                 clock, self.rate_limits, access, metrics, self.time_zones, self.lenient, self.keys_days
             )
@@ -281,6 +289,12 @@ def _shared_metrics_folder() -> Iterator[None]:
             os.environ.pop(METRICS_FOLDER_VARIABLE, None)
 
 
+def _worker_speaker() -> Speaker:
+    """Return the right of this process to log the loss of the database, which workers share."""
+    folder = os.environ.get(METRICS_FOLDER_VARIABLE)
+    return Speaker(Path(folder, "database-lost") if folder else None)
+
+
 def reserve_metrics_files(*kinds: str) -> None:
     """Make files of this process in the folder of metrics, with all their bytes.
 
@@ -311,7 +325,7 @@ def _worker(
         commands = Commands()
         follow(partial(commands.give, LEAVE))
         try:
-            opened = wait_for_database(partial(open_database, at.database_address), commands)
+            opened = wait_for_database(partial(open_database, at.database_address), commands, _worker_speaker())
             if opened is None:
                 return
             with closing(opened) as storage:

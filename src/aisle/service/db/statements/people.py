@@ -10,6 +10,9 @@ PEOPLE = """
     SELECT badge, user_name, name, role, CASE WHEN pin_hash IS NULL THEN 0 ELSE 1 END
     FROM person WHERE store_number = $1 ORDER BY user_name"""
 
+PEOPLE_PAGE = """
+    SELECT badge, user_name, name, role, CASE WHEN pin_hash IS NULL THEN 0 ELSE 1 END
+    FROM person WHERE store_number = $1 AND user_name > $2 ORDER BY user_name LIMIT $3"""
 PIN_HASHES = "SELECT badge, pin_hash FROM person WHERE store_number = $1 AND pin_hash IS NOT NULL"
 
 PERSON_PIN_SET = "UPDATE person SET pin_hash = $3 WHERE store_number = $1 AND badge = $2"

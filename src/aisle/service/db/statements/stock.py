@@ -78,7 +78,7 @@ PUT_BACKS = """
     SELECT pb.seq, pb.product_number, p.product_name, pb.location_code, pb.pool, pb.quantity, pb.order_number,
         pb.line_number, pb.created_on
     FROM put_back pb JOIN product p ON p.product_number = pb.product_number
-    WHERE pb.store_number = $1 ORDER BY pb.seq"""
+    WHERE pb.store_number = $1 AND pb.seq > $2 ORDER BY pb.seq LIMIT $3"""
 PUT_BACKS_OF_PRODUCT = """
     SELECT seq, quantity FROM put_back WHERE store_number = $1 AND product_number = $2 ORDER BY seq"""
 PUT_BACK_SET = "UPDATE put_back SET quantity = $3 WHERE store_number = $1 AND seq = $2"
@@ -212,15 +212,16 @@ ASSIGNMENT_DONE_SET = """
 # Goods that are no longer held there need no move, whoever moved them.
 ASSIGNMENTS = """
     SELECT a.seq, a.product_number, p.product_name, a.location_code, a.pool, a.order_number, a.line_number,
-        CASE WHEN b.quantity < a.quantity THEN b.quantity ELSE a.quantity END, a.location_tag, a.created_on
+        CASE WHEN b.quantity < a.quantity THEN b.quantity ELSE a.quantity END, a.location_tag, a.created_on,
+        l.location_order, l.sort_key
     FROM assignment a
     JOIN product p ON p.product_number = a.product_number
     JOIN balance b ON b.store_number = a.store_number AND b.product_number = a.product_number
         AND b.location_code = a.location_code AND b.pool = a.pool AND b.order_number = a.order_number
         AND b.line_number = a.line_number
     LEFT JOIN location l ON l.store_number = a.store_number AND l.location_code = a.location_code
-    WHERE a.store_number = $1 AND a.done_on IS NULL AND b.quantity > 0
-    ORDER BY l.location_order, l.sort_key, a.location_code, a.seq"""
+    WHERE a.store_number = $1 AND a.done_on IS NULL AND b.quantity > 0 AND a.seq > $2
+    ORDER BY a.seq LIMIT $3"""
 
 
 RECOUNT_ADD = """

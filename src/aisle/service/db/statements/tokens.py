@@ -1,7 +1,8 @@
 """Statements on tokens and the stores that they may use."""
 
 TOKEN_BY_HASH = """
-    SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id
+    SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id,
+        person_store
     FROM token WHERE token_hash = $1"""
 TOKEN_ADD = """
     INSERT INTO token (token_id, token_hash, name, role, all_stores, created_on, expires_on, parent_id, person_store,
@@ -57,7 +58,7 @@ SIMILAR_STORES = """
 # request runs it first.
 AUTHORIZATION = """
     SELECT t.token_id, t.token_hash, t.name, t.role, t.all_stores, t.expires_on, t.revoked_on, t.last_used_on,
-        t.parent_id, CASE WHEN t.role = ANY($2) AND (t.all_stores = 1 OR $3 = 0) THEN 1 ELSE 0 END,
+        t.parent_id, t.person_store, CASE WHEN t.role = ANY($2) AND (t.all_stores = 1 OR $3 = 0) THEN 1 ELSE 0 END,
         s.store_number, s.ordinal
     FROM token t
     LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = $4

@@ -1,0 +1,161 @@
+"""Checks of rows beside others that are refused, by the loader or by the service: they look at what was loaded."""
+
+import pytest
+
+from tests.load.test_existing_stock import loaded
+from tests.load.test_removed_prices import listed
+from tests.load.test_repeated_loads import World
+
+ONE, TWO, THREE, FOUR = "9520001100017", "9520001100024", "9520001100031", "9520001100048"
+STORE = {"stores.csv": ["store_number,store_name,is_warehouse", "1,One,false"]}
+PRODUCTS = {"products.csv": ["product_number,price,barcode", f"P1,1.50,{ONE}", f"P2,2.50,{TWO}", "P3,3.50,"]}
+
+
+async def warnings(world: World, *folders: dict[str, list[str]]) -> list[str]:
+    """Load the folders one after another; return the warnings of the last one."""
+    for files in folders:
+        world.clear()
+        for name, lines in files.items():
+            world.write(name, *lines)
+        report = await loaded(world)
+    return [note for file in report.files for note in file.notes if "warning" in note]
+
+
+OF_SERVICE = (
+    f"products.csv:{{}}: warning: barcode is on two products: {ONE} of {{}} is also of P1, which the service has."
+)
+CODES = {
+    "the row is loaded": (["P1,1.50,{FOUR}", "P3,3.50,{ONE}"], []),
+    "the loader refuses the row": (['P1,1.50,"9,52E+12"', "P3,3.50,{ONE}"], [OF_SERVICE.format(3, "P3")]),
+    "another cell of it is refused": (["P1,x,{FOUR}", "P3,3.50,{ONE}"], [OF_SERVICE.format(3, "P3")]),
+    "the service refuses it": (["P1,1.2345,{FOUR}", "P3,3.50,{ONE}"], [OF_SERVICE.format(3, "P3")]),
+    "it stands twice": (["P1,1.50,{FOUR}", "P1,1.50,{THREE}", "P3,3.50,{ONE}"], [OF_SERVICE.format(4, "P3")]),
+    "it comes after": (["P3,3.50,{ONE}", "P1,x,{FOUR}"], [OF_SERVICE.format(2, "P3")]),
+    "the first other product is refused": (
+        ["P2,1.2345,{ONE}", "P1,x,{FOUR}", "P3,1,{ONE}"],
+        [OF_SERVICE.format(4, "P3")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CODES)
+async def test_code_stays_on_a_product_whose_row_is_refused(case: str, world: World) -> None:
+    rows, expected = CODES[case]
+    lines = ["product_number,price,barcode", *(row.format(ONE=ONE, THREE=THREE, FOUR=FOUR) for row in rows)]
+    found = await warnings(world, STORE | PRODUCTS, {"products.csv": lines})
+    assert [one for one in found if " of P3 " in one] == expected
+
+
+ORDER = {
+    "orders.csv": ["store_number,order_number,line_number,product_number,quantity", "1,O,1,P1,2", "1,O,2,P2,1"],
+}
+LINE_OF = "deliveries.csv:2: warning: customer_order_line_number names a line"
+
+
+@pytest.mark.parametrize(
+    ("product", "line", "expected"),
+    [
+        ("P1", "1", []),
+        ("P2", "2.0", []),
+        ("P3", "", []),
+        ("P2", "1", [f"{LINE_OF} of another product, so the goods are free: P2 for line 1 of O, which is of P1."]),
+        ("P1", "3", [f"{LINE_OF} that the order does not have: 3 of O."]),
+    ],
+)
+async def test_goods_for_a_line_of_another_product_are_warned_of(
+    product: str, line: str, expected: list[str], world: World
+) -> None:
+    header = (
+        "order_number,store_number,line_number,product_number,quantity,no_of_containers,customer_order_number"
+        ",customer_order_line_number"
+    )
+    delivery = {"deliveries.csv": [header, f"D,1,1,{product},5,1,O,{line}"]}
+    assert await warnings(world, STORE | PRODUCTS | ORDER, delivery) == expected
+
+
+FIELDS = ("price", "old_price", "size", "promotion_price", "free_fields")
+OLD_FIELD = [{"key": "bio", "sort_order": 1, "value": "old"}]
+FIRST = {
+    "products.csv": [
+        "product_number,price,size,free_fields",
+        'P,1.50,S,"[{""key"":""bio"",""sort_order"":1,""value"":""old""}]"',
+    ],
+    "store_products.csv": ["store_number,product_number,price", "1,P,1.40"],
+}
+PRICE = ["product_number,price", "P,9.99"]
+LIST = ["product_number,free_fields", 'P,"[{""key"":""bio"",""sort_order"":1,""value"":""new""}]"']
+OF_FREE_FIELDS = "product_number,sort_order,key,value"
+HELD = {
+    "an error value": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,#N/A"]}, "price"),
+    "no figure": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,"]}, "price"),
+    "two figures": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,8.00", "P,8.50"]}, "price"),
+    "no row": ({"products.csv": PRICE, "prices.csv": ["product_number,price", 'P,"8"x']}, "price"),
+    "a decimal comma": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,8,50"]}, "price"),
+    "the service": ({"products.csv": PRICE, "prices.csv": ["product_number,price", "P,5.1234"]}, "price"),
+    "a store": (
+        {
+            "store_products.csv": ["store_number,product_number,price", "1,P,9.99"],
+            "prices.csv": ["store_number,product_number,price", "1,P,x"],
+        },
+        "price",
+    ),
+    "a size": (
+        {"products.csv": ["product_number,size", "P,L"], "attributes.csv": ["product_number,size", "P,#N/A"]},
+        "size",
+    ),
+    "a discount": (
+        {
+            "products.csv": ["product_number,promotion_price,is_promotion", "P,1.10,1"],
+            "discount_prices.csv": ["product_number,discount_price", "P,x"],
+        },
+        "promotion_price",
+    ),
+    "a free field": ({"products.csv": LIST, "free_fields.csv": [OF_FREE_FIELDS, "P,x,bio,yes"]}, "free_fields"),
+    "another free field": (
+        {"products.csv": LIST, "free_fields.csv": [OF_FREE_FIELDS, "P,1,bio,yes", "P,x,raw,yes"]},
+        "free_fields",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HELD)
+async def test_field_stays_while_its_row_in_the_file_that_counts_is_refused(case: str, world: World) -> None:
+    files, field = HELD[case]
+    found = await warnings(world, STORE | FIRST, files)
+    assert [one for one in found if f" {field} is " in one and "which counts" in one], found
+    chain, store = await listed(world, ""), await listed(world, "1")
+    assert [chain.get(name) for name in FIELDS] == [1.5, None, "S", None, OLD_FIELD]
+    assert (store["price"], store.get("old_price")) == (1.4, None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "loaded_rows"),
+    [
+        (["1,0012354,gert,staff", "1,0012354,gert,supervisor", "1,0012355,gert,staff"], 0),
+        (["1,0012354,gert,staff", "1,0012355,gert,staff"], 0),
+        (["1,0012354,gert,manager", "1,0012355,gert,staff", "1,0012356,bert,staff"], 1),
+        (["1,0012354,gert,staff", "1,0012354,gert,staff", "1,0012355,bert,staff"], 3),
+    ],
+)
+async def test_user_with_two_badges_is_refused(rows: list[str], loaded_rows: int, world: World) -> None:
+    world.write("stores.csv", *STORE["stores.csv"])
+    world.write("people.csv", "store_number,badge,user,role,name", *(f"{row},Name" for row in rows))
+    report = await loaded(world)
+    assert report.files[-1].loaded_rows == loaded_rows
+    assert len(report.bad) == len(rows) - loaded_rows
+    assert not report.bad or "row 2, with another badge; keep one of the rows" in report.bad[-1].reason
+
+
+@pytest.mark.parametrize(("price", "is_kept"), [("1.30", False), ("x", True), ("1.2345", True)])
+async def test_price_of_a_store_whose_row_is_refused_is_named(price: str, is_kept: bool, world: World) -> None:
+    prices = {"prices.csv": ["store_number,product_number,price", ",P,2.00", f"1,P,{price}"]}
+    found = await warnings(world, STORE | FIRST, prices)
+    assert any("in store 1" in one for one in found) == is_kept, found
+
+
+async def test_state_of_an_order_that_the_service_refuses_is_not_warned_of(world: World) -> None:
+    header = f"{ORDER['orders.csv'][0]},status_id"
+    found = await warnings(world, STORE | PRODUCTS, {"orders.csv": [header, "1,O,1,P1,2,1.5", "1,Q,1,P1,2,9"]})
+    assert [one for one in found if "status_id" in one] == [
+        "orders.csv:3: warning: status_id is none of 1 to 5, and leaves the order open: Q, status_id 9."
+    ]
