@@ -13,7 +13,7 @@ NAMED = {
     "api": ["-s", "tests/service/test_fuzz.py"],
     "faults": ["-m", "full", "tests/faults", KILLED[0], KILLED[2]],
     "restores": ["tests/faults/test_restores.py"],
-    "scans": ["-m", "full", "tests/session/test_multi_line_scans.py"],
+    "scans": ["-m", "full", "tests/session/test_multi_line_scans.py", "tests/session/test_unknown_codes.py"],
     "killed": ["-m", "full", "-k", "in_the_middle or between", *KILLED],
 }
 """Long runs with a name: tests that are short in the default run."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache import writer as writer_module
+from aisle.cache.order_writer import NO_PICKUP_DATE
 from aisle.cache.reader import ALL_TOPICS, CacheReader
 from aisle.cache.schema import CACHE_TABLES, CHANGE_TOPICS, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
@@ -543,3 +544,12 @@ def test_the_log_of_a_long_sync_is_moved_into_the_cache_by_the_way(
         for first in range(0, 1200, 100):
             cache.write_products([product(f"P{number}") for number in range(first, first + 100)])
         assert (tmp_path / "cache.db-wal").stat().st_size < (tmp_path / "cache.db").stat().st_size
+
+
+@pytest.mark.parametrize("date", ["2026-03-05", ""])
+def test_the_pickup_date_of_a_line_is_corrected_though_the_header_stays(
+    cache: CacheWriter, cache_db: apsw.Connection, date: str
+) -> None:
+    for at, each in enumerate(("9999-12-31", date), 1):
+        cache.write_orders([order("1", line(1, "P1", pickup_date=each), pickup_date="")], True, at)
+    assert fetch(cache_db, "SELECT pickup FROM orders") == [(date or NO_PICKUP_DATE,)]

@@ -16,7 +16,7 @@ from tests.faults.document_program import life
 from tests.faults.link import KINDS
 from tests.run_length import tries
 
-FAULTS = tries(150, 2_500)
+FAULTS = tries(300, 2_500)
 """Of each life."""
 SHORT = 2
 SEEDS = [pytest.param(seed, marks=() if seed < SHORT else pytest.mark.full) for seed in range(SHORT + 80)]

@@ -21,7 +21,7 @@ from tests.faults.hostile_service import Hostile, Moods
 from tests.faults.link import Fault
 from tests.run_length import tries
 
-FAULTS = tries(100, 2_500)
+FAULTS = tries(200, 2_500)
 """Of each life."""
 SHORT = 1
 SEEDS = [pytest.param(seed, marks=() if seed < SHORT else pytest.mark.full) for seed in range(SHORT + 20)]

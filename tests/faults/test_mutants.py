@@ -48,7 +48,6 @@ CASES = (
 )
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.mutant.__name__)
 async def test_a_life_with_a_mistake_does_not_pass(memory: Path, case: Case) -> None:
     for seed in range(SEED, SEED + LIVES):
@@ -64,7 +63,6 @@ async def test_a_life_with_a_mistake_does_not_pass(memory: Path, case: Case) -> 
     pytest.fail(f"{case.mutant.__name__} was not noticed in {LIVES} lives")
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("faults", sorted({case.faults for case in CASES}))
 async def test_the_same_life_without_a_mistake_passes(memory: Path, faults: int) -> None:
     assert (await life(memory, SEED, faults, WEATHER)).faults >= faults

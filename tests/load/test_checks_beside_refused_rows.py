@@ -144,3 +144,18 @@ async def test_user_with_two_badges_is_refused(rows: list[str], loaded_rows: int
     assert report.files[-1].loaded_rows == loaded_rows
     assert len(report.bad) == len(rows) - loaded_rows
     assert not report.bad or "row 2, with another badge; keep one of the rows" in report.bad[-1].reason
+
+
+@pytest.mark.parametrize(("price", "is_kept"), [("1.30", False), ("x", True), ("1.2345", True)])
+async def test_price_of_a_store_whose_row_is_refused_is_named(price: str, is_kept: bool, world: World) -> None:
+    prices = {"prices.csv": ["store_number,product_number,price", ",P,2.00", f"1,P,{price}"]}
+    found = await warnings(world, STORE | FIRST, prices)
+    assert any("in store 1" in one for one in found) == is_kept, found
+
+
+async def test_state_of_an_order_that_the_service_refuses_is_not_warned_of(world: World) -> None:
+    header = f"{ORDER['orders.csv'][0]},status_id"
+    found = await warnings(world, STORE | PRODUCTS, {"orders.csv": [header, "1,O,1,P1,2,1.5", "1,Q,1,P1,2,9"]})
+    assert [one for one in found if "status_id" in one] == [
+        "orders.csv:3: warning: status_id is none of 1 to 5, and leaves the order open: Q, status_id 9."
+    ]

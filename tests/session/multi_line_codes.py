@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
+from tests.scan.test_barcode_kinds import BARCODES, sent
+
 PAYMENT = "BCD\n002\n1\nSCT\n\nMuster Verein\nDE33100205000001194700\nEUR1\n\n\nSpende\n"
 """The payment code of an invoice (EPC 069-12)."""
 
@@ -112,8 +114,49 @@ def rubbish(dice: Random) -> list[str]:
     return [*drawn, str(dice.randint(0, 9)), "#"]
 
 
+PRINTED = (
+    *(text for row in BARCODES for text in sent(row)),
+    "https://id.gs1.org/01/09506000134352/10/ABC123?17=261231",
+    "]J109506000134352",
+    "]d28110106141416543213150110000310123196000",
+    "]C18003095060001343521234",
+    "]C1253950600013435900012",
+    "]I1095060001343528",
+    "]e0010950600013435239320978625",
+    "]Q38200http://example.com",
+)
+"""Examples of GS1's specifications, as scanners send them: of each symbology and of each way to say a quantity."""
+
+
+def damaged(dice: Random, text: str) -> str:
+    """Lose, double or change one character, or cut the text off at either end."""
+    at = dice.randrange(len(text))
+    other = chr(dice.choice((dice.randint(48, 57), dice.randint(33, 126))))
+    return dice.choice(
+        (
+            text[:at] + text[at + 1 :],
+            text[: at + 1] + text[at:],
+            text[:at] + other + text[at + 1 :],
+            text[:at],
+            text[at:],
+        )
+    )
+
+
+def single(dice: Random, codes: Sequence[str]) -> str:
+    """A printed code, or one of the store, that may be damaged."""
+    text = dice.choice((*PRINTED, *codes) if dice.random() < 0.7 else codes)
+    return damaged(dice, text) if text in codes or dice.random() < 0.7 else text
+
+
+def printed(dice: Random) -> list[str]:
+    """Codes that are printed somewhere, whole or damaged, and words."""
+    lines = [single(dice, PRINTED) for _ in range(dice.randint(1, 2))]
+    return [*(line for line in lines if line.strip()), dice.choice(("the end", "LOT 7", "no 12", "Muster GmbH"))]
+
+
 KINDS: Sequence[Callable[[Random], list[str]]] = (
-    *(wifi, epc, swiss, card, link, json_lines, boarding, numbers, letters, rubbish),
+    *(wifi, epc, swiss, card, link, json_lines, boarding, numbers, letters, rubbish, printed, printed),
 )
 
 

@@ -55,7 +55,6 @@ def hostile_shop(shop: Shop) -> list[str]:
 SIZES = [(40, 20), (20, 16), (120, 30)]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
 def test_hostile_names_are_only_names(hostile_shop: list[str], picker: Pick, columns: int, rows: int) -> None:
     """By default a third of the names at each size."""

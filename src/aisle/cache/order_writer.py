@@ -311,14 +311,14 @@ class _OrderBatch:
         has_new_lines = lines is not None and self._replace_lines(header.order_number, lines, old)
         lines_read_began = None if lines is None else self._read_began
         is_older = old is not None and self._read_began < old.header_read_began
-        if is_older or (old is not None and old.raw == header.raw):
+        if lines is None and old is not None and header.pickup == NO_PICKUP_DATE:
+            header = header._replace(pickup=old.pickup)
+        if is_older or (old is not None and (old.raw, old.pickup) == (header.raw, header.pickup)):
             began = old.header_read_began if old is not None and is_older else self._read_began
             self._confirmed.append(
                 (began, lines_read_began, None if lines is None else header.picked_quantity, header.order_number)
             )
             return has_new_lines
-        if old is not None and header.pickup == NO_PICKUP_DATE:
-            header = header._replace(pickup=old.pickup)
         self._headers.append((*header, self._read_began, lines_read_began, self._read_began))
         self._index_order(header, old)
         return True

@@ -214,6 +214,7 @@ class BatchJob(Job[BatchState]):
     name = "batch"
     state_type = BatchState
     steps: tuple[str, ...] = ("batch",)
+    counts_records = True
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def accepts(self, state: BatchState) -> Accepts:
@@ -443,8 +444,8 @@ def _handle_code(state: BatchState, code: str) -> Result:
 
 
 def _is_label(code: str) -> bool:
-    """Return False if a code rather is a damaged barcode or a GS1 message than a tote label."""
-    if not _LABEL_CHARACTERS.fullmatch(code) or is_foreign_qr_code(code):
+    """Return False if a code rather is a damaged barcode, command or GS1 message than a tote label."""
+    if code.upper().startswith("AISLE:") or not _LABEL_CHARACTERS.fullmatch(code) or is_foreign_qr_code(code):
         return False
     digits = sum(char.isdecimal() for char in code)
     if any(len(run) >= 12 and has_valid_check_digit(run) for run in re.findall(r"\d+", code) if run != code):

@@ -126,6 +126,8 @@ class MeaningResolver:
             return RefusedInput("input.scan_not_accepted", text)  # it came with the scan that opened the question
         if isinstance(meaning, Choice | Quantity) and self._batch.refused.is_scan_refused and not accepts.text:
             return RefusedInput("input.after_refused_scan", text)  # it was meant for the refused scan
+        if accepts.typed_only and isinstance(meaning, Text) and self._is_scanned:
+            return RefusedInput("input.scan_not_accepted", text)
         page_before = self._batch.page_before
         if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
             return RefusedInput("input.choices_changed", text)
@@ -227,10 +229,15 @@ class MeaningResolver:
         """
         return _is_fast(line) and find_number(self._store.reader, quantity) is None
 
-    @staticmethod
-    def is_fast_choice(line: Line, meaning: Meaning) -> bool:
-        """Return whether the number of a choice came at the pace of a scanner: it may be a part of a code."""
-        return isinstance(meaning, Choice) and line.text.strip(" ").isdecimal() and _is_fast(line)
+    def is_fast_choice(self, line: Line, meaning: Meaning) -> bool:
+        """Return whether the number of a choice came at the pace of a scanner: it may be a part of a code.
+
+        Zero for back is one too, and a count of records.
+        """
+        text = meaning.code if isinstance(meaning, UnknownCode) else line.text.strip(" ")
+        is_short = isinstance(meaning, UnknownCode) and len(text) < MIN_KNOWN_CODE
+        is_count = is_short and self._page.top.job.counts_records
+        return (is_count or isinstance(meaning, Choice | Back)) and text.isdecimal() and _is_fast(line)
 
     def is_scanned_number_label(self, line: Line, meaning: Meaning) -> bool:
         """Return whether a number came at the pace of a scanner and is on something that the step asks for: a tote."""

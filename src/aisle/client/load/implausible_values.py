@@ -271,7 +271,8 @@ def warn_of_state(table: CsvTable, line: int, order: Values) -> None:
         what = "the order comes finished (is_active is false), so that nobody picks it"
     if what:
         number = order["order_number"]
-        table.notes.add_warning(what, f"{number}, status_id {status}" if status != _OPEN else number, line)
+        value = f"{number}, status_id {status}" if status != _OPEN else number
+        table.notes.add_warning(what, value, line, beside=number)
 
 
 def warn_of_picked(table: CsvTable, row: TableRow) -> None:

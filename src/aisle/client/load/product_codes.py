@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes
 from aisle.client.load.columns import parse_objects
-from aisle.client.load.csv_table import CsvTable
+from aisle.client.load.csv_table import CsvTable, TableRow
 
 
 class CodeOwner(NamedTuple):
@@ -101,3 +101,17 @@ def code_keys(code: str) -> tuple[str, ...]:
 def keys_in_column(column: str, code: str) -> tuple[str, ...]:
     """Return the keys of a code of that column; a product's number has no other forms."""
     return index_keys(code) if column == NUMBER_COLUMN else code_keys(code)
+
+
+def warn_of_unit(table: CsvTable, row: TableRow) -> None:
+    """Add a warning for a code of both one piece and a whole unit: a scan of it counts one piece."""
+    pieces = {
+        key
+        for name in BARCODE_COLUMNS[::2]
+        for code in codes_in_cell(name, row.values.get(name, ""))
+        for key in code_keys(code)
+    }
+    code = row.values.get("purchase_unit_barcode", "")
+    if code and not pieces.isdisjoint(code_keys(code)) and row.values.get("purchase_unit_quantity") != 1:
+        value = f"{code}: a scan of the unit counts one piece"
+        table.notes.add_warning("purchase_unit_barcode is also the code of one piece", value, row.line)

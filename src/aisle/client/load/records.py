@@ -38,14 +38,13 @@ from aisle.client.load.implausible_values import (
     warn_of_state,
 )
 from aisle.client.load.product_codes import (
-    BARCODE_COLUMNS,
     CODE_COLUMNS,
     NUMBER_COLUMN,
     CodeOwner,
     SharedCodes,
-    code_keys,
     codes_in_cell,
     keys_in_column,
+    warn_of_unit,
 )
 from aisle.client.load.replaced_fields import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
@@ -290,7 +289,7 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             table.notes.add_warning("the same as an earlier row", f"row {repeats[row.line]}", row.line)
         if shared and not row.reason:
             _warn_of_shared_codes(table, shared, findings, row)
-            _warn_of_unit(table, row)
+            warn_of_unit(table, row)
             row = _check_name(table, findings, row)
         if table.name == PRICES.file and not row.reason and "old_price" not in row.values:
             table.notes.add_remark(
@@ -355,20 +354,6 @@ def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: Servic
                 value = f"{code} of {product} is also of {owner.product}, which the service has"
                 others = {line, owner.replaced_in} - {0}
                 table.notes.add_warning(f"{name} is on two products", value, row.line, refused=others)
-
-
-def _warn_of_unit(table: CsvTable, row: TableRow) -> None:
-    """Add a warning for a code of both one piece and a whole unit: a scan of it counts one piece."""
-    pieces = {
-        key
-        for name in BARCODE_COLUMNS[::2]
-        for code in codes_in_cell(name, row.values.get(name, ""))
-        for key in code_keys(code)
-    }
-    code = row.values.get("purchase_unit_barcode", "")
-    if code and not pieces.isdisjoint(code_keys(code)) and row.values.get("purchase_unit_quantity") != 1:
-        value = f"{code}: a scan of the unit counts one piece"
-        table.notes.add_warning("purchase_unit_barcode is also the code of one piece", value, row.line)
 
 
 def _row_reader(description: str, name: str, defaults: Values | None = None, *, path: bool = False) -> RecordReader:

@@ -14,6 +14,17 @@ from typing import NamedTuple
 
 from aisle.client.client import Client, parse_retry_after
 from aisle.client.errors import ClientError, ServerError, TransportError, message_of
+from aisle.client.load.batch_responses import (
+    ADVICE,
+    EXISTS_DIFFERENTLY,
+    LINE_INDEX,
+    POOL_FIELD,
+    is_replayed,
+    record_counts,
+    refused_row,
+    was_carried_out,
+    with_column_names,
+)
 from aisle.client.load.batches_lost_in_restore import Confirmed, lost_meanwhile
 from aisle.client.load.columns import (
     ATTRIBUTES,
@@ -49,7 +60,7 @@ from aisle.client.load.report import WORKED_ON, BadRow, FileReport, LoadError, L
 from aisle.client.load.service_reads import location_codes, read_units
 from aisle.client.load.store_price_warnings import warn_of_own_prices
 from aisle.client.load.store_time_zones import read_zone
-from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, pools_counted, without_fields
+from aisle.client.load.unnamed_stock import GoodsInHand, UnnamedStock, in_pools, pools_counted, without_fields
 from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response import Response
 from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
@@ -331,7 +342,7 @@ class FileLoad:
                 self._elsewhere.expect(new, kept, in_hand)
                 if "location_code" not in new.body:
                     self._warn_of_other_pools(new, kept.pools)
-                new = _in_pools(new, pools or {}, kept)
+                new = in_pools(new, pools or {}, kept)
             for name, line in count.field_rows.items():
                 is_total = "location_code" not in count.body and not count.is_beside
                 if new is None or name not in counted or (is_total and kept.at_places(counted[name])):
@@ -403,12 +414,12 @@ class FileLoad:
         """Send a batch. Halve a refused one, first half first, until the refused records are found."""
         for record in batch:
             if reason := self._closed_stores.get(_record_store(record)):
-                self._add_bad_rows(record.rows, _refused_row(self._table.name, record, reason))
+                self._add_bad_rows(record.rows, refused_row(self._table.name, record, reason))
         batch = [record for record in batch if _record_store(record) not in self._closed_stores]
         if not batch:
             return
         reason = await self._refusal_reason(batch)
-        is_there = len(batch) == 1 and self._table.name in _ADVICE and _EXISTS_DIFFERENTLY.search(reason)
+        is_there = len(batch) == 1 and self._table.name in ADVICE and EXISTS_DIFFERENTLY.search(reason)
         differences = await self._differences(batch[0]) if is_there else None
         if not reason or differences == []:
             self._states["same"] += differences == []
@@ -427,7 +438,7 @@ class FileLoad:
             code = str(batch[0].body.get("location_code") or "")
             if batch[0].store and code and f"There is no location {code}." in reason:
                 self._unknown_places.setdefault(batch[0].store, []).append((len(self.bad), code))
-            bad = _refused_row(self._table.name, batch[0], reason, self._refused_field, self._refused_line)
+            bad = refused_row(self._table.name, batch[0], reason, self._refused_field, self._refused_line)
             if differences:
                 bad = bad._replace(reason=with_differences(bad.reason, differences))
             self._refused_names.add(str(batch[0].body.get("order_number") or ""))
@@ -472,7 +483,7 @@ class FileLoad:
             else:
                 number = record.body["order_number"]
                 changed = f"order {number} was changed after it was loaded; if that is right, write it into the file."
-                reason = with_differences(f"{changed}{_ADVICE[self._table.name]}", differences)
+                reason = with_differences(f"{changed}{ADVICE[self._table.name]}", differences)
                 self._add_bad_rows(record.rows, BadRow(self._table.name, record.line, reason))
         return found
 
@@ -480,17 +491,17 @@ class FileLoad:
         """Return why the service refuses the batch; empty if it accepted it, now or in an earlier load."""
         try:
             response = await self._request(batch)
-            if _is_replayed(response) and outcome_of(response) is Outcome.REFUSED:
+            if is_replayed(response) and outcome_of(response) is Outcome.REFUSED:
                 response = await self._request(batch, self._run_key)
         except ContractError as error:
             return str(error)
-        if outcome_of(response) is Outcome.ACCEPTED or _was_carried_out(response):
-            self._states.update(_record_counts(response))
+        if outcome_of(response) is Outcome.ACCEPTED or was_carried_out(response):
+            self._states.update(record_counts(response))
             return ""
         raw = clean(message_of(response))
-        self._refused_field = next(iter(_POOL_FIELD.findall(raw)), "")
-        self._refused_line = next((int(at) for at in _LINE_INDEX.findall(raw)), 0)
-        message = end_sentence(_with_column_names(raw, self._target.array) or f"status {response.status}")
+        self._refused_field = next(iter(POOL_FIELD.findall(raw)), "")
+        self._refused_line = next((int(at) for at in LINE_INDEX.findall(raw)), 0)
+        message = end_sentence(with_column_names(raw, self._target.array) or f"status {response.status}")
         if not self._is_store_refusal(response.status, message, batch):
             self._raise_unrecoverable(response.status, message)
         return message
@@ -574,43 +585,6 @@ class FileLoad:
         self._progress(LoadProgress(self._table.name, self._rows, self._table.position, self._table.size))
 
 
-def _in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -> Record:
-    """Return a count as the service expects it: of these pools if it names none.
-
-    A count of goods at no location has the stock at locations before the load added.
-    """
-    body = {name: value for name, value in count.body.items() if name != "counted_quantity"} if pools else count.body
-    body = body | dict(pools)
-    if count.is_beside:
-        names = pools or count.field_rows
-        counted = {name: "stock_pool_1" if name == "counted_quantity" else name for name in names}
-        body = body | {name: body[name] + kept.at_places(pool) for name, pool in counted.items()}
-    return count._replace(body=body)
-
-
-def _record_counts(response: Response) -> dict[str, int]:
-    """Return how many records were new, changed and the same before; none if the service does not say."""
-    found = _RECORD_COUNTS.findall(response.headers.get("aisle-records", ""))
-    return {name: int(count) for name, count in found}
-
-
-_RECORD_COUNTS = re.compile(r"\b(new|changed|same)=(\d+)", re.ASCII)
-
-
-def _is_replayed(response: Response) -> bool:
-    return response.headers.get("idempotency-replayed") == "true"
-
-
-def _was_carried_out(response: Response) -> bool:
-    """Return True if the service knows the key but no longer its response: the batch was loaded long ago."""
-    if response.status != 409:
-        return False
-    try:
-        return bool(response.json()["errors"][0]["field"] == "Idempotency-Key")
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return False
-
-
 def _record_store(record: Record) -> str:
     """Return the store of a record: that of its path, otherwise of its body."""
     return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
@@ -624,47 +598,3 @@ def _scope_of(batch: Sequence[Record]) -> str:
 def _named_or_created_store(record: Record) -> str:
     """Return the store that a record is for, or that it creates."""
     return record.store or str(record.body.get("store_number") or "")
-
-
-def _refused_row(file: str, record: Record, reason: str, field: str = "", line_index: int = 0) -> BadRow:
-    rows = f" with its {record.rows} rows" if record.rows > 1 else ""
-    explained = reason
-    if _EXISTS_DIFFERENTLY.search(reason) and file in _ADVICE:
-        explained = f"{reason.partition('; change it')[0].rstrip('.').removeprefix('order_number: ')}.{_ADVICE[file]}"
-    of_line = record.line_rows[line_index] if line_index < len(record.line_rows) else record.line
-    line = record.field_rows.get(field, of_line)
-    return BadRow(
-        file, line, f"the service refused {record.description}{rows}: {explained}", _refusal_kind(record, explained)
-    )
-
-
-def _with_column_names(message: str, array: str) -> str:
-    """Return the service's message with the columns' names in place of the body's fields."""
-    message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", message)
-    message = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", message)
-    message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
-    message = _NO_WHOLE_NUMBER.sub(r"\g<0> (where parts of one are sold, set allow_decimal of the product)", message)
-    return _POOL_FIELD.sub("quantity", message)
-
-
-def _refusal_kind(record: Record, reason: str) -> str:
-    """Return what rows refused for the same reason have in common: the reason without this record's own values."""
-    values = (value for name, value in record.body.items() if name != "store_number")
-    own = {str(value) for value in values if isinstance(value, str | int | Decimal)}
-    for value in sorted(own - {""}, key=len, reverse=True):
-        reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)
-    return f"the service refused it: {reason}"
-
-
-_NO_WHOLE_NUMBER = re.compile(r"\b(?:quantity|stock_pool_\d+|counted_quantity): [\d.]+ is not a whole number(?=\.)")
-_POOL_FIELD = re.compile(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)")
-_LINE_INDEX = re.compile(r"\b\w+\[\d+\]\.(?:order_lines|free_fields)\[(\d+)\]")
-"""Index of a line of a record, in the field that a refusal names."""
-_EXISTS_DIFFERENTLY = re.compile(r"exists with another content", re.IGNORECASE)
-_ADVICE = {
-    ORDERS.file: " A load changes no order that is there: have a supervisor reject it in aisle, and load the right one"
-    " under another order_number; what is only to be added can be an order of its own.",
-    DELIVERIES.file: " A load changes no delivery that is there: load what comes beside it as a delivery of its own,"
-    " under another order_number; what does not come is not received.",
-}
-"""Advice for a person if a record exists with other values."""

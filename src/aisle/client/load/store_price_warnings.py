@@ -24,7 +24,7 @@ _Own = dict[str, list[tuple[str, Decimal]]]
 async def warn_of_own_prices(table: CsvTable, client: Client, bad: Collection[int]) -> None:
     """Add a warning for each loaded price of the chain with the stores that keep one of their own.
 
-    Stores that the file itself names for the product are left out. `bad` are the rows that were not loaded.
+    Stores for which the file has a price of the product are left out. `bad` are the rows that were not loaded.
     """
     prices: dict[str, tuple[int, Decimal]] = {}
     named: set[tuple[str, str]] = set()

@@ -297,3 +297,17 @@ def without_fields(count: Record, names: Container[str]) -> Record | None:
         return count
     body = {name: value for name, value in count.body.items() if name not in names}
     return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None
+
+
+def in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -> Record:
+    """Return a count as the service expects it: of these pools if it names none.
+
+    A count of goods at no location has the stock at locations before the load added.
+    """
+    body = {name: value for name, value in count.body.items() if name != "counted_quantity"} if pools else count.body
+    body = body | dict(pools)
+    if count.is_beside:
+        names = pools or count.field_rows
+        counted = {name: "stock_pool_1" if name == "counted_quantity" else name for name in names}
+        body = body | {name: body[name] + kept.at_places(pool) for name, pool in counted.items()}
+    return count._replace(body=body)

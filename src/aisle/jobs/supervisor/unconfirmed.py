@@ -400,7 +400,7 @@ class CloseQuestion(Question):
         return tuple(Action(text, partial(_close_by_hand, note)) for note, text in RESOLUTIONS.items())
 
     def accepts(self, state: UnconfirmedState) -> Accepts:
-        return super().accepts(state)._replace(search=True)
+        return super().accepts(state)._replace(search=True, typed_only=True)
 
     def handle_other_input(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
         return _close_by_hand(event.text, state, context) if isinstance(event, Text) else Turn(state)
