@@ -242,7 +242,7 @@ async def test_queries_that_cannot_be_understood_are_refused(world: World, query
     ("path", "asked", "says"),
     [
         (ORDERS, "page_start=1099511627777", "1099511627776 is the largest"),
-        (ORDERS, f"page_start={'9' * 5000}", "1099511627776 is the largest"),
+        (ORDERS, f"page_start={'9' * 900}", "1099511627776 is the largest"),
         (ORDERS, f"page_start=-{'9' * 30}", "1 is the smallest"),
         (ORDERS, f"page_start=-{'9' * 5}", "counted from 1"),
         (ORDERS, f"page_size={1 << 63}", f"{(1 << 63) - 1} is the largest"),
