@@ -1,4 +1,4 @@
-"""My entries: the list of today's log entries, and the page to undo one."""
+"""Today's log entries of this person, of all or of one product: their list, and the page to undo one."""
 
 from __future__ import annotations
 

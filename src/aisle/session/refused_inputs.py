@@ -1,4 +1,4 @@
-"""Batch of inputs, which are handled in one transaction, and its refusals, which the last verdict must not hide."""
+"""Refusals of a batch of inputs: those that the last verdict must not hide, and the scan whose number is asked."""
 
 from __future__ import annotations
 
