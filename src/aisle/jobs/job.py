@@ -386,8 +386,8 @@ class Job(ABC, Generic[S]):
     """True if the page opens records of any kind: a code that several kinds have exactly is asked about."""
     resolves_ambiguity: bool = False
     """True if the job accepts a code with several meanings and asks the question itself."""
-    counts_records: bool = False
-    """True if a short number is no code but a number of records; at the pace of a scanner it is refused."""
+    max_count_digits: int = 0
+    """Most digits of a number that is no code but a count of records; at the pace of a scanner it is refused."""
     preferred_kinds: tuple[str, ...] = ()
     """Kinds of meanings that it can use, best first, if all its steps use the same; see `resolve`."""
 
