@@ -490,6 +490,27 @@ def test_reasons_are_leafed_through_and_the_last_can_be_chosen() -> None:
     assert bodies(hand)[0]["rejection_reason_code"] == "97"
 
 
+def test_rejection_has_reasons_of_orders_before_those_of_shortages() -> None:
+    for kind, first in (("reject", "Not collected"), ("close_line", "Place is empty")):
+        hand = Hand("order_actions", {"orders": ["O1"], "kind": kind})
+        assert hand.state.reasons[0].text == first
+        assert "Place is empty" in {reason.text for reason in hand.state.reasons}
+
+
+def test_back_from_confirmation_leads_one_step_back() -> None:
+    for keys, pages in (
+        ((Choice(3), Choice(1)), ["confirm", "reason", "action"]),
+        ((Choice(2),), ["confirm", "action"]),
+        ((Choice(1), Choice(1)), ["confirm", "person", "action"]),
+    ):
+        hand = Hand("order_actions", {"orders": ["O1", "O2"]}).does(*keys)
+        seen = [hand.at.partition(".")[2]]
+        while not hand.does(Back()).of(Close):
+            seen.append(hand.at.partition(".")[2])
+        assert seen == pages
+    assert bodies(hand) == []
+
+
 def test_one_order_leads_straight_back() -> None:
     hand = Hand("order_actions", {"orders": ["O1"], "kind": "reject"})
     assert hand.at == "order_actions.reason"

@@ -15,7 +15,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.page_addresses import PAGES, PageAddress
 from aisle.scan.meaning import Accepts, Match, Meaning
-from aisle.settings import LARGE_QUANTITY, LOSS_REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORTAGE_REASONS, STUCK_MINUTES
+from aisle.settings import (
+    LARGE_QUANTITY,
+    LOSS_REASONS,
+    RECOUNT_UNITS,
+    RECOUNT_VALUE,
+    REJECTION_REASONS,
+    SHORTAGE_REASONS,
+    STUCK_MINUTES,
+)
 
 Json = Any
 """Value made of dict, list, str, int, float, bool, None and Decimal."""
@@ -341,6 +349,8 @@ class Policy(NamedTuple):
     """Reasons of shortages: `code words`, or `code 0 words` if nothing is left at the location."""
     receiving_location: str = ""
     """Default location for received goods; empty for none."""
+    rejection_reasons: tuple[str, ...] = REJECTION_REASONS
+    """Reasons to reject an order: `code words`."""
 
 
 class Context(NamedTuple):
