@@ -490,10 +490,18 @@ def _run_actions(state: OrderActionState, found: Mapping[str, OrderToActOnRow], 
     state = state._replace(
         outcomes=tuple(rows), undo=tuple(undo), page="results", first=0, cursor=-1, done_at=context.now
     )
+    state = state._replace(label=state.label or _line_name(state.plan, found))
     verdict = _verdict(state)
     if len(rows) == 1:
         return Turn(state, (*effects, *refreshes, Close(verdict, answer=_answer(state))))
     return Turn(state, (*effects, *refreshes), verdict)
+
+
+def _line_name(plan: tuple[tuple[str, OrderAction], ...], found: Mapping[str, OrderToActOnRow]) -> str:
+    """Return the name of the line that the plan is about; empty if it is about whole orders."""
+    numbered = ((action.line, line) for order, action in plan if order in found for line in found[order]["lines"])
+    lines = (line for number, line in numbered if number and line["line_number"] == number)
+    return next((str(line["description"] or line["product_number"]) for line in lines), "")
 
 
 def _verdict(state: OrderActionState) -> Verdict:
