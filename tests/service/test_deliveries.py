@@ -220,14 +220,22 @@ async def test_entry_for_order_line_fills_its_delivery_lines_first(world: World)
     assert world.books() == {("P1", "", 1, "O1", 1): 3}
 
 
-async def test_a_delivery_for_an_order_that_is_closed_stays_free(world: World) -> None:
-    await world.order("O1", {"product_number": "P1", "quantity": 3})
-    held: dict[str, Any] = {"customer_order_number": "O1", "customer_order_line_number": 1}
+@pytest.mark.parametrize("named", [("O1", 1), ("O2", 1), ("O2", 7), ("O9", 1)])
+async def test_goods_for_an_order_line_that_cannot_take_them_are_free_and_flagged(
+    world: World, named: tuple[str, int]
+) -> None:
+    """The order is closed, the line is of another product, or one of them does not exist."""
+    for number, product in (("O1", "P1"), ("O2", "P2")):
+        await world.order(number, {"product_number": product, "quantity": 3})
+    order, line = named
+    held = {"customer_order_number": order, "customer_order_line_number": line}
     await announce(world, "D1", {"product_number": "P1", "quantity": 3, **held})
     await world.update("O1", is_rejected=True)
     await receive(world, "P1", 3)
     assert world.books() == {("P1", "", 1): 3}
     assert await figures(world) == ("received", [(1, 3)])
+    (log,) = await world.rows("/products/stock/storeproductlogs", review_status=1)
+    assert (log["product_number"], log["quantity"]) == ("P1", 3)
 
 
 async def test_undo_of_receipt_starts_at_last_line_within_received(world: World) -> None:

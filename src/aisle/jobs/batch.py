@@ -214,7 +214,7 @@ class BatchJob(Job[BatchState]):
     name = "batch"
     state_type = BatchState
     steps: tuple[str, ...] = ("batch",)
-    counts_records = True
+    max_count_digits = MAX_COUNT_DIGITS
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def accepts(self, state: BatchState) -> Accepts:

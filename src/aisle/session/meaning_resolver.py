@@ -235,8 +235,7 @@ class MeaningResolver:
         Zero for back is one too, and a count of records.
         """
         text = meaning.code if isinstance(meaning, UnknownCode) else line.text.strip(" ")
-        is_short = isinstance(meaning, UnknownCode) and len(text) < MIN_KNOWN_CODE
-        is_count = is_short and self._page.top.job.counts_records
+        is_count = isinstance(meaning, UnknownCode) and len(text) <= self._page.top.job.max_count_digits
         return (is_count or isinstance(meaning, Choice | Back)) and text.isdecimal() and _is_fast(line)
 
     def is_scanned_number_label(self, line: Line, meaning: Meaning) -> bool:

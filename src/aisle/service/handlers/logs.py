@@ -364,7 +364,7 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
             lines += [part.line] if part.line else []
             line = entry.line or (part.line and await receipts.find_order_line(part.line, entry.product))
             received[to] += part.quantity
-            excess += part.excess
+            excess += part.quantity if part.line and part.line.customer_order and not line else part.excess
             if not entry.product.is_stock:
                 continue
             if line:
