@@ -24,7 +24,7 @@ from aisle.server.fair_rounds import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.db.statements import writes as writes_sql

@@ -81,7 +81,7 @@ class Store:
         return {
             "order_number": number,
             "supplier_name": f"Supplier of {number}",
-            "datetime_expected": "2026-11-20T08:00:00Z",
+            "datetime_expected": "2026-11-18T08:00:00Z",
             "external_reference_number": "",
             "order_type": "",
             "no_of_containers": None,

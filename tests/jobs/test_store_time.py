@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aisle.jobs import store_time
 from aisle.jobs.product_data import parse_product
-from aisle.jobs.store_time import due_message, seconds_since, store_day
+from aisle.jobs.store_time import due_message, due_on_day_message, seconds_since, store_day
 from aisle.jobs.supervisor.stores import _field_message
 from aisle.settings.time_zone import set_process_zone
 
@@ -33,6 +33,12 @@ def at(day: date, hour: int, minute: int, zone: str) -> str:
     """A time of a zone as a session says its own: in UTC."""
     local = datetime(day.year, day.month, day.day, hour, minute, tzinfo=ZoneInfo(zone))
     return local.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@pytest.mark.parametrize(("due", "id_"), [("2026-11-20T08:00:00Z", "moment"), ("2026-11-19T23:00:00Z", "moment.late")])
+def test_delivery_with_an_hour_is_late_when_its_day_is_over(due: str, id_: str, in_zone: InZone) -> None:
+    in_zone("UTC")
+    assert due_on_day_message(due, "2026-11-20T21:00:00Z").id == id_
 
 
 @pytest.mark.parametrize("zone", ZONES)

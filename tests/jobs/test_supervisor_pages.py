@@ -434,12 +434,30 @@ def test_somebody_works_on_an_order_that_is_to_be_picked(status: str, works: boo
 def test_a_line_is_closed_opened_or_looked_up() -> None:
     line = order_row(1)["lines"][0]
     full, closed = {**line, "picked_quantity": 3}, {**line, "is_picked": True}
-    for said, kind in ((line, "close_line"), (closed, "reopen_line")):
+    for said, kind, keys in ((line, "close_line", []), (closed, "reopen_line", [Choice(1)])):
         hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[said])])).does(Command("l"), Choice(1))
+        hand.does(*keys)
         (start,) = hand.of(Start)
         assert (start.job, start.args["kind"], start.args["line"]) == ("order_actions", kind, 1)
     hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[full])])).does(Command("l"), Choice(1))
     assert hand.of(Start)[0].job == "look_up"
+
+
+def test_short_line_stays_short_unless_that_is_undone() -> None:
+    closed = {**order_row(1)["lines"][0], "is_picked": True}
+    hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[closed])])).does(Command("l"), Choice(1))
+    assert (hand.at, hand.of(Start)) == ("order.short_line", [])
+    assert hand.does(Choice(2)).of(Start)[0].job == "look_up"
+    assert hand.does(Back()).at == "order.lines"
+
+
+def test_undo_of_line_action_names_the_product() -> None:
+    closed = {**order_row(1)["lines"][0], "is_picked": True, "description": "Nappies"}
+    again = [{"order": "O1", "kind": "reopen_line", "line": 1}]
+    hand = Hand("order_actions", {"undo": again}, World([order_row(1, lines=[closed])]))
+    (close,) = hand.of(Close)
+    assert close.verdict.text.id == "order_actions.done_reopen_line"
+    assert dict(close.verdict.text.args)["label"] == "Nappies"
 
 
 def test_what_was_done_from_the_page_is_undone_from_it() -> None:
@@ -470,6 +488,27 @@ def test_reasons_are_leafed_through_and_the_last_can_be_chosen() -> None:
     shown = [str(dict(choice.args)["text"]) for choice in hand.job.view(hand.state).choices]
     hand.does(Choice(shown.index("Own reason 7") + 1), Choice(1))
     assert bodies(hand)[0]["rejection_reason_code"] == "97"
+
+
+def test_rejection_has_reasons_of_orders_before_those_of_shortages() -> None:
+    for kind, first in (("reject", "Not collected"), ("close_line", "Place is empty")):
+        hand = Hand("order_actions", {"orders": ["O1"], "kind": kind})
+        assert hand.state.reasons[0].text == first
+        assert "Place is empty" in {reason.text for reason in hand.state.reasons}
+
+
+def test_back_from_confirmation_leads_one_step_back() -> None:
+    for keys, pages in (
+        ((Choice(3), Choice(1)), ["confirm", "reason", "action"]),
+        ((Choice(2),), ["confirm", "action"]),
+        ((Choice(1), Choice(1)), ["confirm", "person", "action"]),
+    ):
+        hand = Hand("order_actions", {"orders": ["O1", "O2"]}).does(*keys)
+        seen = [hand.at.partition(".")[2]]
+        while not hand.does(Back()).of(Close):
+            seen.append(hand.at.partition(".")[2])
+        assert seen == pages
+    assert bodies(hand) == []
 
 
 def test_one_order_leads_straight_back() -> None:

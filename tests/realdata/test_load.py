@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aisle.client.client import Client
-from aisle.client.load import LoadReport, load
+from aisle.client.csv_load import LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.contract.request_encoding import encode_segment
 from aisle.service.auth.tokens import create_token

@@ -20,7 +20,7 @@ from aisle.service.auth.statement_scope import StoreScopedTransaction, store_par
 from aisle.service.auth.tokens import Authorization, authorize
 from aisle.service.db.database import Row
 from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.statements import stores as stores_sql

@@ -24,7 +24,7 @@ from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_transaction import SqliteTransaction, _json_list
-from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.db.statements import writes as writes_sql
 from tests.service.world import World, assert_books

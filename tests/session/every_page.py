@@ -63,6 +63,7 @@ DESK: dict[str, tuple[str | Move, ...]] = {
     "orders.name": (shown("orders", page="name"),),
     "order": ("orders", "1"),
     "order.lines": ("orders", "1", "l"),
+    "order.short_line": ("orders", "1", "l", "1", "1", "l", "1"),
     "order_actions.action": (shown("order_actions", **ACTION),),
     "order_actions.reason": ("orders", "1", "3"),
     "order_actions.person": (shown("order_actions", **ACTION, page="person"),),

@@ -169,6 +169,30 @@ def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> Non
         assert session.frames.build().view.name == "pick.product"
 
 
+@pytest.mark.parametrize("typed", ["2", "12"])
+def test_number_after_a_refused_command_chooses_nothing(home: StoreFolder, typed: str) -> None:
+    with at(home, user="U1") as session:
+        session.terminal.message_text = spoken
+        session.resize(80, 24)
+        picking(session)
+        assert rows(say(session, ".", "hoover")) == []
+        frame = say(session, typed)
+        assert (frame.view.name, told(frame)) == ("palette", (WRONG, "palette.no_match"))
+        assert rows(say(session, "b")), "the list is whole again"
+
+
+@pytest.mark.parametrize("command", ["today", "exceptions", "all orders"])
+def test_command_of_an_open_page_closes_what_is_above_it(home: StoreFolder, command: str) -> None:
+    with at(home, user="U1") as session:
+        session.terminal.message_text = spoken
+        session.resize(120, 40)
+        for page in ("today", "exceptions", "all orders", command):
+            say(session, ".", page)
+        names = [stacked.job.name for stacked in session.stack.jobs]
+        assert names[-1] == {"all orders": "orders"}.get(command, command)
+        assert len(names) == len(set(names))
+
+
 @pytest.mark.parametrize("typed", ["francais", "Français", "FRANÇ", "fran"])
 def test_commands_are_found_without_their_accents(home: StoreFolder, typed: str) -> None:
     with at(home, user="U1") as session:

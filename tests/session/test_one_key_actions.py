@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from aisle.jobs.view import Frame, ListView, Step
-from aisle.scan.inputs import TAB_KEY, typed_line
+from aisle.scan.inputs import TAB_KEY, OpenLine, typed_line
 from aisle.session.session import Session
 from tests.session.test_order_board import home, says  # noqa: F401
-from tests.session.test_tabs import desk, press  # noqa: F401
+from tests.session.test_supervisor_tabs import desk, press  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -78,6 +78,19 @@ def test_three_orders_are_rejected_in_three_entries(board: Session) -> None:
     assert frame.view.name == "order_actions.results"
     assert isinstance(frame.view, ListView)
     assert [row.cells[1].id for row in frame.view.rows] == ["operation_state.queued"] * 3
+
+
+@pytest.mark.parametrize(("typed", "chosen"), [("1-3", [0, 1, 2]), ("1,3", [0, 2]), ("2, 3", [1, 2]), ("2-9", [])])
+def test_several_row_numbers_mark_these_rows(board: Session, typed: str, chosen: list[int]) -> None:
+    frame = says(board, "m")
+    assert isinstance(frame.view, ListView)
+    listed = [row.key for row in frame.view.rows]
+    for at in range(1, len(typed)):
+        board.take([OpenLine(typed[:at])], 7.0)
+    frame = board.take([typed_line(typed, 9.0)], 9.0)
+    assert isinstance(frame.view, ListView)
+    assert [row.key for row in frame.view.rows] == listed
+    assert marked(frame) == [listed[at] for at in chosen]
 
 
 def test_words_after_a_slash_are_a_search(board: Session) -> None:

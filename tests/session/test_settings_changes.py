@@ -23,7 +23,15 @@ from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.session.terminal_settings import SettingsWatch, profile_from_settings
-from aisle.settings import LANGUAGES, LOSS_REASONS, SHORTAGE_REASONS, LoadedSettings, Settings, load_settings
+from aisle.settings import (
+    LANGUAGES,
+    LOSS_REASONS,
+    REJECTION_REASONS,
+    SHORTAGE_REASONS,
+    LoadedSettings,
+    Settings,
+    load_settings,
+)
 from aisle.settings.files import save_last_valid
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
@@ -158,7 +166,11 @@ def test_default_reasons_use_terminal_language() -> None:
     """Codes and what they do to the stock are the same; a store's own words stay as they are."""
     for language in LANGUAGES[1:]:
         policy = profile_from_settings(Settings(language=language)).policy
-        for ours, known in ((policy.adjustment_reasons, LOSS_REASONS), (policy.short_reasons, SHORTAGE_REASONS)):
+        for ours, known in (
+            (policy.adjustment_reasons, LOSS_REASONS),
+            (policy.short_reasons, SHORTAGE_REASONS),
+            (policy.rejection_reasons, REJECTION_REASONS),
+        ):
             assert [_coded(text) for text in ours] == [_coded(text) for text in known]
             assert not set(ours) & set(known)
         own = profile_from_settings(

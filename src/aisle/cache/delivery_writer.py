@@ -11,7 +11,10 @@ from typing import NamedTuple
 import apsw
 
 from aisle.barcode_keys import index_keys
-from aisle.cache.field_parsing import (
+from aisle.cache.line_product_codes import barcodes_of_delivery, delete_unnamed_codes
+from aisle.cache.product_writer import Code, changed_rows, delete_codes, encode_keys, insert_codes, unseen_sql
+from aisle.cache.received_quantities import update_received
+from aisle.cache.service_row_parsing import (
     InvalidRow,
     RawRow,
     dump_row,
@@ -21,9 +24,6 @@ from aisle.cache.field_parsing import (
     require_object,
     text_field,
 )
-from aisle.cache.line_codes import barcodes_of_delivery, delete_unnamed_codes
-from aisle.cache.product_writer import Code, changed_rows, delete_codes, encode_keys, insert_codes, unseen_sql
-from aisle.cache.received_quantities import update_received
 from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.scan.meaning import DELIVERY, PRODUCT

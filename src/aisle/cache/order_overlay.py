@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.overlay_index import ORDER_FIELD, KeysOf, OperationStatus, OverlayIndex, PendingOperation
-from aisle.cache.row_values import Row
+from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch, fetch_one, storage_errors
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Json

@@ -164,7 +164,7 @@ _QUERIES_BY_MODULE = {
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
     "people_queries": ("list_choices", "people", "person", "preferences", "user_token"),
-    "pick_queries": (
+    "pick_problem_queries": (
         "features",
         "other_locations",
         "pickup_locations",

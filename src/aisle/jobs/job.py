@@ -15,7 +15,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.page_addresses import PAGES, PageAddress
 from aisle.scan.meaning import Accepts, Match, Meaning
-from aisle.settings import LARGE_QUANTITY, LOSS_REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORTAGE_REASONS, STUCK_MINUTES
+from aisle.settings import (
+    LARGE_QUANTITY,
+    LOSS_REASONS,
+    RECOUNT_UNITS,
+    RECOUNT_VALUE,
+    REJECTION_REASONS,
+    SHORTAGE_REASONS,
+    STUCK_MINUTES,
+)
 
 Json = Any
 """Value made of dict, list, str, int, float, bool, None and Decimal."""
@@ -341,6 +349,8 @@ class Policy(NamedTuple):
     """Reasons of shortages: `code words`, or `code 0 words` if nothing is left at the location."""
     receiving_location: str = ""
     """Default location for received goods; empty for none."""
+    rejection_reasons: tuple[str, ...] = REJECTION_REASONS
+    """Reasons to reject an order: `code words`."""
 
 
 class Context(NamedTuple):
@@ -386,8 +396,8 @@ class Job(ABC, Generic[S]):
     """True if the page opens records of any kind: a code that several kinds have exactly is asked about."""
     resolves_ambiguity: bool = False
     """True if the job accepts a code with several meanings and asks the question itself."""
-    counts_records: bool = False
-    """True if a short number is no code but a number of records; at the pace of a scanner it is refused."""
+    max_count_digits: int = 0
+    """Most digits of a number that is no code but a count of records; at the pace of a scanner it is refused."""
     preferred_kinds: tuple[str, ...] = ()
     """Kinds of meanings that it can use, best first, if all its steps use the same; see `resolve`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -455,6 +456,29 @@ def mark_with_key(state: Any, key: str, size: int, key_of: Callable[[Any], str],
 
 MARK_KEYS = ("mark", "shift+up", "shift+down")
 """Keys of a desk that mark rows."""
+
+
+_ROW_NUMBERS = re.compile(r"\d{1,3}\s*([-,]\s*\d{1,3}\s*)+")
+
+
+def is_row_numbers(text: str) -> bool:
+    """Return True for several row numbers, such as `1-3` or `1,2,5`, or for the beginning of such a text."""
+    return bool({*"-,"} & {*text}) and bool(_ROW_NUMBERS.fullmatch(f"{text.rstrip(' -,')},1"))
+
+
+def mark_numbers(state: Any, text: str, key_of: Callable[[Any], str], most: int) -> Turn[Any]:
+    """Mark the rows of several numbers. Nothing is marked if one of them has no row."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        if not first.strip().isdigit() or not (last or first).strip().isdigit():
+            return refuse(state, msg("orders.no_row", row=text))
+        numbers += range(int(first), int(last or first) + 1)
+    rows = [list_window.numbered_row(state, number) for number in numbers]
+    if not rows or any(row is None for row in rows):
+        return refuse(state, msg("orders.no_row", row=text))
+    marked = tuple(dict.fromkeys((*state.marked, *map(key_of, rows))))[:most]
+    return Turn(state._replace(marked=marked), (), Verdict(INFO, msg("orders.rows_marked", count=len(marked))))
 
 
 def mark_all(state: M, keys: tuple[str, ...], message: Msg) -> Turn[M]:

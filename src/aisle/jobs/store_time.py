@@ -108,6 +108,13 @@ def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
     return msg("moment.late" if is_late else "moment", at=shown)
 
 
+def due_on_day_message(at: str, now: str) -> Msg:
+    """Return the due date of something that may come at any hour of its day: it is late once that day is over."""
+    day, today = named_day(at) or day_in_store(at), day_in_store(now)
+    is_late = day is not None and today is not None and day < today
+    return due_message(at, now)._replace(id="moment.late" if is_late else "moment")
+
+
 def past_due_message(at: str, now: str) -> Msg:
     """Return the due date of something done. It is never marked as late."""
     return due_message(at, now)._replace(id="moment")

@@ -7,8 +7,8 @@ from typing import Any
 
 from aisle.jobs import DETOURS
 from aisle.jobs.view import ASK, Verdict
-from aisle.session.current_page import Page
 from aisle.session.job_stack import StackedJob, page_identity
+from aisle.session.page_on_screen import Page
 from aisle.session.shown_verdict import Verdicts
 
 
@@ -25,7 +25,8 @@ class CoveredQuestion:
     def after_input(self, jobs_before: Sequence[StackedJob], verdict_before: Verdict | None) -> None:
         """Note the question that an input has covered, or show it again on its page if the input has no answer."""
         is_covered = len(self._page.stack.jobs) > len(jobs_before) and self._page.top.job.name in DETOURS
-        if is_covered and verdict_before and verdict_before.kind == ASK:
+        is_of_job = bool(jobs_before) and jobs_before[-1].job.journalled
+        if is_covered and is_of_job and verdict_before and verdict_before.kind == ASK:
             self._page_covered, self._question = page_identity(jobs_before), verdict_before
         elif self._question and len(self._page.stack.jobs) <= self._page_covered[0]:
             if self._verdicts.current is None and self._page.identity == self._page_covered:

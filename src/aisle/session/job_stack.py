@@ -407,7 +407,17 @@ class _EventRun:
         if close.event_for_below:
             self.queue.append((below, close.event_for_below, False))
         if close.start:
+            self._close_down_to(close.start.job)
             self._open(close.start.job, close.start.args)
+
+    def _close_down_to(self, job: str) -> None:
+        """Close the pages on top that hold no work, down to a page of this job, so that none opens above itself."""
+        names = [stacked.job.name for stacked in self.stack.jobs]
+        found = (at for at, name in enumerate(names) if name == job and at and WITHOUT_WORK.issuperset(names[at:]))
+        for _ in names[next(found, len(names)) :]:
+            self.queue.clear()
+            self._close(Close())
+            self.queue.clear()
 
 
 def _has_choices(stacked_job: StackedJob) -> bool:

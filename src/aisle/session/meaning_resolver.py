@@ -36,9 +36,9 @@ from aisle.scan.meaning import (
 from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
-from aisle.session.current_page import Page
-from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob, is_help_page, receiving_job
+from aisle.session.page_on_screen import Page
+from aisle.session.refused_inputs import InputBatch
 from aisle.session.stale_typed_text import has_changed_meaning
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
@@ -245,8 +245,7 @@ class MeaningResolver:
         Zero for back is one too, and a count of records.
         """
         text = meaning.code if isinstance(meaning, UnknownCode) else line.text.strip(" ")
-        is_short = isinstance(meaning, UnknownCode) and len(text) < MIN_KNOWN_CODE
-        is_count = is_short and self._page.top.job.counts_records
+        is_count = isinstance(meaning, UnknownCode) and len(text) <= self._page.top.job.max_count_digits
         return (is_count or isinstance(meaning, Choice | Back)) and text.isdecimal() and _is_fast(line)
 
     def is_scanned_number_label(self, line: Line, meaning: Meaning) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, Frame, KeyHint, Step, View, numbered_rows
 from aisle.scan.meaning import Back, Command, Meaning
-from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.job_stack import PAGE_BY_LETTER, StackedJob, is_help_page
+from aisle.session.job_stack import PAGE_BY_LETTER, WITHOUT_WORK, StackedJob, is_help_page
+from aisle.session.page_on_screen import Page
 from aisle.session.screen_size import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.terminal_settings import ProfileInForce
@@ -87,7 +87,7 @@ class HelpPages:
             "choices": view.choices if takes_commands else (),
             "keys": view.choice_letters if isinstance(view, Step | DetailView) else "",
             "numbered": numbered_rows(view),
-            "open": tuple(stacked.job.name for stacked in stacked_jobs),
+            "open": tuple(stacked.job.name for stacked in stacked_jobs if stacked.job.name not in WITHOUT_WORK),
             "signed_in": stacked_jobs[0].job.name != "sign_in",
             "language": profile.language,
             "theme": profile.theme,

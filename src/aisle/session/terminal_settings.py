@@ -20,6 +20,7 @@ from aisle.settings import (
     ENGLISH,
     LANGUAGES,
     LOSS_REASONS,
+    REJECTION_REASONS,
     SHORTAGE_REASONS,
     THEMES,
     LoadedSettings,
@@ -125,6 +126,7 @@ _POLICY_SETTINGS = (
     "reasons",
     "short_reasons",
     "receiving_place",
+    "reject_reasons",
 )
 """Settings of the fields of `Policy`, in their order."""
 
@@ -199,6 +201,8 @@ def _policy_from_settings(settings: Settings, language: str) -> Policy:
 
     if policy.adjustment_reasons == LOSS_REASONS:
         policy = policy._replace(adjustment_reasons=REASONS_BY_LANGUAGE[language].losses)
+    if policy.rejection_reasons == REJECTION_REASONS:
+        policy = policy._replace(rejection_reasons=REASONS_BY_LANGUAGE[language].rejections)
     return (
         policy._replace(short_reasons=REASONS_BY_LANGUAGE[language].shortages)
         if policy.short_reasons == SHORTAGE_REASONS

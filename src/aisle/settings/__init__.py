@@ -34,6 +34,9 @@ LOSS_REASONS = ("1 - Damaged", "2 - Expired", "3 - Theft", "4 - Own use", "5 + F
 SHORTAGE_REASONS = ("20 0 Place is empty", "21 Not on the shelf", "22 Damaged", "23 Expired", "24 Not enough")
 """Default reasons of shortages: code, 0 if the location is empty, text."""
 
+REJECTION_REASONS = ("30 Not collected", "31 Cancelled by the customer", "32 Ordered twice", "33 Not paid")
+"""Default reasons to reject an order: code, text. Those of shortages are offered too."""
+
 RECOUNT_UNITS, RECOUNT_VALUE = Decimal(10), Decimal(50)
 """Differences above this many units, or this value, are counted again."""
 
@@ -49,6 +52,7 @@ KEEP_DAYS, KEEP_LONG_DAYS = Decimal(400), Decimal(800)
 _TEXT_PATTERNS = {
     "pools": (r"\s*(10|[1-9]) +\S.*", "'1 Shop': a number from 1 to 10 and a name"),
     "reasons": (r"\s*\d+\s*[+-]\s*\S.*", "'1 - Damaged' (takes from the stock) or '5 + Found' (adds to it)"),
+    "reject_reasons": (r"\s*\d+\s+\S.*", "'30 Not collected'"),
     "short_reasons": (r"\s*\d+\s+\S.*", "'22 Damaged' or '20 0 Place is empty' (nothing is left there)"),
     "restricted_codes": (
         r"(?=(?:[^:]{8}|[^:]{12,14})(?::\d)?\Z)(?=[^:]*I)\d+[\dIX]*(?:W[\dIXW]*|P[\dIXP]*|N[\dIXN]*)C(?::\d)?",
@@ -120,6 +124,8 @@ class Settings(NamedTuple):
 
     `code 0 text` means that the location is empty; a count of it is then offered.
     """
+    reject_reasons: tuple[str, ...] = REJECTION_REASONS
+    """Reasons to reject an order, before those of shortages: `code text`."""
     receiving_place: str = ""
     """Code of the location for received goods that are not put away elsewhere; empty for no location."""
     rich: bool = False

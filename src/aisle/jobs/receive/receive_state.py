@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.jobs import product_log_writes
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
-from aisle.jobs.store_time import due_message, past_due_message
+from aisle.jobs.store_time import due_on_day_message, past_due_message
 from aisle.jobs.view import Msg
 from aisle.scan.meaning import Match
 
@@ -224,7 +224,7 @@ def parse_delivery_row(row: DeliveriesRow, context: Context) -> ListedDelivery:
     return ListedDelivery(
         str(row["order_number"]),
         str(row.get("supplier_name") or ""),
-        past_due_message(expected, context.now) if state == "received" else due_message(expected, context.now),
+        past_due_message(expected, context.now) if state == "received" else due_on_day_message(expected, context.now),
         to_decimal(row.get("quantity")),
         to_decimal_or_none(row.get("received_quantity")),
         state,

@@ -83,7 +83,7 @@ class PaletteEntry(NamedTuple):
     key: str
     """The letter, the number, the index in `home_pages()`, or `name=value`."""
     shown_key: str = ""
-    """Key that runs the same command on the page below."""
+    """Letter that runs the same command on the page below. A number is not shown, since rows are numbered here."""
 
 
 class PaletteState(NamedTuple):
@@ -151,7 +151,7 @@ class PaletteJob(Job[PaletteState]):
                 return Turn(_with_window(state._replace(records=tuple(map(_record_entry, rows))), size))
             case Rows("records_to_open", rows):
                 listed = _with_window(state._replace(records=tuple(map(_record_entry, rows))), size)
-                return _run_only_match(listed, size, context)
+                return _run_only_match(listed, context)
             case Text(text) | UnknownCode(text):
                 return _handle_text(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
             case Choice() | CursorKey("enter"):
@@ -185,8 +185,8 @@ def home_pages() -> tuple[tuple[Msg, Any], ...]:
 
 def collect_entries(args: Args) -> tuple[PaletteEntry, ...]:
     """Return all commands of the page below. Arguments: its `letters` and `choices` with their `keys`; how many rows
-    are `numbered` before the choices; the jobs that are `open`; `signed_in`, `language` and `theme`; `colours` if there
-    are themes."""
+    are `numbered` before the choices; the jobs with work that are `open`; `signed_in`, `language` and `theme`;
+    `colours` if there are themes."""
     letters = [
         PaletteEntry(hint.text, LETTER, hint.letter, hint.letter)
         for hint in args["letters"]
@@ -194,7 +194,7 @@ def collect_entries(args: Args) -> tuple[PaletteEntry, ...]:
     ]
     shown = args.get("keys", "")
     numbers = [
-        PaletteEntry(text, NUMBER, str(index), shown[index - 1] if shown else str(index))
+        PaletteEntry(text, NUMBER, str(index), shown[index - 1] if shown else "")
         for index, text in enumerate(args["choices"], args["numbered"] + 1)
     ]
     page_entries = [
@@ -246,8 +246,9 @@ def _search_records(state: PaletteState, context: Context) -> Result:
 
 def _handle_text(state: PaletteState, size: int, context: Context) -> Result:
     """Handle text ended with Enter: whoever is signed in may mean a record, which is searched first."""
-    if not context.user:
-        return _run_only_match(_with_window(state, size), size, context)
+    is_number = state.search.isdecimal() and len(state.search) < MIN_RECORD_LETTERS
+    if is_number or not context.user:
+        return _run_only_match(_with_window(state._replace(records=()), size), context)
     args = {"search": state.search, "now": context.now}
     return Turn(state, (Query("records_to_open", "records", args, is_live=True),))
 
@@ -265,11 +266,11 @@ def _record_effect(entry: PaletteEntry) -> Start:
     return list_window.open_record(kind, key, "") or Start("order", {"order_number": key})
 
 
-def _run_only_match(after: PaletteState, size: int, context: Context) -> Result:
-    """Handle text ended with Enter: run the command or open the record if exactly one matches."""
-    state = after
+def _run_only_match(after: PaletteState, context: Context) -> Result:
+    """Handle text ended with Enter: run the command or open the record if exactly one matches. Without a match the list
+    stays empty, so that a number typed next chooses nothing."""
     if not after.total:
-        return reply(_with_window(state._replace(search=""), size), WRONG, "palette.no_match", text=state.search)
+        return reply(after, WRONG, "palette.no_match", text=after.search)
     return _run_entry(after, after.rows[0], context) if after.total == 1 else Turn(after)
 
 

@@ -47,7 +47,19 @@ from aisle.jobs.view import (
     signed_message,
 )
 from aisle.page_addresses import PageAddress
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Choice, Command, CursorKey, Match
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    REFERENCE,
+    Accepts,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Text,
+    UnknownCode,
+)
 
 EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
 """Kinds of exceptions, in the order of their numbers."""
@@ -486,6 +498,8 @@ class DifferenceList(ExceptionList):
         if isinstance(event, CursorKey) and event.key in list_page.MARK_KEYS:
             marked = list_page.mark_with_key(state, event.key, self.page_size(context), self.key, MAX_APPROVALS)
             return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
+        if isinstance(event, Text | UnknownCode) and state.is_marking and list_page.is_row_numbers(event[0]):
+            return list_page.mark_numbers(state, event[0], self.key, MAX_APPROVALS)
         return super().handle_other_input(state, event, context)
 
     def actions(self, state: ExceptionsState) -> Actions:

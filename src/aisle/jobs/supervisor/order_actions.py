@@ -39,6 +39,7 @@ from aisle.jobs.supervisor.order_action_writes import (
     ORDER_ACTIONS,
     PERSON_ACTIONS,
     REASON_ACTIONS,
+    REJECT,
     REOPEN,
     SPLIT,
     OrderAction,
@@ -91,6 +92,9 @@ class OrderActionState(NamedTuple):
     ordered: Decimal = Decimal(0)
     """Picked and ordered quantity of all orders."""
     reasons: tuple[Reason, ...] = ()
+    """Reasons of the action: of a rejection those of orders first, then those of shortages."""
+    is_kind_asked: bool = False
+    """True if the action was chosen on a page of this job."""
     people: tuple[Person, ...] = ()
     typed_name: str = ""
     """Name that was typed."""
@@ -186,7 +190,14 @@ class OrderQuestion(FormPage[OrderActionState]):
         return refuse(state, self.refusal_text)
 
     def go_back(self, state: OrderActionState, context: Context) -> Result:
-        return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
+        """Go back to the choice of the action, or close the job."""
+        if state.is_kind_asked:
+            return Turn(state._replace(page="action", kind="", is_kind_asked=False, typed_name=""))
+        return _drop(state, context)
+
+
+def _drop(state: OrderActionState, context: Context) -> Result:
+    return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
 
 
 def _orders_message(state: OrderActionState) -> Msg:
@@ -202,13 +213,18 @@ class KindPage(OrderQuestion):
     prompt_text = msg("order_actions.prompt_action")
 
     def actions(self, state: OrderActionState) -> Actions:
-        return tuple(Action(msg(ACTION_NAMES[kind]), partial(_choose_kind, kind)) for kind in ORDER_ACTIONS)
+        return tuple(Action(msg(ACTION_NAMES[kind]), partial(_answer_kind, kind)) for kind in ORDER_ACTIONS)
+
+
+def _answer_kind(kind: str, state: OrderActionState, context: Context) -> Result:
+    return _choose_kind(kind, state._replace(is_kind_asked=True), context)
 
 
 def _choose_kind(kind: str, state: OrderActionState, context: Context) -> Result:
     state = state._replace(kind=kind)
     if kind in REASON_ACTIONS:
-        return Turn(state._replace(page="reason", first_choice=0))
+        reasons = Query("reasons", "short_reasons", {}, is_live=True)
+        return Turn(state._replace(page="reason", first_choice=0), (reasons,))
     if kind in PERSON_ACTIONS:
         turn = _check_in_batch(state._replace(page="person", first_choice=0))
         return turn if turn.effects else turn._replace(effects=(_query_people(""),))
@@ -363,8 +379,15 @@ class ConfirmPage(OrderQuestion):
     def actions(self, state: OrderActionState) -> Actions:
         return (
             Action(msg("order_actions.yes"), lambda state, _: _query_before_action(state, state.plan)),
-            Action(msg("order_actions.no"), self.go_back),
+            Action(msg("order_actions.no"), _drop),
         )
+
+    def go_back(self, state: OrderActionState, context: Context) -> Result:
+        """Go back to the reason or the person, which can be chosen anew."""
+        page = "reason" if state.kind in REASON_ACTIONS else "person" if state.kind in PERSON_ACTIONS else ""
+        if page:
+            return Turn(state._replace(page=page, plan=(), typed_name=""))
+        return super().go_back(state, context)
 
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
         """Hand a scan to the page below, and say that the action is not done."""
@@ -490,10 +513,21 @@ def _run_actions(state: OrderActionState, found: Mapping[str, OrderToActOnRow], 
     state = state._replace(
         outcomes=tuple(rows), undo=tuple(undo), page="results", first=0, cursor=-1, done_at=context.now
     )
+    state = state._replace(label=state.label or _line_name(state.plan, found))
     verdict = _verdict(state)
     if len(rows) == 1:
         return Turn(state, (*effects, *refreshes, Close(verdict, answer=_answer(state))))
     return Turn(state, (*effects, *refreshes), verdict)
+
+
+def _line_name(plan: tuple[tuple[str, OrderAction], ...], found: Mapping[str, OrderToActOnRow]) -> str:
+    """Return the name of the line that the plan is about; empty if it is about whole orders."""
+    for order, action in plan:
+        lines = found[order].get("lines") or () if action.line and order in found else ()
+        for line in lines:
+            if line.get("line_number") == action.line:
+                return str(line.get("description") or line.get("product_number") or "")
+    return ""
 
 
 def _verdict(state: OrderActionState) -> Verdict:
@@ -555,8 +589,7 @@ class OrderActionJob(PageJob[OrderActionState]):
         state = state._replace(orders=orders, line=int(args.get("line") or 0), label=str(args.get("label") or ""))
         state = state._replace(is_one_key=bool(args.get("is_one_key")))
         turn = _choose_kind(str(args["kind"]), state, context) if args.get("kind") else Turn(state)
-        asked = (Query("reasons", "short_reasons", {}, is_live=True), *self.queries(state, context))
-        return turn._replace(effects=(*asked, *turn.effects))
+        return turn._replace(effects=(*self.queries(state, context), *turn.effects))
 
     def queries(self, state: OrderActionState, context: Context) -> tuple[Effect, ...]:
         if state.page == "results":
@@ -574,7 +607,8 @@ class OrderActionJob(PageJob[OrderActionState]):
     def handle_rows(self, state: OrderActionState, answer: Rows, context: Context) -> Result:
         match answer:
             case Rows("reasons", rows):
-                known = parse_reasons(context.policy.short_reasons, rows)
+                of_orders = context.policy.rejection_reasons if state.kind == REJECT else ()
+                known = parse_reasons((*of_orders, *context.policy.short_reasons), rows)
                 first = state.first_choice if state.first_choice < len(known) else 0
                 return Turn(state._replace(reasons=known, first_choice=first))
             case Rows("look", rows):

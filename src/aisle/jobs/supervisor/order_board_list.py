@@ -13,7 +13,7 @@ from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
-from aisle.jobs.pick_list import query_pick_list
+from aisle.jobs.printed_pick_list import query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (
@@ -29,7 +29,7 @@ from aisle.jobs.supervisor.order_filter import (
 from aisle.jobs.supervisor.order_page import OrderState, order_pane
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
-from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, TypedText, UnknownCode
+from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, Text, TypedText, UnknownCode
 
 ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
 """Actions on orders that have a letter of their own."""
@@ -198,6 +198,10 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
+            case Text(text) | UnknownCode(text) if state.is_marking and list_page.is_row_numbers(text):
+                return list_page.mark_numbers(state, text, self.key, MAX_MARKED)
+            case TypedText(text) if state.is_marking and list_page.is_row_numbers(text):
+                return Turn(state)
             case CursorKey(key) if key in list_page.MARK_KEYS:
                 marked = list_page.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
                 return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())

@@ -10,7 +10,7 @@ from aisle.jobs import claims, goods_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.pick_list import printed_pick_list, query_pick_list
+from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
@@ -49,6 +49,8 @@ class OrderState(NamedTuple):
     why: str = ""
     is_choosing_line: bool = False
     """True if numbers choose a line."""
+    short_line: int = 0
+    """Number of the short line whose page is open."""
     page: int = 0
     is_desk: bool = False
     """True if the screen is that of a desk."""
@@ -371,16 +373,65 @@ class LinesPage(OrderPage):
 
 
 def _act_on_line(state: OrderState, line: OrderLineRow) -> Result:
-    """Look up the product of a complete line. Close any other line with its picked quantity, or reopen it."""
-    label = line_label(line)
+    """Look up the product of a complete line. Ask what to do with a short one. Close any other line as short."""
     if _is_complete(line):
-        return Turn(state, (Start("look_up", {"product_number": line["product_number"], "label": label}),))
-    kind = REOPEN_LINE if line["is_picked"] else CLOSE_LINE
-    args = {"orders": [state.number], "kind": kind, "line": line["line_number"], "label": label}
+        return _look_up(state, line)
+    if line["is_picked"]:
+        return Turn(state._replace(short_line=line["line_number"]))
+    return _start_line_action(CLOSE_LINE, state, line)
+
+
+def _look_up(state: OrderState, line: OrderLineRow) -> Result:
+    args = {"product_number": line["product_number"], "label": line_label(line)}
+    return Turn(state, (Start("look_up", args),))
+
+
+def _start_line_action(kind: str, state: OrderState, line: OrderLineRow) -> Result:
+    args = {"orders": [state.number], "kind": kind, "line": line["line_number"], "label": line_label(line)}
     return Turn(state, (Start("order_actions", args),))
 
 
-PAGE, LINES = OrderPage(), LinesPage()
+class ShortLinePage(OrderPage):
+    """Page of a short line. Its shortage is undone, or its product looked up; Back leaves it short."""
+
+    name = "order.short_line"
+
+    def prompt(self, state: OrderState) -> Msg:
+        return msg("order.prompt")
+
+    def lines(self, state: OrderState) -> tuple[Line, ...]:
+        line = _short_line(state)
+        if line is None:
+            return super().lines(state)
+        product, progress, why, *_ = _line_cells(line)
+        return (Line("product", product), Line("quantity", progress), *(Line("note", each) for each in (why, _STAYS)))
+
+    def blocks(self, state: OrderState) -> tuple[Block, ...]:
+        return ()
+
+    def actions(self, state: OrderState) -> tuple[Action[OrderState], ...]:
+        line = _short_line(state)
+        if line is None:
+            return ()
+        return (
+            Action(msg("order_actions.reopen_line"), lambda state, _: _start_line_action(REOPEN_LINE, state, line)),
+            Action(msg("order.look_up_product"), lambda state, _: _look_up(state, line)),
+        )
+
+    def go_back(self, state: OrderState, context: Context) -> Result:
+        return Turn(state._replace(short_line=0, page=0))
+
+
+_STAYS = msg("order.short_line_stays")
+
+
+def _short_line(state: OrderState) -> OrderLineRow | None:
+    """Return the line whose page is open, None once it is no longer short."""
+    found = (line for line in state.lines if line["line_number"] == state.short_line)
+    return next((line for line in found if line["is_picked"] and not _is_complete(line)), None)
+
+
+PAGE, LINES, SHORT_LINE = OrderPage(), LinesPage(), ShortLinePage()
 
 
 class OrderJob(PageJob[OrderState]):
@@ -388,11 +439,13 @@ class OrderJob(PageJob[OrderState]):
 
     name = "order"
     state_type = OrderState
-    steps: tuple[str, ...] = ("order", "order.lines")
+    steps: tuple[str, ...] = ("order", "order.lines", "order.short_line")
     journalled = False
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def page(self, state: OrderState) -> Page[OrderState]:
+        if _short_line(state):
+            return SHORT_LINE
         return LINES if state.is_choosing_line else PAGE
 
     def address(self, state: OrderState) -> PageAddress:
@@ -423,7 +476,7 @@ class OrderJob(PageJob[OrderState]):
             undo = tuple((event.answer or {}).get("undo") or ()) or state.undo
             given = claims.with_new_claims(state.claims_for_others, event.answer)
             state = state._replace(undo=undo, claims_for_others=given)
-            state = state._replace(is_choosing_line=False, page=0) if event.answer else state
+            state = state._replace(is_choosing_line=False, short_line=0, page=0) if event.answer else state
         return Turn(state, self.queries(state, context))
 
     def handle_rows(self, state: OrderState, answer: Rows, context: Context) -> Result:

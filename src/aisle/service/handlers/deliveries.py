@@ -34,8 +34,8 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
+from aisle.service.domain.read_products_and_locations import Product, StoreCatalogue
 from aisle.service.domain.states import DELIVERY_OPEN, DELIVERY_RECEIVED
-from aisle.service.domain.store_catalogue import Product, StoreCatalogue
 from aisle.service.domain.timestamps import (
     TimeZone,
     day_of_stored_time,

@@ -24,7 +24,7 @@ from aisle.service.domain.json_fragments import (
 )
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import format_quantity, parse_whole_number
-from aisle.service.domain.store_catalogue import StoreCatalogue
+from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names

@@ -22,8 +22,8 @@ from aisle.service.domain.orders import (
 )
 from aisle.service.domain.picking import parse_pool, set_picked_quantity
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number
+from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
-from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.http.validation import check_code
 from aisle.service.operation_context import Context, OperationCall, Store

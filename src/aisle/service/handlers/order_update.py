@@ -42,7 +42,7 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
-from aisle.service.domain.store_catalogue import Location, StoreCatalogue
+from aisle.service.domain.read_products_and_locations import Location, StoreCatalogue
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
 from aisle.service.operation_context import Context, OperationCall
 

@@ -11,7 +11,7 @@ from aisle.barcode_keys import guessed_keys, index_keys, lookup_keys, split_code
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.db.database import Transaction
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter
-from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import products as sql
 from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
 from aisle.service.db.text_search import search_key

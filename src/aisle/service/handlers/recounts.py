@@ -14,8 +14,8 @@ from aisle.service.db.statements import logs as log_sql
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.quantities import parse_row_id
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, StoreCatalogue
 from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIONS, check_transition
-from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import extension_page
 from aisle.service.handlers.logs import NUMBER_REUSED

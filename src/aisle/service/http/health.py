@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from aisle.service.db.database import Database, DatabaseFailed, Transaction
-from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.errors import JSON_TYPE, Refusal
 from aisle.service.handlers.registry import Handler, ServedOperation
