@@ -223,6 +223,11 @@ def order_lines(text: str) -> Frame:
     return _frame(OrderJob().view(_order_state(text, is_choosing_line=True)))
 
 
+def order_short_line(text: str) -> Frame:
+    """Show what can be done with a short line."""
+    return _frame(OrderJob().view(_order_state(text, short_line=2)))
+
+
 def order_rejected(text: str) -> Frame:
     """Show a rejected order that can be reopened."""
     undo = ({"order": "100051", "kind": REOPEN},)
@@ -469,6 +474,7 @@ SUPERVISOR_SAMPLES = (
     ("order", "walked", order_in_batch),
     ("order", "left", order_abandoned),
     ("order.lines", "choose", order_lines),
+    ("order.short_line", "short", order_short_line),
     ("order_actions.action", "many", choose_action),
     ("order_actions.reason", "reject", choose_reason),
     ("order_actions.person", "claim", choose_person),
