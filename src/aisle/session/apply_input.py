@@ -289,6 +289,8 @@ class InputHandler:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
             meaning = self._resolver.scanned_record(line, meaning) or meaning
+        if self._resolver.is_scanned_number(line.text, meaning):
+            self._batch.forget_rejected_scan()
         if isinstance(meaning, Quantity | Back):  # the answer, another number, or never mind
             self._waiting_number = NO_NUMBER
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):

@@ -113,6 +113,10 @@ class InputBatch:
         self.asked_number = AskedNumber(text)
         return Verdict(ASK, msg("input.number_after_refused_scan", text=text, label=label))
 
+    def forget_rejected_scan(self) -> None:
+        """Ask about no number because of a refused scan: another scan came since."""
+        self._rejected_scan = NO_REJECTED_SCAN
+
     def take_asked_number(self) -> AskedNumber:
         """Return the number that the last line made a question of, once."""
         asked, self.asked_number = self.asked_number, NO_NUMBER
