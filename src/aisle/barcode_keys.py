@@ -127,9 +127,9 @@ def index_keys(code: str) -> tuple[str, ...]:
 def lookup_keys(text: str) -> tuple[str, ...]:
     """Return the certain keys of a scanned or typed code, best first, without repeats.
 
-    As scanned; casefolded; canonical; the same of its normal form; the UPC-A of a UPC-E and the UPC-E of a UPC-A. A
-    UPC-E without check digit is only a guess, because any six digits look like one. The first key with a stored object
-    decides. `text` has no AIM prefix.
+    As scanned; casefolded; canonical; the same of its normal form; the UPC-A of a UPC-E and the UPC-E of a UPC-A; an
+    SSCC with its identifier. A UPC-E without check digit is only a guess, because any six digits look like one. The
+    first key with a stored object decides. `text` has no AIM prefix.
     """
     text = text.strip()
     normalised = normalise_code(text)
@@ -372,12 +372,12 @@ def issn_13_of(code: str) -> Iterator[str]:
 
 
 def sscc_forms(code: str) -> tuple[str, ...]:
-    """Return the SSCC with its leading zero added or removed; empty if the code is no SSCC."""
+    """Return the SSCC with its leading zero added or removed, and with its identifier; empty if the code is no SSCC."""
     if len(code) not in _SSCC_LENGTHS or expected_check_digit(code) != code[-1]:
         return ()
-    if len(code) == 17:
-        return ("0" + code,)
-    return (code[1:],) if code[0] == "0" else ()
+    full = code.rjust(_SSCC_LENGTHS[-1], "0")
+    other = "0" + code if len(code) == 17 else code[1:] if code[0] == "0" else ""
+    return tuple(form for form in (other, "00" + full) if form)
 
 
 def expand_upc_e(code: str) -> str:

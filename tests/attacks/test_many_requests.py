@@ -24,7 +24,7 @@ from aisle.server.fair_rounds import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.db.statements import writes as writes_sql
@@ -179,7 +179,7 @@ async def test_a_long_read_waits_only_so_long() -> None:
 async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
-    monkeypatch.setattr("aisle.service.db.sqlite._MAX_ROWS", 0)
+    monkeypatch.setattr("aisle.service.db.sqlite_inline_reader._MAX_ROWS", 0)
     async with world.open_client(world.token("staff", ["S1"])) as other:
         many = [world.client.get(API + "/stores") for _ in range(20)]
         first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)

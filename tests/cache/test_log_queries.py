@@ -23,7 +23,7 @@ from aisle.cache.csv_export import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file
 from aisle.cache.log_queries import is_undone, log_row, undone_entries
 from aisle.cache.loss_queries import LOSS_WEEKS, week_starts
 from aisle.cache.reader import CacheReader
-from aisle.cache.row_values import parse_row
+from aisle.cache.stored_row_values import parse_row
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
 from aisle.host.store_folder import StoreFolder

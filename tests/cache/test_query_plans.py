@@ -11,14 +11,14 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.order_overlay import Overlay
+from aisle.cache.list_window import SortKey, read_merged_window
+from aisle.cache.pending_operations import Overlay
 from aisle.cache.reader import CacheReader
 from aisle.cache.unread_lists import LISTS_SHOWN
-from aisle.cache.window import SortKey, read_merged_window
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress, save_progress
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox import retention
+from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.reason_messages import NO_MESSAGE
@@ -121,7 +121,7 @@ def test_archive_finds_old_rows_without_scanning_recent_ones(outbox_db: apsw.Con
     """Every ten minutes, and once for each part of it that leaves: a month of operations stays."""
     asked: list[str] = []
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    retention.delete_old_operations(outbox_db, 4_000_000_000.0)
+    retention_and_archive.delete_old_operations(outbox_db, 4_000_000_000.0)
     outbox_db.trace_v2(0, None)
     (sql,) = asked
     plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", (0.0, 1, 0.0))]

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.cache.field_parsing import json_encoder
 from aisle.cache.reader import CacheReader
+from aisle.cache.service_row_parsing import json_encoder
 from aisle.cache.writer import CacheWriter, WriteResult
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache.service_rows import line, location, order, product, put_orders, stock, store

@@ -19,11 +19,11 @@ from aisle.cli.token import _print_tokens
 from aisle.client import Response
 from aisle.contract.operations import OPERATIONS
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox import retention
+from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.service.auth.tokens import TokenInfo
+from aisle.service.auth.tokens_and_authorization import TokenInfo
 from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.cli.command_tree import parse
 from tests.service.world import prepare
@@ -256,8 +256,8 @@ def test_the_journal_tells_how_much_is_archived(capsys: pytest.CaptureFixture[st
     _worked(home, "1")
     assert run(capsys, "journal", "--archive") == (0, "Nothing.\n", "")
     folder = StoreFolder(home, EMBEDDED, DEMO_STORE).folder
-    assert not retention.archive_path(folder).exists(), "looking makes none"
-    with closing(retention.open_archive(folder)) as kept:
+    assert not retention_and_archive.archive_path(folder).exists(), "looking makes none"
+    with closing(retention_and_archive.open_archive(folder)) as kept:
         kept.executemany(
             "INSERT INTO total VALUES (?, ?, ?, ?, 0, 0)",
             [("2026-03-02", "U1", "pick", 450), ("2026-03-01", "U\x9b2J", "", 7)],

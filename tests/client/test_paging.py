@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from aisle.client import Client
+from aisle.client.csv_load.service_reads import fetch_orders
 from aisle.client.errors import InvalidResponse
-from aisle.client.load.service_reads import fetch_orders
 from aisle.client.paging import PageNumberCursor
 from aisle.contract.request_encoding import get_operation
 from aisle.errors import ContractError

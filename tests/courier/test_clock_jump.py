@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cache.row_values import iso_time
+from aisle.cache.stored_row_values import iso_time
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.clock_jump import MIN_JUMP_S, SteadyClock, apply_clock_jump, has_jumped, to_steady_clock
 from aisle.courier.clock_skew import MIN_SKEW_S, SKEW_WINDOW_S, ClockSkew

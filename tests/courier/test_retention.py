@@ -4,9 +4,9 @@ from contextlib import closing
 
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.host.database import fetch
-from aisle.outbox import retention
+from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
-from aisle.outbox.retention import Retention
+from aisle.outbox.retention_and_archive import Retention
 from tests.courier.host import Host, quiet
 from tests.courier.writes import ANNA, update
 
@@ -34,9 +34,9 @@ async def test_old_days_go_to_the_archive_and_old_operations_go(host: Host) -> N
         assert host.desk.state(op_id) == "done"
         host.time.now += 31 * DAYS
         await host.time.until(lambda: not host.desk.all(), 1000)
-    with closing(retention.open_archive(host.home.folder)) as kept:
+    with closing(retention_and_archive.open_archive(host.home.folder)) as kept:
         assert fetch(kept, "SELECT count(*) FROM event") == [(450,)]
-        assert [total[1:] for total in retention.daily_totals(kept)] == [("U1", "pick", 450)]
+        assert [total[1:] for total in retention_and_archive.daily_totals(kept)] == [("U1", "pick", 450)]
 
 
 async def test_nothing_old_makes_no_archive(host: Host) -> None:
@@ -54,9 +54,9 @@ async def test_the_archive_forgets_what_is_older_than_it_is_set(host: Host) -> N
     async with host.running(host.courier(intervals=quiet(), push_settings=care)) as courier:
         while courier.maintenance.archive_batch():
             pass
-    with closing(retention.open_archive(host.home.folder)) as kept:
+    with closing(retention_and_archive.open_archive(host.home.folder)) as kept:
         assert fetch(kept, "SELECT job_id, count(*) FROM event GROUP BY job_id") == [("old", 4)]
-        assert [total[3] for total in retention.daily_totals(kept)] == [3, 4], "totals stay"
+        assert [total[3] for total in retention_and_archive.daily_totals(kept)] == [3, 4], "totals stay"
 
 
 def test_retention_covers_what_a_restored_service_may_ask_for() -> None:

@@ -13,7 +13,7 @@ from aisle import json_codec
 from aisle.jobs.batch import BatchJob, BatchState
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, PrintTable, Query, Resumed, Rows, Start
 from aisle.jobs.pick.pick_state import MAX_ORDERS
-from aisle.jobs.pick_list import query_pick_list
+from aisle.jobs.printed_pick_list import query_pick_list
 from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict, raw
 from aisle.scan.meaning import (
     LOCATION,

@@ -10,7 +10,6 @@ import pytest
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
-from aisle.jobs.count.my_entries import MyEntriesJob
 from aisle.jobs.job import Job
 from aisle.jobs.list_problem_messages import list_name
 from aisle.jobs.locations import LocationsJob
@@ -30,6 +29,7 @@ from aisle.jobs.supervisor.log_list import LogState
 from aisle.jobs.supervisor.order_board import OrdersJob
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
+from aisle.jobs.todays_log_entries import MyEntriesJob
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.client.load.report import LoadError
+from aisle.client.csv_load.report import LoadError
 from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import World, stocked
 from tests.load.test_spreadsheets import Found, Write, prices, product, write

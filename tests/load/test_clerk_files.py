@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aisle.client.load.records import open_tables, unknown_files
-from aisle.client.load.report import LoadError
+from aisle.client.csv_load.records import open_tables, unknown_files
+from aisle.client.csv_load.report import LoadError
 from tests.load.test_spreadsheets import Found, Write, dates, write
 
 __all__ = ["write"]

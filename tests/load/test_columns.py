@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from aisle.client.load import LoadError
-from aisle.client.load.cell_cleaning import CLEANERS
-from aisle.client.load.columns import LAYOUTS, FileLayout
-from aisle.client.load.notation import Notation
-from aisle.client.load.records import open_tables
-from aisle.client.load.report import describe_columns, example_cell
+from aisle.client.csv_load import LoadError
+from aisle.client.csv_load.cell_cleaning import CLEANERS
+from aisle.client.csv_load.columns import LAYOUTS, FileLayout
+from aisle.client.csv_load.number_and_date_notation import Notation
+from aisle.client.csv_load.records import open_tables
+from aisle.client.csv_load.report import describe_columns, example_cell
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=[layout.file for layout in LAYOUTS])

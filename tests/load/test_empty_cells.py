@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from aisle.client.load import cell_cleaning as kinds
-from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, LAYOUTS, ORDERS, STOCK, FileLayout
+from aisle.client.csv_load import cell_cleaning as kinds
+from aisle.client.csv_load.columns import DELIVERIES, DISCOUNT_PRICES, LAYOUTS, ORDERS, STOCK, FileLayout
 from tests.load.test_repeated_loads import World
 
 HEADER = "product_number,product_name,barcode,barcodes_array,color,deprecation_date"

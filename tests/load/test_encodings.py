@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aisle.client.load.csv_dialect import detect_dialect
-from aisle.client.load.report import BadRow
+from aisle.client.csv_load.csv_dialect import detect_dialect
+from aisle.client.csv_load.report import BadRow
 from tests.load.test_spreadsheets import Found, Write, write
 
 __all__ = ["write"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from aisle.client.load.report import FileReport, LoadReport
+from aisle.client.csv_load.report import FileReport, LoadReport
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_sender import FakeService, Naps, run
 

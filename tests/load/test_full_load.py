@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aisle.client import Client
-from aisle.client.load import LoadReport, load
+from aisle.client.csv_load import LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.service.db.database import Transaction
 from aisle.service.in_process_service import Service, open_service

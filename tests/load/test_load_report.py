@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisle.client.load import LoadReport
+from aisle.client.csv_load import LoadReport
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 
 ORDER = "store_number,order_number,line_number,product_number,quantity,is_picked,picked_quantity,customer_name"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.client.load import LoadReport
+from aisle.client.csv_load import LoadReport
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_spreadsheets import NARROW, NBSP, Found
 from tests.run_length import tries

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from aisle.client.load import LoadError
+from aisle.client.csv_load import LoadError
 from tests.load.test_repeated_loads import World, a_world
 from tests.load.test_sender import FakeService, Naps, run
 

@@ -12,10 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from aisle.client.load.columns import DELIVERIES, LAYOUTS, ORDERS, PRODUCTS, parse_number, parse_numbers, parse_objects
-from aisle.client.load.records import BadRows, Record, open_tables, read_records, unknown_files
-from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport
-from aisle.client.load.sender import TARGETS
+from aisle.client.csv_load.columns import (
+    DELIVERIES,
+    LAYOUTS,
+    ORDERS,
+    PRODUCTS,
+    parse_number,
+    parse_numbers,
+    parse_objects,
+)
+from aisle.client.csv_load.records import BadRows, Record, open_tables, read_records, unknown_files
+from aisle.client.csv_load.report import BadRow, FileReport, LoadError, LoadReport
+from aisle.client.csv_load.sender import TARGETS
 from aisle.contract.models.deliveries import StoreDeliveryCreate
 from aisle.contract.models.orders import CustomerOrderCreate
 from aisle.contract.models.products import ProductWrite

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisle.client.load import load as load_files
+from aisle.client.csv_load import load as load_files
 from tests.load.test_load_report import DELIVERY, ORDER, load, loaded
 from tests.load.test_repeated_loads import World, stocked
 

@@ -3,9 +3,9 @@
 import pytest
 
 from aisle.barcode_keys import wrong_check_digit
-from aisle.client.load import cell_cleaning
-from aisle.client.load.columns import LAYOUTS
-from aisle.client.load.report import example_cell
+from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load.columns import LAYOUTS
+from aisle.client.csv_load.report import example_cell
 from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import World, stocked
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.client.load import LoadError, LoadReport, load
+from aisle.client.csv_load import LoadError, LoadReport, load
 from tests.load.test_repeated_loads import World
 
 

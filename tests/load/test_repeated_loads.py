@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.client import Client
-from aisle.client.load import LoadError, LoadReport, load
+from aisle.client.csv_load import LoadError, LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import DEFAULT_OPTIONS, ServiceOptions

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aisle.client import Client
-from aisle.client.load import LoadProgress, LoadReport, load
+from aisle.client.csv_load import LoadProgress, LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.service.in_process_service import Service, open_service
 from tests.load.test_full_load import FILES, counted, loaded, write

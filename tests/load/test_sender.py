@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from aisle.client.client import Client
-from aisle.client.load import LoadError, LoadProgress, LoadReport, load
-from aisle.client.load.sender import LOCATIONS_PATH, MAX_TRIES, TARGETS
+from aisle.client.csv_load import LoadError, LoadProgress, LoadReport, load
+from aisle.client.csv_load.sender import LOCATIONS_PATH, MAX_TRIES, TARGETS
 
 
 class FakeService:

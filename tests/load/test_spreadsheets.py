@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.barcode_keys import expected_check_digit
-from aisle.client.load.notation import YEARS_AHEAD, Notation
-from aisle.client.load.records import BadRows, Record, open_tables, read_records, unknown_files
-from aisle.client.load.report import LoadError
+from aisle.client.csv_load.number_and_date_notation import YEARS_AHEAD, Notation
+from aisle.client.csv_load.records import BadRows, Record, open_tables, read_records, unknown_files
+from aisle.client.csv_load.report import LoadError
 
 Write = Callable[..., None]
 NBSP, NARROW = "\u00a0", "\u202f"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.client.load.report import BadRow, format_bad_rows
+from aisle.client.csv_load.report import BadRow, format_bad_rows
 from tests.load.test_repeated_loads import World, a_world, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.client.load.records import BadRows, open_tables, read_records
+from aisle.client.csv_load.records import BadRows, open_tables, read_records
 from tests.realdata import lookalike, sources
 from tests.realdata.barcodes import PREFIX, checks
 from tests.realdata.convert import SPARE, STORE, Facts, convert, is_goods, walked

@@ -9,8 +9,8 @@ from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state import AdjustState, SentAdjustment, parse_reasons
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, UndoStep
 from aisle.jobs.count.job import CountJob
-from aisle.jobs.count.my_entries import Entry, MyEntriesJob, MyEntriesState
 from aisle.jobs.pools import Pool
+from aisle.jobs.todays_log_entries import Entry, MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
 from aisle.scan.meaning import Match
 from aisle.settings import LOSS_REASONS

@@ -248,6 +248,23 @@ def through(layout: str, text: str) -> str:
     return "".join(arrives.get(char, char) for char in text)
 
 
+SHIFTED = ("us", *(f"shift-{name}" for name in ("uk", "de", "es", "it", "pt", "nordic", "nl", "ch", "tr", "hu")))
+"""Layouts of which a digit row with Shift arrives."""
+
+SSCC = "395200000000000043"
+
+
+@pytest.mark.parametrize("stored", ["00395200000000000043", "395200000000000043"])
+@pytest.mark.parametrize("sent", [SSCC, f"00{SSCC}", f"]C100{SSCC}", f"(00){SSCC}", f"https://id.gs1.org/00/{SSCC}"])
+def test_a_container_is_found_in_each_form_of_its_number(stored: str, sent: str) -> None:
+    assert only(what(sent, (stored, "X"))).key == "X"
+
+
+@pytest.mark.parametrize("sent", ["395200000000000044", "39520000000000043", "1395200000000000043"])
+def test_another_number_is_no_container(sent: str) -> None:
+    assert not isinstance(what(sent, (f"00{SSCC}", "X")), Scan)
+
+
 @pytest.mark.parametrize(
     ("layout", "text"),
     [
@@ -263,7 +280,7 @@ def through(layout: str, text: str) -> str:
         ("cz", EAN),
         ("sk", EAN),
         ("hu", EAN),
-        ("us", EAN),
+        *((layout, text) for layout in SHIFTED for text in (EAN, f"010{EAN}", f"010{EAN}10123\x1d3012")),
     ],
 )
 def test_a_known_code_through_another_keyboard_is_read_back(layout: str, text: str) -> None:
@@ -273,7 +290,14 @@ def test_a_known_code_through_another_keyboard_is_read_back(layout: str, text: s
     assert (meaning.key, bool(meaning.layout)) == ("X", True)
 
 
-@given(st.text("0123456789", min_size=12, max_size=12), st.sampled_from(["fr", "be", "cz", "sk", "us"]))
+@pytest.mark.parametrize("layout", SHIFTED)
+@pytest.mark.parametrize("text", [EAN, f"010{EAN}10LOT7", f"010{EAN}\x1d3012"])
+def test_an_unknown_code_of_shifted_digits_names_the_keyboard(layout: str, text: str) -> None:
+    sent = through(layout, text)
+    assert what(sent, ("1", "X")) == RefusedInput("input.keyboard_layout", sent)
+
+
+@given(st.text("0123456789", min_size=12, max_size=12), st.sampled_from(["fr", "be", "cz", "sk", *SHIFTED]))
 def test_every_ean_through_another_keyboard_is_read_back(body: str, layout: str) -> None:
     assert only(what(through(layout, ean(body)), (ean(body), "X"))).key == "X"
 

@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.cache.list_window import WindowRows
 from aisle.cache.reader import CacheReader
-from aisle.cache.window import WindowRows
 from aisle.cache.writer import LinkRow
 from aisle.client import Response
 from aisle.client.errors import status_error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.cache import window
-from aisle.cache.window import WindowRows, read_sorted
+from aisle.cache import list_window
+from aisle.cache.list_window import WindowRows, read_sorted
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args
@@ -14,7 +14,7 @@ from aisle.scan.inputs import CHIP_KEY, SORT_KEY, TAB_KEY
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.test_order_board import home, says  # noqa: F401
-from tests.session.test_tabs import desk, press  # noqa: F401
+from tests.session.test_supervisor_tabs import desk, press  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -57,7 +57,7 @@ def test_a_long_list_is_sorted_by_indexed_columns_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("aisle.jobs.list_page.MAX_SORTED", 1)
-    monkeypatch.setattr(window, "MAX_SORTED", 1)
+    monkeypatch.setattr(list_window, "MAX_SORTED", 1)
     press(desk, f"{TAB_KEY}products")
     frame = press(desk, f"{SORT_KEY}brand_description")
     assert frame.verdict is not None

@@ -81,7 +81,7 @@ def test_listed_operations_are_called_by_their_page() -> None:
 
 
 def test_the_folder_loader_sends_what_is_said_to_be_its() -> None:
-    text = "\n".join(file.read_text(encoding="utf-8") for file in (SOURCE / "client" / "load").rglob("*.py"))
+    text = "\n".join(file.read_text(encoding="utf-8") for file in (SOURCE / "client" / "csv_load").rglob("*.py"))
     (page,) = (page for page in PAGES if page.name == "aisle load")
     assert {name for name in page.operations if name.replace("-", "_") not in text and name not in text} == set()
 

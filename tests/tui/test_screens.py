@@ -131,7 +131,8 @@ def test_markup_shows_as_it_is_typed(sample: Sample) -> None:
     """Where a screen shows a name at all, it shows what was written and nothing else."""
     for text in (HOSTILE["markup"], HOSTILE["link"], HOSTILE["format"]):
         frame = sample.build(text)
-        shown = "\n".join(plain_lines(layout_screen(frame, 200, 50)))
+        wide = (layout_screen(frame, columns, 50) for columns in (200, 240))  # a board of many columns needs more
+        shown = "\n".join(line for screen in wide for line in plain_lines(screen))
         assert text in shown or text not in str(frame)
 
 

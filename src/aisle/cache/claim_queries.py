@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from aisle.cache.list_window import QueryResult
 from aisle.cache.people_queries import person_name
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.window import QueryResult
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args

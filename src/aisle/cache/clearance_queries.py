@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.location_queries import count_tags, locations_with_tag
-from aisle.cache.order_overlay import Overlay, is_included
+from aisle.cache.pending_operations import Overlay, is_included
 from aisle.cache.people_queries import load_person_rights, person_name
 from aisle.cache.query_registry import QueryContext, declare_query
-from aisle.cache.row_values import Row, held_locations, parse_row
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
-from aisle.cache.window import QueryResult, window_bounds
+from aisle.cache.stored_row_values import Row, held_locations, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.claim_queries import add_claims, add_workers
-from aisle.cache.order_overlay import orders_of_operation
+from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
 from aisle.cache.overlaid_order import overlaid_order
+from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import Row
-from aisle.cache.window import QueryResult
+from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args

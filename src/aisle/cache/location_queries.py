@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
+from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
-from aisle.cache.order_overlay import orders_of_operation
+from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_registry import QueryContext, declare_query, topics_of_list, topics_of_rows, whole_topics
-from aisle.cache.row_values import (
+from aisle.cache.stock_overlay import apply_to_held, apply_to_stock
+from aisle.cache.stored_row_values import (
     Row,
     entry_quantity,
     load_walk_orders,
@@ -26,8 +28,6 @@ from aisle.cache.row_values import (
     sort_by_walk_order,
     stock_locations,
 )
-from aisle.cache.stock_overlay import apply_to_held, apply_to_stock
-from aisle.cache.window import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json

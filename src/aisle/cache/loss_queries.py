@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.cache.list_window import QueryResult
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import round_sum
-from aisle.cache.window import QueryResult
+from aisle.cache.stored_row_values import round_sum
 from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.jobs.job import Args

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.claim_queries import add_picker_names
+from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.people_queries import person_name
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.row_values import Row, entry_quantity, product_names
 from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
-from aisle.cache.window import QueryResult, window_bounds
+from aisle.cache.stored_row_values import Row, entry_quantity, product_names
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
@@ -50,7 +50,7 @@ from aisle.outbox.operation_state import (
 )
 from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.rebase_picks import BASE, PICKED
-from aisle.outbox.user_tokens import user_awaited_by
+from aisle.outbox.waiting_for_user_token import user_awaited_by
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import (

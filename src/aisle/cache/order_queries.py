@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 
 from aisle.cache.claim_queries import add_claims, add_priority, add_workers, orders_ahead, orders_not_put_down
+from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
-from aisle.cache.order_overlay import apply_to_order, is_included, is_line_complete, may_be_included
+from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
+from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.pending_order_states import ListChange, SortKey
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
-from aisle.cache.row_values import (
+from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
+from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
+from aisle.cache.stored_row_values import (
     Row,
     held_locations,
     line_locations,
@@ -27,9 +31,6 @@ from aisle.cache.row_values import (
     sort_by_walk_order,
     stock_locations,
 )
-from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
-from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
-from aisle.cache.window import QueryResult, WindowRows, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
 from aisle.jobs.list_window import MAX_COUNTED

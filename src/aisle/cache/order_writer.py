@@ -13,7 +13,19 @@ from typing import Any, NamedTuple
 import apsw
 
 from aisle.barcode_keys import index_keys
-from aisle.cache.field_parsing import (
+from aisle.cache.line_product_codes import ProductBarcode, delete_unnamed_codes
+from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, split_chunks, unseen_sql
+from aisle.cache.schema import (
+    CLAIMANT_SQL,
+    IS_CLAIMED_SQL,
+    MIN_SEARCH_PART,
+    ORDER_CLOSED,
+    ORDER_OPEN,
+    ORDER_PICKED,
+    PROGRESS_SQL,
+    STATUS_SQL,
+)
+from aisle.cache.service_row_parsing import (
     InvalidRow,
     RawRow,
     dump_row,
@@ -25,18 +37,6 @@ from aisle.cache.field_parsing import (
     require_object,
     required_number,
     text_field,
-)
-from aisle.cache.line_codes import ProductBarcode, delete_unnamed_codes
-from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, split_chunks, unseen_sql
-from aisle.cache.schema import (
-    CLAIMANT_SQL,
-    IS_CLAIMED_SQL,
-    MIN_SEARCH_PART,
-    ORDER_CLOSED,
-    ORDER_OPEN,
-    ORDER_PICKED,
-    PROGRESS_SQL,
-    STATUS_SQL,
 )
 from aisle.host.database import fetch
 from aisle.jobs import store_time

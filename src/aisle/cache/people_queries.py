@@ -9,14 +9,14 @@ import apsw
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache.code_queries import find_candidates
+from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.window import QueryResult, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.outbox.local_notes import LANGUAGE, LIST, THEME, notes_of_keys
 from aisle.outbox.operation_record import principal_of
-from aisle.outbox.user_tokens import count_waiting_for, has_token
+from aisle.outbox.waiting_for_user_token import count_waiting_for, has_token
 from aisle.roles import SUPERVISORS, may_supervise
 from aisle.scan.meaning import PERSON
 from aisle.search_text import normalise_text

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from aisle.cache.row_values import Row
+from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text

@@ -21,11 +21,14 @@ from aisle.cache.delivery_queries import (
     missing_quantity,
 )
 from aisle.cache.goods_in_hand_queries import product_in_hand
+from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_queries import announces_features, load_person_rights, names_by_user
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_rows, whole_topics
 from aisle.cache.received_quantities import DeliveryLine
-from aisle.cache.row_values import (
+from aisle.cache.schema import IS_MISSING_SQL
+from aisle.cache.stock_overlay import apply_to_stock
+from aisle.cache.stored_row_values import (
     Row,
     iso_time,
     load_walk_orders,
@@ -34,9 +37,6 @@ from aisle.cache.row_values import (
     sort_by_walk_order,
     stock_locations,
 )
-from aisle.cache.schema import IS_MISSING_SQL
-from aisle.cache.stock_overlay import apply_to_stock
-from aisle.cache.window import QueryResult, WindowRows, window_bounds
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import apsw
 
-from aisle.cache.field_parsing import (
+from aisle.cache.service_row_parsing import (
     InvalidRow,
     OverlongRow,
     ProductRow,

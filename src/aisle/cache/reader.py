@@ -14,12 +14,12 @@ from typing import Any
 import apsw
 
 from aisle.cache import price
-from aisle.cache.cache_for_reading import empty_cache, open_for_reading
 from aisle.cache.code_queries import find_candidates
+from aisle.cache.list_window import QueryResult, WindowRows
 from aisle.cache.query_registry import QueryContext, find_query
+from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.unread_lists import missing_lists, unread_lists
-from aisle.cache.window import QueryResult, WindowRows
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
 from aisle.host.file_locks import FileId, file_id
@@ -117,7 +117,7 @@ class CacheReader:
 
         if not args.get("order_by") or args["order_by"] in query.sorts:
             return read(args)
-        from aisle.cache.window import read_sorted  # rarely needed
+        from aisle.cache.list_window import read_sorted  # rarely needed
 
         return read_sorted(read, args)
 

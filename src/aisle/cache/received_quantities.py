@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import apsw
 
-from aisle.cache.field_parsing import InvalidRow, number_field, require_object, text_field
 from aisle.cache.product_writer import encode_keys
+from aisle.cache.service_row_parsing import InvalidRow, number_field, require_object, text_field
 from aisle.host.database import fetch
 
 STATUS_RECEIVED = "received"

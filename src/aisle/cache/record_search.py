@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aisle.cache.delivery_queries import list_deliveries
+from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import list_locations
 from aisle.cache.order_board_queries import query_order_board
 from aisle.cache.product_queries import query_products
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
-from aisle.cache.window import QueryResult
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PRODUCT

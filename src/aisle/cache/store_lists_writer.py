@@ -11,7 +11,15 @@ from typing import NamedTuple
 import apsw
 
 from aisle.barcode_keys import index_keys
-from aisle.cache.field_parsing import (
+from aisle.cache.product_writer import (
+    changed_rows,
+    delete_codes,
+    encode_keys,
+    insert_codes,
+    replaced_keys,
+    unseen_sql,
+)
+from aisle.cache.service_row_parsing import (
     LocationRow,
     PersonRow,
     RawRow,
@@ -20,14 +28,6 @@ from aisle.cache.field_parsing import (
     key_field,
     require_object,
     text_field,
-)
-from aisle.cache.product_writer import (
-    changed_rows,
-    delete_codes,
-    encode_keys,
-    insert_codes,
-    replaced_keys,
-    unseen_sql,
 )
 from aisle.host.database import fetch
 from aisle.scan.meaning import LOCATION, PERSON

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
+from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.people_queries import load_person_rights
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.row_values import Row, iso_time, parse_row, pool_quantities, used_pools
 from aisle.cache.schema import AREA_SQL, IS_WAREHOUSE_SQL
-from aisle.cache.window import QueryResult, WindowRows, window_bounds
+from aisle.cache.stored_row_values import Row, iso_time, parse_row, pool_quantities, used_pools
 from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores

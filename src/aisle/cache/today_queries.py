@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
+from aisle.cache.list_window import QueryResult
 from aisle.cache.order_board_queries import OrderBoard
 from aisle.cache.people_queries import names_by_user, person_name
 from aisle.cache.query_registry import QueryContext, declare_query
-from aisle.cache.row_values import Row
+from aisle.cache.stored_row_values import Row
 from aisle.cache.unread_lists import missing_lists, unread_lists
-from aisle.cache.window import QueryResult
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
 from aisle.jobs.job import Args

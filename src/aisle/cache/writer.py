@@ -16,15 +16,13 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aisle.cache import field_parsing
-from aisle.cache.cache_for_reading import open_for_reading
+from aisle.cache import service_row_parsing
+from aisle.cache.delivery_parsing import parse_delivery, parse_receipt
 from aisle.cache.delivery_writer import (
     delete_deliveries,
     delete_orphan_codes,
     delete_unseen_receipts,
     find_unseen_deliveries,
-    parse_delivery,
-    parse_receipt,
     write_deliveries,
     write_receipts,
 )
@@ -47,6 +45,7 @@ from aisle.cache.product_writer import (
     write_stock,
     write_surrounding,
 )
+from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.schema import ABSENT_ORDERS, CACHE_TABLES, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.store_lists_writer import (
     delete_unseen_locations,
@@ -111,10 +110,10 @@ class CacheWriter:
         `generation` (also below) is the number of a complete pass that ends with `delete_unseen`; 0 otherwise.
         """
 
-        def write(connection: apsw.Connection, fresh: Sequence[field_parsing.ProductRow]) -> tuple[str, ...]:
+        def write(connection: apsw.Connection, fresh: Sequence[service_row_parsing.ProductRow]) -> tuple[str, ...]:
             return updated_values(connection, write_products(connection, fresh))
 
-        return self._write_rows(PRODUCT_TOPIC, rows, field_parsing.parse_product, write, generation)
+        return self._write_rows(PRODUCT_TOPIC, rows, service_row_parsing.parse_product, write, generation)
 
     def write_stock(self, rows: Iterable[Any], generation: int = 0, read_began: float = 0.0) -> WriteResult:
         """Write stock entries of this store, with `store_locations` if they were requested.
@@ -124,10 +123,10 @@ class CacheWriter:
         product stock entry.
         """
 
-        def write(connection: apsw.Connection, fresh: Sequence[field_parsing.StockRow]) -> tuple[str, ...]:
+        def write(connection: apsw.Connection, fresh: Sequence[service_row_parsing.StockRow]) -> tuple[str, ...]:
             return updated_values(connection, write_stock(connection, fresh, read_began))
 
-        parse = partial(field_parsing.parse_stock, store=self._store)
+        parse = partial(service_row_parsing.parse_stock, store=self._store)
         return self._write_rows(STOCK_TOPIC, rows, parse, write, generation)
 
     def write_orders(
@@ -148,18 +147,18 @@ class CacheWriter:
 
     def write_locations(self, rows: Iterable[Any], generation: int = 0) -> WriteResult:
         """Write locations of the store. interface: Location."""
-        return self._write_rows(LOCATION_TOPIC, rows, field_parsing.parse_location, write_locations, generation)
+        return self._write_rows(LOCATION_TOPIC, rows, service_row_parsing.parse_location, write_locations, generation)
 
     def write_stores(self, rows: Iterable[Any]) -> WriteResult:
         """Write stores of the chain; stores that are not among them stay. interface: Store."""
-        return self._write_rows("store", rows, field_parsing.parse_store, write_stores)
+        return self._write_rows("store", rows, service_row_parsing.parse_store, write_stores)
 
     def write_surrounding(self, number: str, rows: Iterable[Any], read_began: float, refusal: str = "") -> None:
         """Write the stock of a product in nearby stores and warehouses. interface: Surrounding stock entry.
 
         `refusal`: reason of the service for not telling; it replaces earlier stock.
         """
-        good, _ = parse_rows(rows, field_parsing.parse_surrounding)
+        good, _ = parse_rows(rows, service_row_parsing.parse_surrounding)
         with self.transaction():
             write_surrounding(self._db, number, read_began, refusal, good)
             self._log_changes("surrounding", (number,))
@@ -198,7 +197,7 @@ class CacheWriter:
 
     def write_people(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all people of the store: `user`, `name`, `badge`, `role`."""
-        return self._write_rows("person", rows, field_parsing.parse_person, write_people)
+        return self._write_rows("person", rows, service_row_parsing.parse_person, write_people)
 
     def write_assignments(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all assignments of clearances that are still to be moved."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import apsw
 import click
 
-from aisle.cache.cache_for_reading import empty_cache, open_for_reading
 from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.people_queries import person_name
+from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.writer import CacheWriter
 from aisle.cli.message_text import reason_text
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
@@ -28,7 +28,7 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox import retention, user_tokens
+from aisle.outbox import retention_and_archive, waiting_for_user_token
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.journal_rows import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
@@ -75,7 +75,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
-    waiting_for = user_tokens.operations_waiting_for_tokens(connection, time.time())
+    waiting_for = waiting_for_user_token.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     _print_table(titles, [_operation_cells(row, names) for row in rows])
@@ -288,9 +288,9 @@ def journal(last: int, as_json: bool, show_archive: bool, setting_values: Settin
 def _print_archive(store_folder: StoreFolder, last: int, *, as_json: bool) -> int:
     """Print the number of archived events by day, user and job; the latest days in ascending order."""
     rows: list[tuple[str, str, str, int]] = []
-    if retention.archive_path(store_folder.folder).exists():
-        with closing(retention.open_archive(store_folder.folder)) as kept:
-            rows = retention.daily_totals(kept)[-last:]
+    if retention_and_archive.archive_path(store_folder.folder).exists():
+        with closing(retention_and_archive.open_archive(store_folder.folder)) as kept:
+            rows = retention_and_archive.daily_totals(kept)[-last:]
     titles = ("day", "user", "job", "events")
     if as_json:
         for row in rows:

@@ -17,7 +17,7 @@ from aisle.cli.service_client import store_folder_of
 from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
-from aisle.outbox.retention import (
+from aisle.outbox.retention_and_archive import (
     JOURNAL_DAYS,
     OPERATION_DAYS,
     Retention,

@@ -12,7 +12,7 @@ from aisle.contract.request_encoding import encode_segment
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.service_features import features_of_headers
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.retention import Retention
+from aisle.outbox.retention_and_archive import Retention
 from aisle.settings import EMBEDDED, LoadedSettings, effective_language, load_settings, read_token, service_url
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import apsw
 import click
 
-from aisle.cache.cache_for_reading import open_for_reading
+from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.cli.message_text import reason_text, repeated_rows, unread_lists, unusable_rows

@@ -27,16 +27,16 @@ from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.push.arrival_evidence import Lookup
 from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
-from aisle.courier.push.lookup import Lookup
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.service_features import Features, parse_features
-from aisle.courier.topics_to_reread import topics_of_operation
+from aisle.courier.topics import topics_of_operation
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced

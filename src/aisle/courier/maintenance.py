@@ -14,7 +14,7 @@ from aisle.courier.link_state import LinkState
 from aisle.courier.wake_event import Sleep
 from aisle.host.database import checkpoint, fetch_one
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox import retention
+from aisle.outbox import retention_and_archive
 
 HEARTBEAT_S = 5.0
 CHECKPOINT_S = 30.0
@@ -33,7 +33,7 @@ class Maintenance:
     wake: Callable[[], None]
     clock: Callable[[], float]
     sleep: Sleep
-    kept: retention.Retention = retention.DEFAULT_RETENTION
+    kept: retention_and_archive.Retention = retention_and_archive.DEFAULT_RETENTION
 
     def __post_init__(self) -> None:
         self._checkpointed = 0.0
@@ -62,7 +62,7 @@ class Maintenance:
 
     def archive_batch(self) -> int:
         """Move one batch of old rows out of the outbox, or out of the archive. Return the number of rows."""
-        return retention.tidy(self.store_folder.folder, self.outbox, self.clock(), self.kept)
+        return retention_and_archive.tidy(self.store_folder.folder, self.outbox, self.clock(), self.kept)
 
     def checkpoint(self, *, truncate: bool = False) -> None:
         """Move both write-ahead logs into their databases. `truncate` empties the logs."""

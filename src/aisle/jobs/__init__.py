@@ -27,7 +27,7 @@ _JOB_CLASSES = {
     "count": "count.job:CountJob",
     "adjust": "adjust:AdjustJob",
     "shortage": "pick.shortage:ShortageJob",
-    "my_entries": "count.my_entries:MyEntriesJob",
+    "my_entries": "todays_log_entries:MyEntriesJob",
     "scanner_test": "shell.scanner_test:ScannerTestJob",
     "unconfirmed": "supervisor.unconfirmed:UnconfirmedJob",
     "orders": "supervisor.order_board:OrdersJob",

@@ -17,7 +17,7 @@ from aisle.jobs.page_job import file_verdict
 from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
-from aisle.jobs.pick_list import printed_pick_list, query_pick_list
+from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
 from aisle.jobs.view import (

@@ -28,7 +28,7 @@ from aisle.outbox.operation_state import (
 )
 from aisle.outbox.reason_messages import StoredMessage, store_message, store_text
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
-from aisle.outbox.user_tokens import user_awaited_by
+from aisle.outbox.waiting_for_user_token import user_awaited_by
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
 

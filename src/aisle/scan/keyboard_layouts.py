@@ -45,11 +45,23 @@ _KEYS_BY_LAYOUT: Final = {
     ),
 }
 """Characters of the same keys on other keyboards, plain and with Shift."""
-_US_LAYOUT: Final = "us"
-"""The reverse case: a scanner set to a keyboard whose digits need Shift, on a US terminal."""
 
 _DIGIT_KEYS: Final = "1234567890"
-_SHIFTED_DIGITS: Final = "!@#$%^&*()"
+_SHIFTED_DIGITS: Final = {
+    "us": "!@#$%^&*()",
+    "shift-uk": '!"£$%^&*()',
+    "shift-de": '!"§$%&/()=',
+    "shift-es": '!"·$%&/()=',
+    "shift-it": '!"£$%&/()=',
+    "shift-pt": '!"#$%&/()=',
+    "shift-nordic": '!"#¤%&/()=',
+    "shift-nl": "!\"#$%&_()'",
+    "shift-ch": '+"*ç%&/()=',
+    "shift-tr": "!'^+%&/()=",
+    "shift-hu": "'\"+!%/=()§",
+}
+"""The reverse case: digits that arrive as the signs of the same keys with Shift, as of a keyboard with Caps Lock, or of
+a scanner set to a keyboard whose digits need Shift."""
 
 MIN_SIGNS: Final = 4
 """Signs in the place of digits from which a text rather is a garbled code than a word."""
@@ -58,19 +70,22 @@ MIN_SIGNS: Final = 4
 @cache
 def character_map(layout: str) -> dict[str, str]:
     """Return the character that the scanner has read, by the one that arrived."""
-    if layout == _US_LAYOUT:
-        return dict(zip(_SHIFTED_DIGITS, _DIGIT_KEYS, strict=True))
+    if layout in _SHIFTED_DIGITS:
+        return dict(zip(_SHIFTED_DIGITS[layout], _DIGIT_KEYS, strict=True)) | {"\x1d": "\x1d"}
     plain, shifted = _KEYS_BY_LAYOUT[layout]
     return dict(zip(plain + shifted, _US_KEYS + _US_SHIFTED_KEYS, strict=True)) | {" ": " ", "\x1d": "\x1d"}
 
 
 def undo_layouts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each layout through which a text may have come, with the text that the scanner has read."""
-    for layout in (*_KEYS_BY_LAYOUT, _US_LAYOUT):
+    """Yield each layout through which a text may have come, with the text that the scanner has read, once each."""
+    seen = {text}
+    for layout in (*_KEYS_BY_LAYOUT, *_SHIFTED_DIGITS):
         table = character_map(layout)
-        if all(char in table for char in text):
+        is_long = len(text) >= MIN_SIGNS or layout not in _SHIFTED_DIGITS
+        if is_long and all(char in table for char in text):
             back = "".join(table[char] for char in text)
-            if back != text:
+            if back not in seen:
+                seen.add(back)
                 yield layout, back
 
 
@@ -79,10 +94,10 @@ def is_garbled(text: str) -> bool:
     if len(text) < MIN_SIGNS or any(char.isspace() for char in text):
         return False
     letters = sum(char.isascii() and char.isalnum() for char in text)
-    for layout in ("fr", "be", "cz", "sk", _US_LAYOUT):
+    for layout in ("fr", "be", "cz", "sk", *_SHIFTED_DIGITS):
         table = character_map(layout)
         digits = sum(not char.isascii() or not char.isalnum() for char in text if table.get(char, "").isdigit())
-        if digits >= MIN_SIGNS and 3 * letters <= len(text) and all(char in table for char in text):
+        if digits >= MIN_SIGNS and 3 * letters <= len(text) and all(char in table or char.isalnum() for char in text):
             return True
     return any(_is_hyphen_key(text, at) for at, char in enumerate(text) if char == "ß")
 

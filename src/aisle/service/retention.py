@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from aisle.errors import UsageError
 from aisle.service.db.database import Database, Row, Transaction
 from aisle.service.db.statements import retention as sql
-from aisle.service.db.statements.changes import COUNTER_SET, COUNTER_VALUE
+from aisle.service.db.statements.changes_and_counters import COUNTER_SET, COUNTER_VALUE
 from aisle.service.db.statements.logs import LOG_ADD, LOG_FIRST
 from aisle.service.db.statements.stock import LEG_ADD
 from aisle.service.db.statements.stores import STORE_NUMBERS

@@ -40,17 +40,17 @@ from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.covered_question import CoveredQuestion
-from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch import CONFIRM_FAST_NUMBER, MIN_CODE, NO_NUMBER, AskedNumber, InputBatch
 from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
+from aisle.session.page_on_screen import Page
 from aisle.session.pin_check import PinCheck
+from aisle.session.refused_inputs import CONFIRM_FAST_NUMBER, MIN_CODE, NO_NUMBER, AskedNumber, InputBatch
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
-from aisle.session.tabs import TAB_BY_KEY, Tabs
+from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
 
 if TYPE_CHECKING:
@@ -295,6 +295,8 @@ class InputHandler:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
             meaning = self._resolver.scanned_record(line, meaning) or meaning
+        if self._resolver.is_scanned_number(line.text, meaning):
+            self._batch.forget_rejected_scan()
         if isinstance(meaning, Quantity | Back):  # the answer, another number, or never mind
             self._waiting_number = NO_NUMBER
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):

@@ -32,13 +32,13 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.session import ask_measured_quantity
-from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
+from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.pin_check import PinCheck
+from aisle.session.refused_inputs import InputBatch
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size import Terminal
 from aisle.session.shown_verdict import ScanRemarks, Verdicts

@@ -16,9 +16,9 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import LocalNote
 from aisle.outbox.local_notes import PAGES
 from aisle.outbox.operation_record import Author
-from aisle.session.current_page import Page
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import HELP_PAGES, WITHOUT_WORK, StackedJob
+from aisle.session.page_on_screen import Page
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
 

@@ -36,9 +36,9 @@ from aisle.scan.meaning import (
 from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
-from aisle.session.current_page import Page
-from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob, is_help_page, receiving_job
+from aisle.session.page_on_screen import Page
+from aisle.session.refused_inputs import InputBatch
 from aisle.session.stale_typed_text import has_changed_meaning
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
@@ -92,6 +92,8 @@ class MeaningResolver:
         self._profile = profile
         self._is_scanned = False
         """Whether the line that is applied came at the pace of a scanner."""
+        self._is_fast = False
+        """Whether it is a number at that pace."""
         self._reader: CacheReader | None = None
         """Reader that `_meanings` come from."""
         self._cache_version: object = None
@@ -124,7 +126,8 @@ class MeaningResolver:
             meaning = question.apply_undo(meaning)
         if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
             return RefusedInput("input.scan_not_accepted", text)  # it came with the scan that opened the question
-        if isinstance(meaning, Choice | Quantity) and self._batch.refused.is_scan_refused and not accepts.text:
+        is_after_refused = self._batch.refused.is_scan_refused and not accepts.text
+        if isinstance(meaning, Choice | Quantity) and is_after_refused and not self.is_scanned_number(text, meaning):
             return RefusedInput("input.after_refused_scan", text)  # it was meant for the refused scan
         if accepts.typed_only and isinstance(meaning, Text) and self._is_scanned:
             return RefusedInput("input.scan_not_accepted", text)
@@ -229,6 +232,13 @@ class MeaningResolver:
         """
         return _is_fast(line) and find_number(self._store.reader, quantity) is None
 
+    def is_scanned_number(self, text: str, meaning: Meaning) -> bool:
+        """Return whether the number of a tote or record came at the pace of a scanner: a scan, no quantity of one."""
+        if not self._is_fast:
+            return False
+        is_record = isinstance(meaning, Quantity) and find_number(self._store.reader, meaning) is not None
+        return is_record or text.strip(" ") in self._page.accepts().codes
+
     def is_fast_choice(self, line: Line, meaning: Meaning) -> bool:
         """Return whether the number of a choice came at the pace of a scanner: it may be a part of a code.
 
@@ -291,7 +301,7 @@ class MeaningResolver:
 
     def prepare(self, line: Line) -> PreparedLine:
         """Return a line as a scan or person meant it: without leftovers, with the characters that a key cut off."""
-        self._is_scanned = bool(line.scan_number)
+        self._is_scanned, self._is_fast = bool(line.scan_number), _is_fast(line)
         if code := self._code_beside_add_on(line):
             return PreparedLine(line._replace(text=code))
         left, code = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]

@@ -26,9 +26,9 @@ from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.scan.meaning import DAMAGED_GS1, RefusedInput, UnknownCode
 from aisle.session.apply_input import InputHandler
-from aisle.session.current_page import Page
-from aisle.session.input_batch import InputBatch
 from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
+from aisle.session.page_on_screen import Page
+from aisle.session.refused_inputs import InputBatch
 from aisle.session.scan_undo import AppliedLine, ScanUndo
 from aisle.session.shown_verdict import Verdicts
 

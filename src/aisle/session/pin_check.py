@@ -13,9 +13,9 @@ from aisle.jobs.view import ASK, INFO, ListView, Verdict, msg
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning, Text, UnknownCode
 from aisle.session.answer_job_queries import raw_input
-from aisle.session.current_page import Page
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
+from aisle.session.page_on_screen import Page
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 

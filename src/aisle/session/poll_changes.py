@@ -13,16 +13,16 @@ from aisle.jobs.job import Changed, SignOut
 from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.session.apply_input import InputHandler
 from aisle.session.courier_connection import LASTING_STATES
-from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
 from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.page_on_screen import Page
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck
 from aisle.session.shown_verdict import ALARM_MESSAGES, Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.tabs import Tabs
+from aisle.session.supervisor_tabs import Tabs
 from aisle.session.terminal_settings import ProfileChange, ProfileInForce, SettingsWatch
 
 

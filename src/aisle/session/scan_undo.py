@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from aisle.jobs import COUNTS_SCANS
 from aisle.scan.meaning import Back, Command
 from aisle.session.apply_input import InputHandler
-from aisle.session.current_page import Page, PageSnapshot
 from aisle.session.job_stack import StackedJob
+from aisle.session.page_on_screen import Page, PageSnapshot
 from aisle.session.store_connection import StoreConnection
 
 _LONG_HISTORY = 50

@@ -43,25 +43,25 @@ from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
-from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.kept_pages import KeptPages
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
+from aisle.session.page_on_screen import Page
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes import ChangePoller
+from aisle.session.refused_inputs import InputBatch
 from aisle.session.scan_undo import ScanUndo
 from aisle.session.screen_size import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection
-from aisle.session.tabs import Tabs
+from aisle.session.supervisor_tabs import Tabs
 from aisle.session.terminal_settings import (
     OpenStore,
     Profile,

@@ -10,9 +10,9 @@ from aisle.errors import AisleError, StorageError
 from aisle.host.store_folder import StoreFolder, TerminalStore, mark_visited, save_terminal_store
 from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
-from aisle.session.current_page import Page
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
+from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck

@@ -22,7 +22,7 @@ from aisle.file_ownership import untrusted_error
 from aisle.host import database_folder
 from aisle.host.database import check_sqlite_version
 from aisle.jobs.view import msg
-from aisle.outbox.retention import archive_path
+from aisle.outbox.retention_and_archive import archive_path
 from aisle.safe_text import supports_utf8
 from aisle.service.db.database import GROWING_TABLES
 from aisle.session.answer_job_queries import colour_count

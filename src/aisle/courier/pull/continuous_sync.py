@@ -34,7 +34,7 @@ from aisle.courier.pull.sync_stages import (
     STOCK,
     STORES,
 )
-from aisle.courier.topics_to_reread import (
+from aisle.courier.topics import (
     ASSIGNMENT,
     CATALOGUE,
     DELIVERY,

@@ -23,7 +23,7 @@ from aisle.outbox.operation_record import (
     without_expected,
 )
 from aisle.outbox.rebase_picks import BASE
-from aisle.outbox.retention import DEFAULT_RETENTION, Retention
+from aisle.outbox.retention_and_archive import DEFAULT_RETENTION, Retention
 from aisle.safe_text import clean
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from aisle.client.errors import ClientError, RateLimited, TransportError, Unauth
 from aisle.client.paging import Row
 from aisle.courier.backoff import LOOKUPS, ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.push.arrival_evidence import Lookup, readback_observation
 from aisle.courier.push.decide_arrival import (
     ABSENT,
     BY_LOG,
@@ -40,9 +41,8 @@ from aisle.courier.push.decide_arrival import (
     sent_order,
 )
 from aisle.courier.push.entry_references import entry_references
-from aisle.courier.push.lookup import Lookup, readback_observation
 from aisle.courier.push.outgoing_request import PushSettings
-from aisle.courier.topics_to_reread import Topic, topics_of_operation
+from aisle.courier.topics import Topic, topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.jobs.count.sent_count_types import SentCount
+from aisle.jobs.count.sent_count import SentCount
 from aisle.jobs.job import Policy, Query
 from aisle.jobs.pools import Pools, pool_name
 from aisle.jobs.quantities import to_decimal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages, refused_operations
-from aisle.jobs.count.sent_count_types import SentCount
+from aisle.jobs.count.sent_count import SentCount
 from aisle.jobs.job import Close, Context, Turn, Write, reply
 from aisle.jobs.product_log_writes import log_writes, stock_change_entry
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict

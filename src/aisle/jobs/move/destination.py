@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs.job import Context, Query, Turn, reply
 from aisle.jobs.move import goods_in_hand, movement_write
 from aisle.jobs.move.move_state import ZERO, Goods, MoveChoice, MovementItem, MoveState, OrderNeed, parse_order_needs
-from aisle.jobs.move.source import ask_exceeding, refuse_order
+from aisle.jobs.move.take_goods import ask_exceeding, refuse_order
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
 from aisle.scan.meaning import Match
 

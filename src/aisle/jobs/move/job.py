@@ -24,7 +24,16 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, movement_write, source, stock_here, undo, view
+from aisle.jobs.move import (
+    clearance_tasks,
+    destination,
+    goods_in_hand,
+    movement_write,
+    stock_here,
+    take_goods,
+    undo,
+    view,
+)
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
 from aisle.jobs.pools import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.quantities import to_decimal
@@ -138,12 +147,12 @@ class MoveJob(Job[MoveState]):
     )
 
     def accepts(self, state: MoveState) -> Accepts:
-        part, shown = source.open_quantity_goods(state), view.choices(state)
+        part, shown = take_goods.open_quantity_goods(state), view.choices(state)
         choices, values = len(shown), shown if state.choices else ()
         keys = view.choice_letters(state)
         letters = "u" if state.task else PHASE_LETTERS[state.phase]
         decimals = bool(part and part.allows_decimals)
-        typed_only = state.phase == "leave" or source.is_number_asked(state)
+        typed_only = state.phase == "leave" or take_goods.is_number_asked(state)
         is_open = part is not None
         return Accepts(
             is_open,
@@ -161,7 +170,7 @@ class MoveJob(Job[MoveState]):
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: MoveState) -> tuple[str, str]:
-        part = source.open_quantity_goods(state)
+        part = take_goods.open_quantity_goods(state)
         return (part.product, part.label) if part else ("", "")
 
     def quantity_taken(self, state: MoveState, product: str) -> Decimal:
@@ -236,10 +245,10 @@ def _handle_opened(args: Args, context: Context) -> Result:
     if args.get("task"):
         return Turn(state._replace(task=clearance_tasks.parse_task(args["task"])), queries)
     if args.get("location_code"):
-        turn = source.take_from_location(state, str(args["location_code"]))
+        turn = take_goods.take_from_location(state, str(args["location_code"]))
     elif args.get("product_number"):
         product = str(args["product_number"])
-        turn = source.scan_product(state, Match(PRODUCT, product, str(args.get("label") or product), code=product))
+        turn = take_goods.scan_product(state, Match(PRODUCT, product, str(args.get("label") or product), code=product))
     else:
         return Turn(state, queries)
     return turn._replace(effects=(*turn.effects, *queries))
@@ -253,17 +262,17 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
         case "locations":
             return Turn(with_locations_known(state, total > 0))
         case "location":
-            return source.open_location(state, row)
+            return take_goods.open_location(state, row)
         case "here":
-            return source.handle_product_here(state, row)
+            return take_goods.handle_product_here(state, row)
         case stock_here.QUERY_ALL:
-            return source.take_everything(stock_here.refresh_stock(state, row)._replace(has_unread_stock=False))
+            return take_goods.take_everything(stock_here.refresh_stock(state, row)._replace(has_unread_stock=False))
         case "again":
             return Turn(stock_here.refresh_stock(state, row) if row else state)
         case "goods":
-            return source.handle_product(state, row)
+            return take_goods.handle_product(state, row)
         case "source":
-            return source.take_from_order(state, row)
+            return take_goods.take_from_order(state, row)
         case "locations_of_products":
             return Turn(with_suggested_locations(state, rows))
         case "target":
@@ -287,19 +296,19 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
     if match is None:
         return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
     if goods_in_hand.is_goods_question_open(state) and (state.phase != "put" or match.kind != PRODUCT):
-        return source.repeat_question(state, match)
-    if more := source.add_to_question(state, match):
+        return take_goods.repeat_question(state, match)
+    if more := take_goods.add_to_question(state, match):
         return more
-    if source.is_number_of_product(state, match) and not state.pending_scan:
+    if take_goods.is_number_of_product(state, match) and not state.pending_scan:
         state = state._replace(choices=())  # it says what the number was
     if (
-        source.is_number_asked(state)
+        take_goods.is_number_asked(state)
         or state.phase in ("pool", "leave")
         or (state.phase == "where" and match.kind != LOCATION)
     ):
         return reply(state, WRONG, "move.answer_first", what=name_of(match))
-    if match.kind != LOCATION and source.is_place_asked(state):
-        return source.more_from(state, match)
+    if match.kind != LOCATION and take_goods.is_place_asked(state):
+        return take_goods.more_from(state, match)
     if match.kind != LOCATION and undo.is_asked_after_undo(state):
         return reply(state, WRONG, "move.answer_first", what=name_of(match))
     is_pending = state.pending_scan is not None and not state.is_started
@@ -309,14 +318,16 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         return clearance_tasks.scan_for_task(state, match)
     if match.kind == PRODUCT:
         state = state._replace(pending_scan=None, is_undone=False)
-        return destination.choose_on_cart(state, match) if state.phase == "put" else source.scan_product(state, match)
+        return (
+            destination.choose_on_cart(state, match) if state.phase == "put" else take_goods.scan_product(state, match)
+        )
     if match.kind == LOCATION:
         state = state._replace(uses_locations=True)
         if state.is_undone and state.phase == "take" and state.in_hand:
             return undo.ask_after_undo(state, match.key)
         if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.in_hand):
             return destination.put_at_location(state, match.key, context)
-        return source.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
+        return take_goods.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
     if state.phase == "put" or (state.phase == "take" and state.in_hand):
         return Turn(state, (Query("target", "order", {"order_number": match.key}),))
     return Turn(state, (Query("source", "order", {"order_number": match.key}),))
@@ -324,7 +335,7 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
 
 def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
     """Set the quantity, unless the digits are a record's number."""
-    part = source.open_quantity_goods(state)
+    part = take_goods.open_quantity_goods(state)
     if part is None:
         return Turn(state)
     query = quantity_or_record.query_by_number(value, code)
@@ -335,7 +346,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     """Handle the records that have these digits as their number. Without a record they are a quantity; far above all
     stock they are the number. Otherwise ask which one is meant."""
     value = state.looked_up_number
-    part = source.open_quantity_goods(state)
+    part = take_goods.open_quantity_goods(state)
     state = state._replace(looked_up_number=ZERO)
     if not value or part is None:
         return Turn(state)
@@ -344,7 +355,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
         return _set_quantity(state, part, value)
     found = matches[0]
     keeps_scan = state.choices and state.pending_scan
-    if source.is_order_asked(state):
+    if take_goods.is_order_asked(state):
         return reply(state, WRONG, "move.answer_first", what=name_of(found))
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
     is_guess = any(row.get("is_guess") for row in rows) or quantity_or_record.are_several_guesses(rows)
@@ -358,11 +369,11 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
 
 def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirmed: bool = False) -> Result:
     """Set the quantity of the goods; `is_confirmed` skips the question about a large quantity."""
-    if source.is_order_asked(state):
-        return source.set_asked_quantity(state, value)
+    if take_goods.is_order_asked(state):
+        return take_goods.set_asked_quantity(state, value)
     asked, state = state, state._replace(choices=(), pending_scan=None, is_undoing=False)
     if state.phase != "put":
-        turn = source.set_quantity(state, goods, value, is_confirmed=is_confirmed)
+        turn = take_goods.set_quantity(state, goods, value, is_confirmed=is_confirmed)
         return undo.keep_question_after_undo(asked, turn)
     if value > goods.quantity:
         return reply(state, WRONG, "move.not_so_many", label=goods.label, quantity=value, there=goods.quantity)
@@ -373,18 +384,18 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
 def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
     if letter == "u" and state.choices:
         return _go_back(state)  # the question is the last input
-    if source.is_number_asked(state):
-        return source.repeat_number_question(state)
+    if take_goods.is_number_asked(state):
+        return take_goods.repeat_number_question(state)
     if state.choices and state.pending_scan:
-        return source.ask_answer_first(state, state.pending_scan)
+        return take_goods.ask_answer_first(state, state.pending_scan)
     state = state._replace(choices=(), is_undoing=False, pending_scan=None)
     match letter:
         case "c" | "w" if not state.uses_locations and (letter == "c" or not state.order):
             return reply(state, WRONG, "move.no_locations")
         case "a" if state.phase in ("take", "load"):
-            return source.take_all_of_product(state)
+            return take_goods.take_all_of_product(state)
         case "w" if state.phase in ("take", "load"):
-            return source.take_everything(state)
+            return take_goods.take_everything(state)
         case "c" if state.phase in ("from", "take"):
             return _load_cart(state, "move.load_cart")
         case "c" if state.phase == "put":
@@ -448,12 +459,12 @@ def _choose_pool(state: MoveState, pool: Pool) -> Result:
 
 def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Result:
     if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
-        return source.ask_again(state, state.pending_scan)
+        return take_goods.ask_again(state, state.pending_scan)
     before, state = state, state._replace(choices=())
     match choice.kind:
         case quantities.DROP_QUANTITY:
-            return source.drop_quantity(before)
-        case "amount" if part := source.goods_of_choice(state, choice):
+            return take_goods.drop_quantity(before)
+        case "amount" if part := take_goods.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)
         case "is_delivery" | "is_person":  # of no use here; the number was meant for another page
             return reply(state, INFO, "session.dropped")
@@ -462,13 +473,13 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "put" | "put_all":
             return destination.put_at_location(state._replace(is_undone=False), choice.key, context)
         case "put_down_there":
-            return source.take_from_location(_drop_goods(state).state, choice.key)
+            return take_goods.take_from_location(_drop_goods(state).state, choice.key)
         case "from":
-            return source.take_from_location(state, choice.key)
+            return take_goods.take_from_location(state, choice.key)
         case "nowhere":
-            return source.take_unlocated(state)
+            return take_goods.take_unlocated(state)
         case "fit" | "over" | "held" | "free":
-            return source.apply_choice(state, choice)
+            return take_goods.apply_choice(state, choice)
         case "count":
             return Turn(state._replace(pending_scan=None), (Start("count", {"location_code": choice.key}),))
         case "fit_order":
@@ -476,7 +487,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "undo_rest":
             return undo.undo_rest(state, choice, context)
         case "forget":
-            return source.drop_current_goods(state)
+            return take_goods.drop_current_goods(state)
         case "drop":
             return _drop_goods(state)
     return Turn(state)
@@ -489,10 +500,10 @@ def _drop_goods(state: MoveState) -> Result:
 
 
 def _go_back(state: MoveState) -> Result:
-    if source.is_plausibility_asked(state):
-        return source.drop_quantity(state)
-    if state.pending_scan and source.is_number_asked(state):
-        return source.ask_again(state, state.pending_scan)
+    if take_goods.is_plausibility_asked(state):
+        return take_goods.drop_quantity(state)
+    if state.pending_scan and take_goods.is_number_asked(state):
+        return take_goods.ask_again(state, state.pending_scan)
     if state.choices or state.is_undoing:
         return reply(state._replace(choices=(), is_undoing=False, pending_scan=None), INFO, "session.dropped")
     if state.phase == "pool":

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
-from aisle.jobs.move import goods_in_hand, source
+from aisle.jobs.move import goods_in_hand, take_goods
 from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
 from aisle.jobs.pools import Pool, Pools, pool_message
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
@@ -94,7 +94,7 @@ def view(state: MoveState) -> Step:
 def _shown_goods(state: MoveState) -> Goods | None:
     if state.phase in ("pool", "leave", "where"):
         return None
-    asked = source.open_quantity_goods(state) if source.is_number_asked(state) else None
+    asked = take_goods.open_quantity_goods(state) if take_goods.is_number_asked(state) else None
     return asked or state.current_goods
 
 
@@ -136,7 +136,7 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
     if choice.kind in ("is_delivery", "is_person"):
         return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     if choice.kind == "over":
-        part = source.goods_of_choice(state, choice)
+        part = take_goods.goods_of_choice(state, choice)
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity, label=part.label if part else choice.key)
     if choice.kind == "from" and choice.quantity == UNKNOWN_QUANTITY:
         return msg("move.choice_from_unknown", place=choice.key)
@@ -245,10 +245,12 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
     if state.phase == "where":
         return msg("move.prompt_where")
     if choices(state):
-        waits = source.is_number_asked(state) or (goods_in_hand.is_goods_question_open(state) and state.phase != "put")
+        waits = take_goods.is_number_asked(state) or (
+            goods_in_hand.is_goods_question_open(state) and state.phase != "put"
+        )
         if state.phase in ("from", "pool"):
             return msg("move.prompt_choice" if state.phase == "pool" else "pick.prompt_choice")
-        if source.open_quantity_goods(state):
+        if take_goods.open_quantity_goods(state):
             return quantity_prompt(choice_letters(state), scans=not waits)
         return letter_prompt(choice_letters(state), scans=not waits and state.phase != "leave")
     match state.phase:

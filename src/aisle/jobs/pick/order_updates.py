@@ -14,7 +14,7 @@ from aisle import json_codec
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
-from aisle.jobs.pick import expected_stock, goods_for_others, goods_to_put_down, pick_state, take_over
+from aisle.jobs.pick import expected_stock, goods_for_others, goods_in_hand, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.stored_messages import read_message
@@ -293,9 +293,7 @@ def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) 
 def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
     if row.get("is_rejected") or row.get("is_active", True) or not tote.has_lines:
         return False
-    return pick_state.is_order_picked(state, tote.order) and not goods_to_put_down.has_goods_to_put_down(
-        state, tote.order
-    )
+    return pick_state.is_order_picked(state, tote.order) and not goods_in_hand.has_goods_to_put_down(state, tote.order)
 
 
 def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.count.sent_count_types import SentCount, StockChange
+from aisle.jobs.count.sent_count import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
 from aisle.jobs.pools import Pools

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.claims import Claim, is_later, parse_claim
 from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
-from aisle.jobs.pick import goods_to_put_down, offered_choices, open_question, pick_state
+from aisle.jobs.pick import goods_in_hand, offered_choices, open_question, pick_state
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import sum_own_in_hand
@@ -105,14 +105,14 @@ def track_others(before: PickState, turn: Result, order: str, row: OrderRow, con
     state = pick_state.with_tote(turn.state, tote._replace(other_pickers=names))
     if was is None or not was.has_lines:
         is_shared = names or (found and not found.is_own and row.get("is_claim_active") is not False)
-        state = state if is_shared else goods_to_put_down.take_as_own(state, order)
+        state = state if is_shared else goods_in_hand.take_as_own(state, order)
         return _with_others_message(turn._replace(state=state), _others_message(state, order, found, row))
     joined = [name for name in names if name not in was.other_pickers]
     left = [name for name in was.other_pickers if name not in names]
     theirs = Decimal(0)
     if left and not names:
-        theirs = goods_to_put_down.pieces_of_others(state, order)
-        state = goods_to_put_down.take_as_own(state, order)  # who left it has handed over what is still in hand
+        theirs = goods_in_hand.pieces_of_others(state, order)
+        state = goods_in_hand.take_as_own(state, order)  # who left it has handed over what is still in hand
     answered = (
         ()
         if found
@@ -165,7 +165,7 @@ def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> R
     if tote is None or not tote.has_lines:
         return turn
     if pick_state.is_order_picked(turn.state, order) and not (
-        tote.is_confirmed and goods_to_put_down.pieces_in_hand(turn.state, order)
+        tote.is_confirmed and goods_in_hand.pieces_in_hand(turn.state, order)
     ):
         return turn
     ours = row.get("is_claimed") and row.get("claimed_by") == context.user

@@ -14,7 +14,14 @@ from aisle.jobs.product_data import Product, parse_product
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
-from aisle.jobs.supervisor.resource_fields import YES_NO, Cells, field_name, field_rows, format_field, free_field_rows
+from aisle.jobs.supervisor.labelled_field_rows import (
+    YES_NO,
+    Cells,
+    field_name,
+    field_rows,
+    format_field,
+    free_field_rows,
+)
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
 from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import PRODUCT, Match

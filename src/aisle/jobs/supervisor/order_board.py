@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs import claims
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.page_job import Page, PageJob
-from aisle.jobs.pick_list import printed_pick_list
+from aisle.jobs.printed_pick_list import printed_pick_list
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState, Result, SavedView, mark_all_listed, with_pane
 from aisle.jobs.supervisor.order_filter import changed_fields, parse_filter
 from aisle.jobs.supervisor.order_filter_pages import MAX_SAVED_VIEWS, FieldPage, FilterPage, NamePage, ViewsPage

@@ -13,7 +13,7 @@ from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
-from aisle.jobs.pick_list import query_pick_list
+from aisle.jobs.printed_pick_list import query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (

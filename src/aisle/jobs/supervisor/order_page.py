@@ -10,7 +10,7 @@ from aisle.jobs import claims, goods_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.pick_list import printed_pick_list, query_pick_list
+from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message

@@ -13,7 +13,7 @@ from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, ref
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.stores import StorePageRow, StoresRow
 from aisle.jobs.store_time import day_or_time
-from aisle.jobs.supervisor.resource_fields import (
+from aisle.jobs.supervisor.labelled_field_rows import (
     YES_NO,
     Cells,
     field_name,

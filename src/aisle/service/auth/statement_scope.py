@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from aisle.service.db.database import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.db.statements import writes as writes_sql
 from aisle.service.errors import forbidden

@@ -9,7 +9,7 @@ from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.picking import adjust_origin
 from aisle.service.domain.quantities import format_quantity
-from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict
 
 

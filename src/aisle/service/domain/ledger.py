@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from aisle.service.db.database import Statement
 from aisle.service.db.statements import products
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.held_goods import HeldGoodsOrigins
+from aisle.service.domain.held_goods_origins import HeldGoodsOrigins
 from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
-from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import conflict
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from aisle.service.domain.json_fragments import (
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.states import NOTHING_TO_REVIEW, TO_REVIEW
-from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 
 _BOOKKEEPING_FIELDS = ("purchase_price", "purchase_unit_quantity")
 

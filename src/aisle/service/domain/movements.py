@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from aisle.service.db.statements import stock
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.held_goods import SourceQuantity
+from aisle.service.domain.held_goods_origins import SourceQuantity
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.orders import save_changed_line
 from aisle.service.domain.picking import record_origin, remove_held
 from aisle.service.domain.quantities import format_quantity
-from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict, unprocessable
 
 

@@ -19,8 +19,8 @@ from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
 from aisle.service.domain.quantities import to_json_number
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.domain.states import CLOSED_STATES, STATUS_IDS, check_transition, order_fulfilment
-from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
 from aisle.service.operation_context import Context
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, TypedDict
 
 from aisle.contract.models import ExactNumber
 from aisle.contract.models.extension_bodies import ExtendedLineUpdate
-from aisle.service.domain.held_goods import HeldGoods, SourceQuantity
+from aisle.service.domain.held_goods_origins import HeldGoods, SourceQuantity
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.quantities import format_quantity, parse_thousandths, parse_whole_number, to_json_number
-from aisle.service.domain.store_catalogue import NO_LOCATION, Location
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location
 from aisle.service.errors import conflict, unprocessable
 
 

@@ -11,8 +11,8 @@ from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.read_products_and_locations import Product
 from aisle.service.domain.states import NO_RECEIPT, check_transition, delivery_state
-from aisle.service.domain.store_catalogue import Product
 from aisle.service.errors import Refusal, conflict, unprocessable
 
 

@@ -14,12 +14,13 @@ from aisle.service.db.statements import logs as log_sql
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.quantities import parse_row_id
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, StoreCatalogue
 from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIONS, check_transition
-from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import extension_page
 from aisle.service.handlers.logs import NUMBER_REUSED
-from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import Context, Store, split_wire_id
 
 _ALL_STATES = "all"
 

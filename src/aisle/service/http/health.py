@@ -14,14 +14,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from aisle.service.db.database import Database, DatabaseFailed, Transaction
-from aisle.service.db.statements import changes as changes_sql
+from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.errors import JSON_TYPE, Refusal
 from aisle.service.handlers.registry import Handler, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH
 from aisle.service.http.routes import page_route
-from aisle.service.operation_context import CHAIN, Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

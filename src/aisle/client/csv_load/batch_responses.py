@@ -1,0 +1,80 @@
+"""Responses of the service to a batch: what it did with the records, and refusals in the words of the file."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from aisle.client.csv_load.columns import DELIVERIES, ORDERS
+from aisle.client.csv_load.records import Record
+from aisle.client.csv_load.report import BadRow
+from aisle.client.response import Response
+
+
+def record_counts(response: Response) -> dict[str, int]:
+    """Return how many records were new, changed and the same before; none if the service does not say."""
+    found = _RECORD_COUNTS.findall(response.headers.get("aisle-records", ""))
+    return {name: int(count) for name, count in found}
+
+
+_RECORD_COUNTS = re.compile(r"\b(new|changed|same)=(\d+)", re.ASCII)
+
+
+def is_replayed(response: Response) -> bool:
+    """Return True if the service repeats an earlier response to the same key."""
+    return response.headers.get("idempotency-replayed") == "true"
+
+
+def was_carried_out(response: Response) -> bool:
+    """Return True if the service knows the key but no longer its response: the batch was loaded long ago."""
+    if response.status != 409:
+        return False
+    try:
+        return bool(response.json()["errors"][0]["field"] == "Idempotency-Key")
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
+def refused_row(file: str, record: Record, reason: str, field: str = "", line_index: int = 0) -> BadRow:
+    """Return the row of a record that the service refuses; `field` or the index of a line say which of its rows."""
+    rows = f" with its {record.rows} rows" if record.rows > 1 else ""
+    explained = reason
+    if EXISTS_DIFFERENTLY.search(reason) and file in ADVICE:
+        explained = f"{reason.partition('; change it')[0].rstrip('.').removeprefix('order_number: ')}.{ADVICE[file]}"
+    of_line = record.line_rows[line_index] if line_index < len(record.line_rows) else record.line
+    line = record.field_rows.get(field, of_line)
+    return BadRow(
+        file, line, f"the service refused {record.description}{rows}: {explained}", _refusal_kind(record, explained)
+    )
+
+
+def with_column_names(message: str, array: str) -> str:
+    """Return the service's message with the columns' names in place of the body's fields."""
+    message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", message)
+    message = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", message)
+    message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
+    message = _NO_WHOLE_NUMBER.sub(r"\g<0> (where parts of one are sold, set allow_decimal of the product)", message)
+    return POOL_FIELD.sub("quantity", message)
+
+
+def _refusal_kind(record: Record, reason: str) -> str:
+    """Return what rows refused for the same reason have in common: the reason without this record's own values."""
+    values = (value for name, value in record.body.items() if name != "store_number")
+    own = {str(value) for value in values if isinstance(value, str | int | Decimal)}
+    for value in sorted(own - {""}, key=len, reverse=True):
+        reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)
+    return f"the service refused it: {reason}"
+
+
+_NO_WHOLE_NUMBER = re.compile(r"\b(?:quantity|stock_pool_\d+|counted_quantity): [\d.]+ is not a whole number(?=\.)")
+POOL_FIELD = re.compile(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)")
+LINE_INDEX = re.compile(r"\b\w+\[\d+\]\.(?:order_lines|free_fields)\[(\d+)\]")
+"""Index of a line of a record, in the field that a refusal names."""
+EXISTS_DIFFERENTLY = re.compile(r"exists with another content", re.IGNORECASE)
+ADVICE = {
+    ORDERS.file: " A load changes no order that is there: have a supervisor reject it in aisle, and load the right one"
+    " under another order_number; what is only to be added can be an order of its own.",
+    DELIVERIES.file: " A load changes no delivery that is there: load what comes beside it as a delivery of its own,"
+    " under another order_number; what does not come is not received.",
+}
+"""Advice for a person if a record exists with other values."""

@@ -1,0 +1,255 @@
+"""Conflicts of rows of a file: repetitions, contradictions, keys that differ by blanks, case or zeros only.
+
+A number whose lines name several stores is a conflict too, as where one store number of the file is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from aisle.client.client import Client
+from aisle.client.csv_load.cell_cleaning import fold_code
+from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PEOPLE, price_of
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.report import format_rows
+from aisle.client.errors import ClientError, ServerError, TransportError
+
+
+def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:
+    """Return reasons of contradicting rows by line, and rows that only repeat an earlier one, with its line.
+
+    `known_keys` exist in the service unchanged, so two of them may be alike. Two passes; hashes of all keys are kept,
+    and the keys themselves only if they occur more than once.
+    """
+    fold = _comparable_key_hash if table.creates_records else _key_hash
+    suspect = _repeated_keys(table, fold) if table.is_unique else _differently_written_keys(table, fold)
+    groups: dict[int, list[tuple[int, RecordKey, int]]] = {}
+    for line, key, row_hash in table.record_keys() if suspect else ():
+        if (name := fold(key)) in suspect:
+            groups.setdefault(name, []).append((line, key, row_hash))
+    bad: dict[int, str] = {}
+    repeats: dict[int, int] = {}
+    for group in groups.values():
+        _check_group(group, table.is_unique, known_keys, bad, repeats)
+    return (dict(_users_with_two_badges(table)) | bad if table.name == PEOPLE.file else bad), repeats
+
+
+def _users_with_two_badges(table: CsvTable) -> Iterator[tuple[int, str]]:
+    """Yield the rows of users who have several badges in one store: to load one of them would bind the user to it."""
+    badges: dict[tuple[str, str], dict[str, int]] = {}
+    rows = list(table.select_cells(("store_number", "user", "badge")))
+    for line, (store, user, badge) in rows:
+        badges.setdefault((store, fold_code(user)), {}).setdefault(badge, line)
+    for line, (store, user, badge) in rows:
+        others = badges[store, fold_code(user)]
+        at = next((place for other, place in others.items() if other != badge), 0)
+        if user and at:
+            yield line, f"user {user!r} is also in row {at}, with another badge; keep one of the rows"
+
+
+def _repeated_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:
+    """Return hashes of keys that occur more than once."""
+    seen: set[int] = set()
+    found: set[int] = set()
+    for _, key, _ in table.record_keys():
+        name = fold(key)
+        (found if name in seen else seen).add(name)
+    return found
+
+
+def _differently_written_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:
+    """Return hashes of keys that are written in two ways; for files whose records have several rows."""
+    seen: dict[int, int] = {}
+    return {
+        name
+        for name, key_hash in ((fold(key), hash(key)) for _, key, _ in table.record_keys())
+        if seen.setdefault(name, key_hash) != key_hash
+    }
+
+
+def _key_hash(key: RecordKey) -> int:
+    return hash(tuple([fold_code(part) for part in key]))
+
+
+def _comparable_key_hash(key: RecordKey) -> int:
+    """Return the hash of a key of a file that creates records: leading zeros of the name make no difference."""
+    return hash(comparable_key(key))
+
+
+def comparable_key(key: RecordKey) -> RecordKey:
+    """Return a key in the form in which it is compared: its name without blanks, case, leading zeros and thousands'
+    signs.
+    """
+    *before, name = key
+    name = fold_code(name)
+    bare = name.lstrip("0") or name[-1:]
+    return (*map(fold_code, before), bare.replace(".", "") if "." in bare and has_thousands(bare) else bare)
+
+
+def has_thousands(code: str) -> bool:
+    """Return True if a code of digits has points or blanks between its thousands."""
+    return _GROUPED_DIGITS.fullmatch(code) is not None
+
+
+_GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:([. ])\d{3})(?:\1\d{3})*", re.ASCII)
+
+
+def key_without_zeros(key: RecordKey) -> RecordKey:
+    """Return a key without the zeros before its groups of digits (`A01-02` as `A1-2`); those behind a point stay."""
+    *before, name = key
+    return (*map(fold_code, before), _ZEROS_BEFORE_DIGITS.sub("", fold_code(name)))
+
+
+def bare_code(code: str) -> str:
+    """Return the letters and digits of a code, without case and zeros before digits."""
+    return re.sub(r"[\W_]+", "", key_without_zeros((code,))[0])
+
+
+_ZEROS_BEFORE_DIGITS = re.compile(r"(?<![\d.,])0+(?=\d)", re.ASCII)
+
+
+def difference_reason(new: str, known: str, where: str = "") -> str:
+    """Return why a new name is refused beside a known one, with the likely cause. `where` locates the known one."""
+    mine, its = fold_code(new), fold_code(known)
+    if mine == its:
+        return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
+    if "." in mine + its and comparable_key((mine,)) == comparable_key((its,)):
+        return (
+            f"{new!r} and {known!r}{where or ' of the service'} differ by signs of thousands alone, which a spreadsheet"
+            " may have put there; write one of them, in a column of text"
+        )
+    if len(its) > len(mine):
+        return f"{new!r}: {known} is there{where}; has {new} lost its zeros? Write {known}, in a column of text"
+    if where:
+        return f"{new!r}: {known} is there{where}; has {known} lost its zeros? Write {new} there, in a column of text"
+    return f"{new!r}: {known} is there, with fewer zeros before it; write {known}, if it is the same"
+
+
+KeyGroup = list[tuple[int, RecordKey, int]]
+
+
+def _check_group(
+    group: KeyGroup, is_unique: bool, known_keys: Collection[RecordKey], bad: dict[int, str], repeats: dict[int, int]
+) -> None:
+    keys = {key: line for line, key, _ in reversed(group)}
+    if len(keys) > 1 and not all(key in known_keys for key in keys):
+        for line, key, _ in group:
+            if key not in known_keys:
+                other, at = next((one, place) for one, place in keys.items() if one != key)
+                bad[line] = _key_difference_reason(key, other, at)
+    elif is_unique:
+        for key in keys:
+            _check_same_key([row for row in group if row[1] == key], bad, repeats)
+
+
+def _key_difference_reason(key: RecordKey, other: RecordKey, at: int) -> str:
+    if _key_hash(key) == _key_hash(other):
+        return (
+            f"{_format_key(key)} and {_format_key(other)} in row {at} differ by blanks or case alone; use one of them"
+        )
+    return difference_reason(key[-1], other[-1], f" in row {at}")
+
+
+def _check_same_key(group: KeyGroup, bad: dict[int, str], repeats: dict[int, int]) -> None:
+    first_line, key, first_hash = group[0]
+    if all(row_hash == first_hash for _, _, row_hash in group):
+        repeats |= {line: first_line for line, _, _ in group[1:]}
+        return
+    for line, _, _ in group:
+        at = next(place for place, _, _ in group if place != line)
+        bad[line] = f"{_format_key(key)} is also in row {at}, with other values; keep one of the rows"
+
+
+def _format_key(key: RecordKey) -> str:
+    return " / ".join(repr(part) for part in key if part)
+
+
+_NOUNS = {ORDERS.file: "order", DELIVERIES.file: "delivery"}
+_COLUMNS = ("store_number", "order_number", "line_number")
+
+_Parts = dict[str, dict[str, int]]
+"""Rows of a number's lines, by store and line number."""
+
+
+class DividedRecords(NamedTuple):
+    """Reasons of rows of a wrong store, by line, and the keys of the records that are left out because of them."""
+
+    refused_rows: Mapping[int, str] = {}
+    left_out: Collection[RecordKey] = ()
+
+
+async def find_divided_records(table: CsvTable, client: Client, known_keys: Collection[RecordKey]) -> DividedRecords:
+    """Find the numbers whose lines go to several stores, no line number twice.
+
+    If a store is missing, all rows of the number are left out. If all exist, each store gets a record of its own; add a
+    warning unless the service has them. Raise ClientError if the service does not respond.
+    """
+    found = _divided_numbers(table) if table.name in _NOUNS else {}
+    if not found:
+        return DividedRecords()
+    stores: dict[RecordKey, str] = {}
+    try:
+        async for row in client.rows("list-stores"):
+            if store := str(row.get("storeNo") or ""):
+                stores[comparable_key((store,))] = store
+    except (TransportError, ServerError):
+        raise
+    except ClientError as error:
+        table.notes.add_file_warning(f"whether the stores that it names are there could not be read: {error}")
+        return DividedRecords()
+    known = set(stores.values())
+    refused: dict[int, str] = {}
+    left_out: set[RecordKey] = set()
+    for number, parts in found.items():
+        keys = {(store, number) for store in parts}
+        if known.issuperset(parts):
+            if not keys.issubset(known_keys):
+                _warn_of_division(table, number, parts)
+        elif not known.isdisjoint(parts):
+            left_out |= keys
+            refused |= dict(_reasons(_NOUNS[table.name], number, parts, stores))
+    return DividedRecords(refused, left_out)
+
+
+def _divided_numbers(table: CsvTable) -> dict[str, _Parts]:
+    """Return the numbers with lines in several stores, no line number twice. Of other numbers, hashes are kept."""
+    first_stores: dict[int, int] = {}
+    suspect: set[int] = set()
+    for _, (store, number, _) in table.select_cells(_COLUMNS):
+        if number and first_stores.setdefault(hash(number), hash(store)) != hash(store):
+            suspect.add(hash(number))
+    found: dict[str, _Parts] = {}
+    repeated: set[str] = set()
+    for line, (store, number, line_number) in table.select_cells(_COLUMNS) if suspect else ():
+        if number and hash(number) in suspect:
+            parts = found.setdefault(number, {})
+            name = f"{price_of(line_number)}"
+            if any(name in lines for lines in parts.values()):
+                repeated.add(number)
+            parts.setdefault(store, {})[name] = line
+    return {number: parts for number, parts in found.items() if len(parts) > 1 and number not in repeated}
+
+
+def _reasons(noun: str, number: str, parts: _Parts, stores: Mapping[RecordKey, str]) -> Iterator[tuple[int, str]]:
+    """Yield the rows of missing stores with the reason, which names the other rows."""
+    known = set(stores.values())
+    others = ", ".join(f"store {store} ({format_rows(parts[store].values())})" for store in parts if store in known)
+    kept = f"{noun} {number}, whose other rows name {others}, is left out whole, so that nobody takes it for complete"
+    for store, lines in parts.items():
+        if store in known:
+            continue
+        near = stores.get(comparable_key((store,))) if store else None
+        problem = f"there is no store {store}" if store else "store_number is empty, and every row needs it"
+        for line in lines.values():
+            yield line, f"{f'store {difference_reason(store, near)}' if near else problem}; {kept}"
+
+
+def _warn_of_division(table: CsvTable, number: str, parts: _Parts) -> None:
+    value = "; ".join(f"store {store}: {format_rows(lines.values())}" for store, lines in parts.items())
+    what = (
+        f"the lines of one number go to several stores, and are loaded as one {_NOUNS[table.name]} in each; look"
+        " whether a store_number is wrong"
+    )
+    table.notes.add_warning(what, f"{number} ({value})", max(min(lines.values()) for lines in parts.values()))

@@ -1,0 +1,398 @@
+"""Stock in the service before a load: which products keep stock, and which counts were loaded before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from typing import NamedTuple
+
+from aisle.client.client import Client
+from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.records import Record
+from aisle.client.csv_load.report import FileNotes, LoadError
+from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, location_codes
+from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
+from aisle.client.paging import Row
+from aisle.contract.request_encoding import QueryValue
+
+_CHAIN = ""
+"""Key of the chain's product list, beside the stores' lists."""
+
+
+class ProductStock(NamedTuple):
+    """Stock of a product in a store before the load, by pool; `is_tracked` is False if it keeps no stock.
+
+    `spots` has the same by location (empty for none) and pool.
+    """
+
+    is_tracked: bool
+    pools: Mapping[str, Decimal]
+    spots: Mapping[tuple[str, str], Decimal] = {}
+
+    def at_places(self, pool: str = "") -> Decimal:
+        """Return the stock of a pool at locations; without a pool, of all pools."""
+        return sum((quantity for (code, of), quantity in self.spots.items() if code and pool in ("", of)), Decimal(0))
+
+
+class TrackedStock:
+    """Stock of products, read before the first count of a store is sent.
+
+    A product's entry in the store's stock list decides; otherwise the product itself.
+    """
+
+    def __init__(self, client: Client, table: CsvTable) -> None:
+        self._client = client
+        self._table = table
+        self._rows_by_store: Counter[str] | None = None
+        self._by_list: dict[str, dict[str, ProductStock]] = {}
+        self._by_product: dict[tuple[str, str], ProductStock | None] = {}
+
+    async def get(self, store: str, product: str) -> ProductStock:
+        """Return what the service has of the product in the store."""
+        if self._rows_by_store is None:
+            self._rows_by_store = Counter()
+            for _, (name,) in self._table.select_cells(("store_number",)):
+                self._rows_by_store[name] += 1
+        for at in (store, _CHAIN):
+            stock = await self._find(at, product, one_by_one=self._rows_by_store[store] <= MAX_SINGLE_READS)
+            if stock is not None:
+                return stock
+        return ProductStock(True, {})
+
+    async def _find(self, store: str, product: str, *, one_by_one: bool) -> ProductStock | None:
+        """Return a product of a list; None if the list does not have it."""
+        if one_by_one:
+            if (store, product) not in self._by_product:
+                self._by_product[store, product] = (await self._read(store, {"product_number": product})).get(product)
+            return self._by_product[store, product]
+        for at in (_CHAIN, store):
+            if at not in self._by_list:
+                found = await self._read(at, {})
+                without = self._by_list.get(_CHAIN, {})
+                self._by_list[at] = {
+                    one: kept for one, kept in found.items() if not kept.is_tracked or kept.spots or one in without
+                }
+        return self._by_list[store].get(product)
+
+    async def _read(self, store: str, filters: Mapping[str, QueryValue]) -> dict[str, ProductStock]:
+        """Return the products of a list; if it cannot be read, none, with a warning.
+
+        Raise LoadError if the service does not respond.
+        """
+        try:
+            return {str(row.get("product_number")): _kept(row) async for row in self._read_rows(store, filters)}
+        except (Forbidden, NotFound):
+            return {}  # the counts of the store will be refused with a reason
+        except TransportError as error:
+            raise LoadError(
+                f"Which products keep stock cannot be read: {error} Load again later: it goes on, and doubles nothing."
+            ) from error
+        except ClientError as error:
+            self._table.notes.add_file_warning(f"which products keep stock could not be read: {error}")
+            return {}
+
+    def _read_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
+        operation = "list-products" if store == _CHAIN else "list-store-products-stock"
+        of_store: dict[str, QueryValue] = {} if store == _CHAIN else {"store_number": store, "include_locations": True}
+        return self._client.rows(operation, query={**filters, **of_store})
+
+
+def _kept(row: Row) -> ProductStock:
+    pools = _pools(row, "most_likely_pool_")
+    spots = {
+        (str(place.get("store_location_code") or ""), pool): quantity
+        for place in row.get("store_locations") or ()
+        for pool, quantity in _pools(place, "stock_pool_").items()
+    }
+    for pool in {*pools, *(of for _, of in spots)}:
+        if rest := pools.get(pool, Decimal(0)) - sum(have for (_, of), have in spots.items() if of == pool):
+            spots["", pool] = rest
+    return ProductStock(row.get("is_stock") is not False, pools, spots)
+
+
+def _pools(row: Row, prefix: str) -> dict[str, Decimal]:
+    found = (row.get(f"{prefix}{pool}") for pool in range(1, 11))
+    return {f"stock_pool_{at}": Decimal(str(quantity)) for at, quantity in enumerate(found, 1) if quantity}
+
+
+LOAD_REFERENCE = "aisle load"
+"""Reference of counts from a file; finds them in the log again."""
+
+_COUNT_FIELD = "counted_quantity"
+_LOCATION_FIELDS = ("product_number", "location_code")
+_TIME_FIELDS = ("moved_on", "created_on", "updated_on")
+_MINUTE_LENGTH = len("2026-11-27T18:00")
+
+_ROW_FIELDS = ("store_number", *_LOCATION_FIELDS, "stock_pool")
+_MOVED_ADVICE = (
+    ", which the file no longer names; it is left as it is (where the goods lie elsewhere now, put all rows of the"
+    " product but totals in a stock.csv in a folder of its own, beside a row with 0 for each {} named here, and load"
+    " that with --recount)"
+)
+
+NO_LOCATION = "no place"
+
+ProductLocation = tuple[str, str]
+"""Product number and location code."""
+Pools = dict[str, Decimal]
+
+
+class CountLog(NamedTuple):
+    """Counts in the log of a store."""
+
+    loaded: Mapping[str, dict[str, Pools]]
+    """Counts of earlier loads, by product and location."""
+    other_counts: dict[ProductLocation, tuple[str, str]]
+    """Time and user of the last other count; empty until it is needed."""
+    other_work: dict[str, set[tuple[str, str]]]
+    """Locations (empty for none) and pools (empty if not said) with other entries, by product; empty until needed."""
+
+
+class SplitCount(NamedTuple):
+    """Count before it is sent: the part that is new, the rows that were loaded before, and where other work was done.
+
+    Rows whose goods were loaded elsewhere are in neither; their warnings say what to do. `other_rows` is the number of
+    rows loaded before with another figure.
+
+    `worked` has the locations (empty for none) and pools (empty if not said) of the product at which the log has
+    entries that are no load.
+    """
+
+    new: Record | None
+    loaded_rows: tuple[int, ...] = ()
+    other_rows: int = 0
+    worked: AbstractSet[tuple[str, str]] = frozenset()
+
+
+class LoadedStock:
+    """Counts in the log of each store, read before its first count is sent.
+
+    A log is kept until the store's last count: read again, it would contain the counts of this load.
+    """
+
+    def __init__(self, client: Client, table: CsvTable | None = None) -> None:
+        """Store the collaborators. `table` is the file with the counts."""
+        self._client = client
+        self._table = table
+        self._hashes: set[int] | None = None
+        self._rows_left: Counter[str] = Counter()
+        self._placeless: set[int] = set()
+        """Products with a count of goods without a location; a row that is read as a total makes none."""
+        self._places: dict[str, set[str]] = {}
+        self._logs_by_store: dict[str, CountLog] = {}
+        self._fully_read_stores: set[str] = set()
+
+    async def split_new(self, count: Record, notes: FileNotes) -> SplitCount:
+        """Return the part of a count that was not loaded before, if any, and the rows of the other part.
+
+        Add warnings for rows with another figure than was loaded, or whose location was counted otherwise. Raise
+        LoadError if the log cannot be read.
+        """
+        log = await self._read_log(count.store)
+        self._scan_file()
+        product, code = _location_key(count.body)
+        if not code:
+            self._placeless.add(hash((count.store, product, "")))
+        found = await self._split_by_log(log, count, notes)
+        self._rows_left[count.store] -= len(count.field_rows)
+        if self._rows_left[count.store] <= 0:
+            del self._logs_by_store[count.store]  # the logs of a chain would fill the memory
+        return found
+
+    async def _split_by_log(self, log: CountLog, count: Record, notes: FileNotes) -> SplitCount:
+        product, code = _location_key(count.body)
+        loaded = log.loaded.get(product, {}).get(code)
+        if loaded is None:
+            other = self._loaded_elsewhere(log, count)
+            if other and code and not await self._is_place(count.store, code):
+                return SplitCount(count)  # the service refuses it, with a better reason
+            if other:
+                _warn_of_location(count, other, notes)
+                return SplitCount(None)
+            new = await self._skip_if_counted(log, count, notes)
+            return SplitCount(new, worked=log.other_work.get(product, set()))
+        left = {name: line for name, line in count.field_rows.items() if name == _COUNT_FIELD or name in loaded}
+        differing = sum(
+            _warn_of_difference(count.body, name, line, loaded, notes)
+            for name, line in (left.items() if not count.is_beside else ())
+        )
+        if len(left) < len(count.field_rows) and (gone := self._pools_no_longer_named(count, loaded)):
+            then = _format_pools({name: loaded[name] for name in gone})
+            for name, line in count.field_rows.items():
+                if name not in left:
+                    value = f"{product}: {then} then, {_format_pool(name)} now"
+                    what = f"the stock was loaded before in another pool{_MOVED_ADVICE.format('pool')}"
+                    notes.add_warning(what, value, line)
+            return SplitCount(None, tuple(left.values()), differing)
+        if len(left) == len(count.field_rows):
+            return SplitCount(None, tuple(left.values()), differing)
+        body = {name: value for name, value in count.body.items() if name not in left}
+        at = {name: line for name, line in count.field_rows.items() if name not in left}
+        new = count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at)
+        await self._read_other_work(log, count.store)
+        return SplitCount(new, tuple(left.values()), differing, log.other_work.get(product, set()))
+
+    async def _is_place(self, store: str, code: str) -> bool:
+        """Return True if the store has the location, or its locations cannot be read."""
+        if store not in self._places:
+            try:
+                self._places[store] = set(await location_codes(self._client, store))
+            except ClientError:
+                self._places[store] = set()
+        return code in (self._places[store] or (code,))
+
+    def _loaded_elsewhere(self, log: CountLog, count: Record) -> str:
+        """Return the places where the product was loaded, if this count is of the same goods; otherwise empty.
+
+        A count without a location is of the whole product: besides counts of its locations it would undo their losses.
+        A count at a location is of goods loaded without one, or at another one that the file no longer names. Counting
+        them would double them.
+        """
+        product, code = _location_key(count.body)
+        found = []
+        for at, pools in log.loaded.get(product, {}).items():
+            names = self._file_hashes() if at else self._placeless
+            is_named = bool(code) and hash((count.store, product, at)) in names
+            if any(pools.values()) and not is_named:
+                found.append(at or NO_LOCATION)
+        return ", ".join(sorted(found))
+
+    def _pools_no_longer_named(self, count: Record, known: Pools) -> list[str]:
+        """Return the pools that were loaded at this location and are no longer in the file."""
+        product, code = _location_key(count.body)
+        names = self._file_hashes()
+        return [
+            name
+            for name, quantity in known.items()
+            if quantity and hash((count.store, product, code, name)) not in names
+        ]
+
+    def _file_hashes(self) -> set[int]:
+        """Return hashes of the file's products with their locations, and with their pools there."""
+        self._scan_file()
+        return self._hashes or set()
+
+    def _scan_file(self) -> None:
+        if self._hashes is None:
+            self._hashes = set()
+            for _, (store, *where, pool) in self._table.select_cells(_ROW_FIELDS) if self._table else ():
+                self._rows_left[store] += 1
+                self._hashes |= {
+                    hash((store, *where)),
+                    hash((store, *where, f"stock_pool_{pool}" if pool else _COUNT_FIELD)),
+                }
+
+    async def _skip_if_counted(self, log: CountLog, count: Record, notes: FileNotes) -> Record | None:
+        """Return the count, unless somebody has counted there otherwise; then add a warning."""
+        await self._read_other_work(log, count.store)
+        found = log.other_counts.get(_location_key(count.body))
+        if found is None:
+            return count
+        when, who = found
+        product, code = _location_key(count.body)
+        where = f"{product} at {code}" if code else product
+        origin = " ".join(part for part in (f"by {who}" if who else "", f"on {when}" if when else "") if part)
+        for line in sorted(count.field_rows.values()):
+            notes.add_warning(
+                "the stock was counted before, and is left as it is (to count it again, put all rows of the product in"
+                " a stock.csv in a folder of its own, and load that with --recount)",
+                f"{where}, counted before {origin}".rstrip(),
+                line,
+            )
+        return None
+
+    async def _read_other_work(self, log: CountLog, store: str) -> None:
+        """Read the whole log of a store, once, for entries that are no load."""
+        if store in self._fully_read_stores:
+            return
+        async for row in self._log_rows(store, {}):
+            if row.get("reference") == LOAD_REFERENCE:
+                continue
+            at, other = _location_key(row), _counted_by(row)
+            if row.get(_COUNT_FIELD) is not None:
+                log.other_counts[at] = max(other, log.other_counts.get(at, other))
+            if row.get("quantity"):
+                pool = f"stock_pool_{row['stock_pool']}" if row.get("stock_pool") else ""
+                log.other_work.setdefault(at[0], set()).add((at[1], pool))
+        self._fully_read_stores.add(store)
+
+    async def _read_log(self, store: str) -> CountLog:
+        if store not in self._logs_by_store:
+            self._fully_read_stores.discard(store)
+            found: dict[str, dict[str, Pools]] = {}
+            async for row in self._log_rows(store, {"reference": LOAD_REFERENCE}):
+                if row.get("reference") == LOAD_REFERENCE:
+                    product, code = _location_key(row)
+                    found.setdefault(product, {}).setdefault(code, {}).update(_pools_of_row(row))
+            self._logs_by_store[store] = CountLog(found, {}, {})
+        return self._logs_by_store[store]
+
+    async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
+        """Yield entries of the log. Raise LoadError if it cannot be read."""
+        query: dict[str, QueryValue] = {"store_number": store, **filters, "is_historic": True}
+        try:
+            async for row in self._client.rows("list-store-product-logs", query=query):
+                yield row
+        except (Forbidden, NotFound):
+            return  # the counts of the store will be refused with a reason
+        except ClientError as error:
+            raise LoadError(
+                f"Whether the stock of store {store} was counted before cannot be read: {error} Load again later,"
+                " or count all of it with --recount."
+            ) from error
+
+
+def _counted_by(row: Row) -> tuple[str, str]:
+    """Return the time of an entry, to the minute, and its user."""
+    who = row.get("app_user_name") or row.get("reference") or ""
+    at = next((str(row[name]) for name in _TIME_FIELDS if row.get(name)), "")
+    minute = at[:_MINUTE_LENGTH].replace("T", " ") + (" UTC" if at.endswith("Z") else "")
+    return minute, str(who)
+
+
+def with_load_reference(count: Record) -> Record:
+    """Return a count with the reference by which it is found again."""
+    return count._replace(body=count.body | {"reference": LOAD_REFERENCE})
+
+
+def _location_key(row: Row) -> ProductLocation:
+    product, place = (str(row.get(name) or "") for name in _LOCATION_FIELDS)
+    return product, place
+
+
+def _format_pool(name: str) -> str:
+    return name.removeprefix("stock_").replace("_", " ") if name != _COUNT_FIELD else "no pool"
+
+
+def _format_pools(pools: Pools) -> str:
+    return ", ".join(f"{quantity:f} in {_format_pool(name)}" for name, quantity in sorted(pools.items()))
+
+
+def _pools_of_row(row: Row) -> Pools:
+    names = (f"stock_pool_{pool}" for pool in range(1, 11))
+    found = {name: Decimal(str(row[name])) for name in names if row.get(name) is not None}
+    return found or {_COUNT_FIELD: Decimal(str(row.get(_COUNT_FIELD) or 0))}
+
+
+def _warn_of_location(count: Record, other: str, notes: FileNotes) -> None:
+    product, code = _location_key(count.body)
+    for line in sorted(count.field_rows.values()):
+        notes.add_warning(
+            f"the stock was loaded before at another place, or without one{_MOVED_ADVICE.format('place')}",
+            f"{product}: {other} then, {code or NO_LOCATION} now",
+            line,
+        )
+
+
+def _warn_of_difference(body: Row, name: str, line: int, known: Pools, notes: FileNotes) -> bool:
+    """Add a warning if a row has another figure than was loaded. Return True if it has."""
+    then = {name: known[name]} if name in known else known
+    is_other = sum(then.values(), Decimal(0)) != Decimal(str(body[name]))
+    if is_other:
+        held = {pool: quantity for pool, quantity in then.items() if quantity}
+        said = _format_pools(held) if len(held) > 1 else f"{sum(held.values(), Decimal(0)):f}"
+        value = f"{body['product_number']}: {said} then, {body[name]} in the file"
+        notes.add_warning("the stock was loaded before with another figure, and is left as it is", value, line)
+    return is_other

@@ -1,0 +1,297 @@
+"""Implausible values of a row: dates, prices, quantities, containers and settings that a person should look at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from datetime import date, timedelta, tzinfo
+from decimal import Decimal
+
+from aisle.barcode_keys import wrong_check_digit
+from aisle.client.csv_load.cell_cleaning import CODE, DATE, join_digits
+from aisle.client.csv_load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    LAYOUTS,
+    ORDERS,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+)
+from aisle.client.csv_load.conflicting_rows import has_thousands
+from aisle.client.csv_load.csv_table import CsvTable, TableRow, Values
+from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
+from aisle.client.csv_load.store_time_zones import clock_reason
+
+_SSCC_DIGITS = 18
+"""Digits of a container number (GS1 SSCC)."""
+
+
+_SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
+"""Prefix of a container number in its code (GS1)."""
+
+
+CONTAINER_COLUMN = "container_barcode"
+
+
+_CUT_DIGITS = re.compile(r"[1-9]\d{14}0{2,}", re.ASCII)
+"""Number of which a spreadsheet has kept the 15 digits that it can hold."""
+
+
+_TIME_START = 10
+"""Index at which the time begins in a date."""
+
+
+_SALE_PRICES = {
+    "price": "the price",
+    "discount_price": "the discount price",
+    "promotion_price": "the promotion price",
+    "special_price": "the special price",
+}
+"""Columns of prices at which goods are sold, with words for them."""
+
+
+_PRICE_FILES = (PRODUCTS.file, PRICES.file, STORE_PRODUCTS.file)
+
+
+_MOST_PLAUSIBLE = {ORDERS.file: 10_000, DELIVERIES.file: 100_000, STOCK.file: 1_000_000}
+"""Quantities above which a row is warned of; a code among the quantities is larger than these."""
+
+
+_FIRST_YEAR = 2000
+
+
+_YEARS_AHEAD = 5
+
+
+_MONTH_DAYS = 30
+
+
+_NEXT_DATES = (
+    *("next_delivery_date", "next_ordering_date", "store_next_delivery_datetime", "store_next_ordering_datetime"),
+)
+
+
+_COMING_DATES = ("datetime_expected", "pickup_date")
+"""Dates of what is still to come, unless the record is one of the past."""
+
+
+_CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
+
+
+_MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
+"""Dates of something that happens, which have no value that stands for no end."""
+_FLAGS_OF_STATUS = {4: ("is_rejected", True, "rejected"), 5: ("is_active", False, "finished")}
+"""Flags that make an order what a status says."""
+_OPEN, *_PICKED = (1, 2, 3)
+"""Statuses of an order: nothing of it is picked; a part or all of it is."""
+_NO_END = ("2099-12-31", "9999-12-31")
+"""Dates that programs write for no end."""
+
+
+def container_key(code: str) -> str:
+    """Return what all forms of one container number have in common."""
+    bare = _SSCC_PREFIX.sub("", code.strip(), count=1) if code.strip()[:1] in "(0" else code.strip()
+    digits = join_digits(bare)
+    return digits.lstrip("0") if digits.isdecimal() else bare.casefold()
+
+
+class ImplausibleValues:
+    """Check of the values of a file's rows, in their order."""
+
+    def __init__(
+        self, table: CsvTable, zones: Mapping[str, tzinfo | None], prices: Collection[tuple[str, str]] | None
+    ) -> None:
+        """Store the collaborators. `zones` has the time zones of stores, as far as they are known.
+
+        `prices` has the products with a price that 0 takes away, and its column; None if that is unknown.
+        """
+        self._prices = prices
+        self._table = table
+        self._zones = zones
+        self._dates_columns = table.columns_of_kind(DATE)
+        today = date.today()
+        self._last_year = today.year + _YEARS_AHEAD
+        self._today, self._month_ago = today.isoformat(), (today - timedelta(days=_MONTH_DAYS)).isoformat()
+        self._containers: dict[str, tuple[str, int]] = {}
+        self._warned_containers: set[tuple[str, str]] = set()
+
+    def check(self, row: TableRow) -> TableRow:
+        """Return the row, with a reason if it cannot be used. Add warnings for implausible values."""
+        if row.reason:
+            return row
+        number = row.values.get("line_number", 1)
+        if self._table.name in (ORDERS.file, DELIVERIES.file) and number < 0:
+            return row._replace(reason=f"line_number {number} is no number of a line; write 1 or more")
+        for name in self._dates_columns:
+            if reason := self._clock_reason(row, name):
+                return row._replace(reason=reason)
+        for what, value in self._warnings(row):
+            self._table.notes.add_warning(what, value, row.line)
+        if self._table.name == DELIVERIES.file and row.values.get(CONTAINER_COLUMN):
+            self._warn_of_shared_container(row)
+        return row
+
+    def _clock_reason(self, row: TableRow, name: str) -> str:
+        """Return why a time is refused, which clocks skip. Add a warning for one that they show twice."""
+        value = str(row.values.get(name, ""))
+        problem, is_skipped = clock_reason(value, self._zones.get(row.values.get("store_number", "")))
+        if problem and not is_skipped:
+            self._table.notes.add_warning(f"{name} {problem}", value, row.line)
+        return f"{name} {value!r} {problem}" if is_skipped else ""
+
+    def _warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
+        yield from _price_warnings(row)
+        yield from _odd_settings(self._table.name, row)
+        yield from self._dates(row)
+        number = row.values.get("product_number")
+        for name, meaning in _SALE_PRICES.items() if number else ():
+            if row.values.get(name) != 0 or (name == "price" and self._table.name not in _PRICE_FILES):
+                continue
+            if name == "price":
+                where = " in this store" if row.values.get("store_number") else ""
+                yield f"{name} is 0, {BECOMES} {meaning} of the product{where}", str(number)
+            elif self._prices is None:
+                yield f"{name} is 0, {TAKES_AWAY} {meaning}, if there is one", str(number)
+            elif (number, name) in self._prices:
+                yield f"{name} is 0, {TAKES_AWAY} {meaning}", str(number)
+        most = _MOST_PLAUSIBLE.get(self._table.name)
+        if most is not None and row.values.get("quantity", 0) > most:
+            yield f"quantity is over {most}", f"{row.values['quantity']} of {number}"
+        day = str(row.values.get("pickup_date", ""))
+        if day[_TIME_START:].strip("T 0:.Z+"):
+            yield "pickup_date is a day, and the order does not show its time", day
+        if self._table.name == DELIVERIES.file:
+            yield from self._delivery_warnings(row)
+
+    def _dates(self, row: TableRow) -> Iterator[tuple[str, str]]:
+        """Yield warnings for implausible dates."""
+        for name, value in row.values.items():
+            day = value[:_TIME_START] if "date" in name and isinstance(value, str) else ""
+            if day[:4].isdecimal() and (day not in _NO_END or name in _MEANT_DATES):
+                if int(day[:4]) < _FIRST_YEAR:
+                    yield f"{name} is before the year {_FIRST_YEAR}", value
+                elif int(day[:4]) > self._last_year:
+                    yield f"{name} is more than {_YEARS_AHEAD} years away", value
+                elif name in _NEXT_DATES and day < self._today:
+                    yield f"{name} is past", value
+                elif name in _COMING_DATES and day < self._month_ago and not row.values.get("is_picked"):
+                    yield f"{name} is more than a month ago", value
+        created, expected = (str(row.values.get(name) or "")[:_TIME_START] for name in _CREATED_AND_EXPECTED)
+        if created and expected and expected < created:
+            yield "datetime_expected is before datetime_created", f"{expected} and {created}"
+
+    def _delivery_warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
+        for name in ("quantity", "no_of_containers"):
+            if row.values.get(name) == 0:
+                yield f"{name} is 0, and nothing of it can come", str(row.values.get("order_number"))
+        if code := row.values.get(CONTAINER_COLUMN):
+            yield from self._container_warnings(row, code)
+
+    def _container_warnings(self, row: TableRow, code: str) -> Iterator[tuple[str, str]]:
+        key = container_key(code)
+        if _CUT_DIGITS.fullmatch(code):
+            yield f"{CONTAINER_COLUMN} has only zeros after its 15th digit, as where a spreadsheet has cut it", code
+        elif len(code) > _SSCC_DIGITS and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC_DIGITS))):
+            yield f"{CONTAINER_COLUMN} has a wrong check digit", f"{code} should end in {right}"
+
+    def _warn_of_shared_container(self, row: TableRow) -> None:
+        """Add a warning for a container of two deliveries, once for each of them."""
+        code, order = str(row.values[CONTAINER_COLUMN]), str(row.values.get("order_number"))
+        first, line = self._containers.setdefault(container_key(code), (order, row.line))
+        if first != order and (order, container_key(code)) not in self._warned_containers:
+            self._warned_containers.add((order, container_key(code)))
+            value = f"{code} of {order} is also of {first} (row {line})"
+            self._table.notes.add_warning(f"{CONTAINER_COLUMN} is on two deliveries", value, row.line, beside=first)
+
+
+def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
+    """Yield warnings for figures below 0, two pools of one name, and postal codes with a sign of thousands."""
+    values, number = row.values, str(row.values.get("product_number", ""))
+    for name, value in values.items() if file in _FILES_OF_SETTINGS else ():
+        if isinstance(value, int | Decimal) and value < 0 and not name.endswith("order"):
+            yield f"{name} {BELOW_ZERO}", f"{value} of {number}"
+    pools = [value for name, value in values.items() if name.startswith("store_stock_pool_") and isinstance(value, str)]
+    for at, name in enumerate(pools):
+        if name.strip() and name.casefold() in map(str.casefold, pools[:at]):
+            yield "two stock pools have the same name", name
+    for name in _POSTAL_CODES:
+        if _GROUPED_POSTAL_CODE.fullmatch(str(values.get(name, ""))):
+            yield f"{name} has a point that a spreadsheet may have put into it", str(values[name])
+    for name, value in values.items():
+        if name in _CODES_BESIDE_KEYS and has_thousands(str(value)):
+            yield f"{name} has signs as of thousands, which a spreadsheet may have put into it", str(value)
+
+
+_FILES_OF_SETTINGS = (PRODUCTS.file, ATTRIBUTES.file, STORE_PRODUCTS.file)
+
+
+_PHONES = ("phone_number", "customer_phone")
+
+
+_POSTAL_CODES = ("postal_code", "customer_zipcode", "delivery_zipcode")
+
+
+_CODES_BESIDE_KEYS = frozenset(
+    column.name
+    for layout in LAYOUTS
+    for column in layout.columns.values()
+    if column.kind == CODE and column.name not in (*layout.key_columns, *_POSTAL_CODES, *_PHONES)
+) - {"product_number", "store_number", "order_number", "pin", "role"} | {"badge"}
+"""Codes that name no record of the file, and badges, of which no other warning says this."""
+
+
+_GROUPED_POSTAL_CODE = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
+
+
+def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
+    for name in ("discount_price", "promotion_price", "special_price"):
+        lower, price = row.values.get(name), row.values.get("price")
+        if lower is not None and price is not None and lower > price:
+            yield f"{name} is above the price", f"{lower} and {price}"
+    bought, price = row.values.get("purchase_price"), row.values.get("price")
+    if bought and price and bought > price:
+        yield "purchase_price is above the price; is a price cut at its decimal comma?", f"{bought} and {price}"
+
+
+def note_started_promotion(table: CsvTable, row: TableRow) -> None:
+    """Add a remark if a discount starts a promotion although the cell for that is empty."""
+    is_empty = table.has_column("is_promotion") and "is_promotion" not in row.values
+    if is_empty and row.values["discount_price"]:
+        table.notes.add_remark("a discount_price with an empty is_promotion starts the promotion")
+
+
+def warn_of_state(table: CsvTable, line: int, order: Values) -> None:
+    """Add a warning for a new order that is not in the state of its status_id, or that nobody picks."""
+    status = order.get("status_id", _OPEN)
+    name, flag, state = _FLAGS_OF_STATUS.get(status, ("", None, ""))
+    is_picked = order.get("is_picked") or any(
+        one.get("is_picked") or one.get("picked_quantity") for one in order["order_lines"]
+    )
+    what = ""
+    if name and order.get(name) is not flag:
+        what = f"status_id alone leaves the order open, as {name} says; write {name} {str(flag).lower()} for {state}"
+    elif status in _PICKED and not is_picked:
+        what = "status_id alone leaves the order open, and nothing of it picked; write picked_quantity in its lines"
+    elif not name and status not in (_OPEN, *_PICKED):
+        what = f"status_id is none of {_OPEN} to {max(_FLAGS_OF_STATUS)}, and leaves the order open"
+    elif order.get("is_active") is False:
+        what = "the order comes finished (is_active is false), so that nobody picks it"
+    if what:
+        number = order["order_number"]
+        value = f"{number}, status_id {status}" if status != _OPEN else number
+        table.notes.add_warning(what, value, line, beside=number)
+
+
+def warn_of_picked(table: CsvTable, row: TableRow) -> None:
+    """Add a warning for a line that comes picked: its goods are taken off the shelf, counted there or not."""
+    number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
+    is_picked = row.values.get("order_lines.is_picked", row.values.get("is_picked"))
+    picked = row.values.get("picked_quantity", quantity if is_picked else 0)
+    if picked:
+        what = (
+            "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"
+            " again with --recount"
+        )
+        table.notes.add_warning(what, f"{picked} of {number}", row.line, beside=row.key[-1])

@@ -1,0 +1,114 @@
+"""Codes of a file that have lost the zeros before them, which the service or another row has.
+
+Every text of a store, a product or its attributes is compared with the one held; telephone numbers, postal codes and
+numbers of customers and suppliers are compared with those of all records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from aisle.client.client import Client
+from aisle.client.csv_load.cell_cleaning import CODE, DOTTED_CODE, TEXT, join_digits
+from aisle.client.csv_load.columns import ATTRIBUTES, DISCOUNT_PRICES, FREE_FIELDS, PRODUCTS, STORES
+from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store
+from aisle.client.paging import Row
+from aisle.contract.request_encoding import QueryValue
+
+_PHONES = ("phone_number", "customer_phone")
+_CODES_WITH_ZEROS = (*_PHONES, "postal_code", "customer_zipcode", "delivery_zipcode", "customer_number", "supplier_id")
+"""Columns that are compared with those of all records."""
+_KEYS = {
+    STORES.file: ("store_number",),
+    PRODUCTS.file: ("product_number",),
+    ATTRIBUTES.file: ("product_number",),
+    DISCOUNT_PRICES.file: ("product_number", "store_number"),
+    FREE_FIELDS.file: ("product_number", "key"),
+}
+"""Columns that name the record of a row, of files whose texts are compared with those held."""
+_OF_PRODUCTS = (ATTRIBUTES.file, DISCOUNT_PRICES.file, FREE_FIELDS.file)
+_LOST_ZEROS = "may have lost zeros, which a spreadsheet takes off"
+
+
+class LostZeros:
+    """Cells of digits alone, and the same codes with zeros before them, in the file or the service."""
+
+    def __init__(self, table: CsvTable) -> None:
+        """Read the file once, if it has such columns."""
+        self._table = table
+        self._key = _KEYS.get(table.name, ())
+        kinds = (TEXT, CODE, DOTTED_CODE) if self._key else ()
+        names = dict.fromkeys((*_CODES_WITH_ZEROS, *(name for kind in kinds for name in table.columns_of_kind(kind))))
+        self._columns = [name for name in names if table.has_column(name) and name not in self._key]
+        self._suspect: set[tuple[str, str]] = set()
+        self._whole: dict[tuple[str, str], str] = {}
+        """Codes with their zeros, by column and digits without them."""
+        self._suspect_cells: set[int] = set()
+        self._records: set[str] = set()
+        """Stores or products with suspect cells."""
+        self._held: dict[int, str] = {}
+        """Codes that a record of the service has with zeros, by the hash of the record, the column and the digits."""
+        for _, key, name, cell, digits in self._cells():
+            if digits == _bare(digits):
+                self._suspect_cells.add(hash((key, name, digits)))
+                self._records |= set(key[:1])
+                if name in _CODES_WITH_ZEROS:
+                    self._suspect.add((name, digits))
+            elif name in _CODES_WITH_ZEROS and name not in _PHONES:  # of those in a file, their lengths are compared
+                self._whole.setdefault((name, _bare(digits)), cell)
+
+    def _cells(self) -> Iterator[tuple[int, tuple[str, ...], str, str, str]]:
+        """Yield the cells of digits alone: line, record, column, cell and its digits."""
+        count = len(self._key)
+        for line, cells in self._table.select_cells((*self._key, *self._columns)) if self._columns else ():
+            for name, cell in zip(self._columns, cells[count:], strict=True):
+                if cell and (digits := join_digits(cell)).isdecimal():
+                    yield line, tuple(cells[:count]), name, cell, digits
+
+    def see(self, row: Row) -> None:
+        """Store the codes of a record of the service, or of a product."""
+        if not self._suspect and not self._suspect_cells:
+            return
+        key = tuple([str(row.get(name) or "") for name in self._key])
+        listed = {**row, **(row.get("aisle") or {})}
+        for name in self._columns:
+            value = str(listed.get(name) or "")
+            if value[:1] != "0" or not (digits := join_digits(value)).isdecimal() or digits == (bare := _bare(digits)):
+                continue
+            if (name, bare) in self._suspect:
+                self._whole.setdefault((name, bare), value)
+            if (cell := hash((key, name, bare))) in self._suspect_cells:
+                self._held[cell] = value
+
+    async def read(self, client: Client) -> None:
+        """Read the records that the comparison of keys does not list. Raise ClientError if that fails."""
+        if self._table.name == STORES.file:
+            for store in sorted(self._records):
+                self.see(await fetch_store(client, store) | {"store_number": store})
+        if self._table.name not in _OF_PRODUCTS or not self._records:
+            return
+        is_few = len(self._records) <= MAX_SINGLE_READS
+        queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in sorted(self._records)]
+        for query in queries if is_few else [{}]:
+            async for row in client.rows("list-products", query=query):
+                for one in _free_fields(row) if self._table.name == FREE_FIELDS.file else (row,):
+                    self.see(one)
+
+    def warn(self) -> None:
+        """Add a warning for each cell that has the digits of the one held, or of another's, without its zeros."""
+        found = self._whole.keys() & self._suspect
+        for line, key, name, cell, digits in self._cells() if found or self._held else ():
+            before = self._held.get(hash((key, name, digits)))
+            if before is None and (name, digits) in found:
+                before = self._whole[name, digits]
+            if before is not None:
+                self._table.notes.add_warning(f"{name} {_LOST_ZEROS}", f"{before} before, {cell} now", line)
+
+
+def _bare(digits: str) -> str:
+    return digits.lstrip("0") or "0"
+
+
+def _free_fields(product: Row) -> Sequence[Row]:
+    return [{**one, "product_number": product.get("product_number")} for one in product.get("free_fields") or ()]

@@ -1,0 +1,586 @@
+"""Records of a load: an entry of a create body each, with the rows of the file it came from.
+
+Stock rows without a location, of products that also have rows with one, are totals, or goods at no location.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import tzinfo
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aisle.client.csv_load.cell_cleaning import fold_code
+from aisle.client.csv_load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    DISCOUNT_PRICES,
+    FREE_FIELDS,
+    LAYOUTS,
+    LOCATIONS,
+    ORDERS,
+    PEOPLE,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    STORES,
+    FileLayout,
+)
+from aisle.client.csv_load.conflicting_rows import find_conflicts, has_thousands
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
+from aisle.client.csv_load.fields_in_two_files import NO_REPLACED_FIELDS, ReplacedFields
+from aisle.client.csv_load.footer_rows import footer_reason
+from aisle.client.csv_load.implausible_values import (
+    ImplausibleValues,
+    note_started_promotion,
+    warn_of_picked,
+    warn_of_state,
+)
+from aisle.client.csv_load.product_codes import (
+    CODE_COLUMNS,
+    NUMBER_COLUMN,
+    CodeOwner,
+    SharedCodes,
+    codes_in_cell,
+    keys_in_column,
+    warn_of_unit,
+)
+from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
+from aisle.client.paging import Row
+
+_NAMED = ("store_number", "product_number", "location_code")
+_FIRST_POOL = 1
+EMPTY_PLACE = "location_code is empty, while other rows have one, and the goods are counted at no place"
+
+
+STORE_FLAGS = ("is_active", "is_active_data_exchange")
+"""Flags that every store needs; those of a new store are true."""
+
+
+class Placeless:
+    """Products of a file that have rows without a location, and other rows with one, whatever their order."""
+
+    def __init__(self, table: CsvTable) -> None:
+        """Read the file once, and once more if it has rows without a location."""
+        self._table = table
+        without: set[int] = set()
+        self.has_places = False
+        for _, store, product, place in _rows(table):
+            self.has_places = self.has_places or bool(place)
+            if not place:
+                without.add(hash((store, product)))
+        placed: set[int] = set()
+        lasts: dict[int, int] = {}
+        stores: dict[int, str] = {}
+        for line, store, product, place in _rows(table) if without else ():
+            name = hash((store, product))
+            if name in without:
+                lasts[name], stores[name] = line, store
+                if place:
+                    placed.add(name)
+        self._lasts = {name: line for name, line in lasts.items() if name in placed}
+        self.stores = {stores[name] for name in placed}
+        """Stores with such products."""
+
+    def warn_of_empty(self, row: TableRow) -> None:
+        """Add a warning for a row without a location, if others of the file have one: merged cells leave them so."""
+        if self.has_places and not row.values.get("location_code"):
+            self._table.notes.add_warning(
+                EMPTY_PLACE, f"{row.values['quantity']} of {row.values['product_number']}", row.line
+            )
+
+    def last(self, store: str, product: str) -> int:
+        """Return the last row of a product that has rows with and without a location; 0 for other products."""
+        return self._lasts.get(hash((store, product)), 0)
+
+
+class Reading(NamedTuple):
+    """Meaning of a row without a location, beside rows with one; `reason` is why it is refused."""
+
+    is_total: bool
+    reason: str
+    at_places: Decimal
+    """Quantity of the rows with locations that are loaded."""
+
+
+class PlacedRows:
+    """Rows of a product with a location."""
+
+    def __init__(self, rows: Iterable[TableRow], places: Collection[str]) -> None:
+        """Store the rows. `places` are the locations of the store; empty if unknown."""
+        self._rows = [row for row in rows if row.key[-1]]
+        self._places = places
+
+    def read(self, row: TableRow) -> Reading | None:
+        """Return the meaning of a row without a location; None if no row of its pool has a location.
+
+        A row is a total if it has the sum of the rows that are loaded. If it may be that of all, or if no row with a
+        location is loaded that shows what it is, it is refused.
+        """
+        pool, quantity = row.values.get("stock_pool"), row.values["quantity"]
+        beside = [one for one in self._rows if self._is_of_pool(one, pool)]
+        if row.key[-1] or not beside:
+            return None
+        refused = [one for one in beside if one.reason or (self._places and one.key[-1] not in self._places)]
+        lines = {one.line for one in refused}
+        loaded = sum((one.values["quantity"] for one in beside if one.line not in lines), Decimal(0))
+        is_total, reason = bool(quantity) and quantity == loaded, ""
+        are = "is" if len(lines) == 1 else "are"
+        if len(refused) == len(beside):
+            reason = (
+                f"quantity {quantity} without a place is held back: whether it is all of the product, or what is at no"
+                f" place, is shown by {format_rows(lines)}, which {are} not loaded; correct what is wrong there"
+            )
+        if refused and quantity and not is_total:
+            known = [one.values["quantity"] for one in refused if not one.reason]
+            if len(known) < len(refused) or quantity == loaded + sum(known):
+                reason = (
+                    f"quantity {quantity} without a place may be the total of the product's rows with places, of which"
+                    f" {format_rows(lines)} {are} not loaded; correct what is wrong there"
+                )
+        return Reading(is_total, reason, loaded)
+
+    @staticmethod
+    def _is_of_pool(row: TableRow, pool: int | None) -> bool:
+        its = row.values.get("stock_pool")
+        return not pool or its == pool or (its is None and (pool == _FIRST_POOL or bool(row.reason)))
+
+
+def _rows(table: CsvTable) -> Iterator[tuple[int, str, str, str]]:
+    for line, (store, product, place) in table.select_cells(_NAMED):
+        yield line, store, product, place
+
+
+class Record(NamedTuple):
+    """Entry of a create body.
+
+    `store` is the store in the path, or empty; `description` names the entry for a person; `line` is its first row in
+    the file, `rows` the number of its rows, `field_rows` the row of each field of a count, and `line_rows` that of each
+    line. `is_beside` marks a count without a location of goods at no location, in addition to those at locations.
+    """
+
+    store: str
+    description: str
+    body: Values
+    line: int
+    rows: int
+    field_rows: Mapping[str, int] = {}
+    is_beside: bool = False
+    line_rows: Sequence[int] = ()
+
+
+class BadRows(NamedTuple):
+    """Rows that make no record, with their reasons; `rows` also counts the rows left out because of them.
+
+    `name` is that of a record that is left out with them.
+    """
+
+    bad_rows: tuple[BadRow, ...]
+    rows: int
+    name: str = ""
+
+
+class ServiceFindings(NamedTuple):
+    """Result of the comparison with the service: reasons of refused rows by line, and keys that exist unchanged.
+
+    `code_owners` maps keys of barcodes that the file gives to other products to the products that have them; `places`
+    has the locations of stores, as far as they are needed; `roles` has those of people, by store and badge;
+    `left_out` has the keys of records of which other rows name a store that is missing.
+    """
+
+    refused_rows: Mapping[int, str] = {}
+    known_keys: Collection[RecordKey] = ()
+    code_owners: Mapping[str, Sequence[CodeOwner]] = {}
+    places: Mapping[str, Collection[str]] = {}
+    roles: Mapping[RecordKey, str] = {}
+    left_out: Collection[RecordKey] = ()
+    prices: Collection[tuple[str, str]] | None = None
+    """Products of the service with a price that a row can take away, and its column; None if they are unknown."""
+    store_flags: Mapping[str, Row] = {}
+    """Flags of stores that have rows without them, by number."""
+    zones: Mapping[str, tzinfo | None] = {}
+    """Time zones of stores, as far as they are known and needed."""
+    replaced: ReplacedFields = NO_REPLACED_FIELDS
+    """Fields that another file of the load gives too."""
+
+    def other_owners(self, column: str, code: str, product: str) -> Collection[CodeOwner]:
+        """Return the other products of the service that have this code of a column. Two numbers are never the same."""
+        keys = keys_in_column(column, code) if self.code_owners else ()
+        owners = (owner for key in keys for owner in self.code_owners.get(key, ()))
+        return dict.fromkeys(one for one in owners if one.product != product and (column, one.column) != _TWO_NUMBERS)
+
+
+_TWO_NUMBERS = (NUMBER_COLUMN, NUMBER_COLUMN)
+NO_FINDINGS = ServiceFindings()
+RecordReader = Callable[[CsvTable, ServiceFindings], Iterator[Record | BadRows]]
+
+_OTHER_TABLES = (
+    *(".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".fods", ".numbers", ".txt", ".tsv", ".tab", ".json", ".xml", ".html"),
+    *(".htm", ".zip", ".gz", ".slk", ".bak"),
+)
+"""Extensions of tables that were not saved as CSV."""
+
+
+def open_tables(directory: Path) -> list[CsvTable]:
+    """Return the files of a load that exist, in loading order; all headers are checked before anything is sent.
+
+    Raise LoadError if the directory is none, has no such file, or a header is wrong.
+    """
+    if not directory.is_dir():
+        raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
+    present = _find_files(directory)
+    dotted: set[str] = set()
+    orders: dict[str, str] = {}
+    found = [
+        CsvTable(present[layout.file], layout, dotted_codes=dotted, date_orders=orders)
+        for layout in LAYOUTS
+        if layout.file in present
+    ]
+    if not found:
+        names = ", ".join(layout.file for layout in LAYOUTS)
+        others = " ".join(map(not_read_reason, unknown_files(directory)))
+        raise LoadError(
+            f"{directory} holds nothing to load; put at least one of these there: {names}. {others}".rstrip()
+        )
+    return found
+
+
+def _find_files(directory: Path) -> dict[str, Path]:
+    """Return the files of a load, by name in lower case. Raise LoadError for two of one name."""
+    known = {layout.file for layout in LAYOUTS}
+    found: dict[str, Path] = {}
+    for path in sorted(directory.iterdir()):
+        name = path.name.casefold()
+        if name in known and path.is_file():
+            if name in found:
+                raise LoadError(f"{directory} holds {found[name].name} and {path.name}; remove one of them.")
+            found[name] = path
+    return found
+
+
+def unknown_files(directory: Path) -> tuple[str, ...]:
+    """Return tables of the directory that no load reads, because a name may be misspelt."""
+    known = {layout.file for layout in LAYOUTS}
+    stems = {name.removesuffix(".csv") for name in known}
+    found = []
+    for path in directory.iterdir():
+        name = path.name.casefold()
+        is_other = name.endswith(_OTHER_TABLES) and name.partition(".")[0] in stems
+        if name not in known and (name.endswith(".csv") or is_other):
+            found.append(path.name)
+    return tuple(sorted(found))
+
+
+def read_records(table: CsvTable, findings: ServiceFindings = NO_FINDINGS) -> Iterator[Record | BadRows]:
+    """Yield the records of a file in order, and the rows that make none."""
+    yield from _READERS[table.name](table, findings)
+
+
+def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableRow]:
+    """Yield the rows of a file, with a reason for those that contradict another row."""
+    bad, repeats = find_conflicts(table, findings.known_keys)
+    bad |= findings.refused_rows
+    odd = ImplausibleValues(table, findings.zones, findings.prices)
+    shared = SharedCodes(table) if table.name == PRODUCTS.file else None
+    for row in table.rows(bad):
+        if row.line in repeats:
+            table.notes.add_warning("the same as an earlier row", f"row {repeats[row.line]}", row.line)
+        if shared and not row.reason:
+            _warn_of_shared_codes(table, shared, findings, row)
+            warn_of_unit(table, row)
+            row = _check_name(table, findings, row)
+        if table.name == PRICES.file and not row.reason and "old_price" not in row.values:
+            table.notes.add_remark(
+                "an old_price that it does not name becomes the price before, where the price changes"
+            )
+        if table.name == DISCOUNT_PRICES.file and not row.reason:
+            note_started_promotion(table, row)
+        if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
+            warn_of_picked(table, row)
+        if table.name == PEOPLE.file and not row.reason:
+            _keep_role(table, findings, row)
+        if table.creates_records and not row.reason:
+            _warn_of_thousands(table, findings, row)
+        yield odd.check(row)
+
+
+def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
+    """Add a warning for a new product, order or delivery whose number is written like one of thousands."""
+    column = table.key_columns[-1]
+    number = str(row.values.get(column, "")) if column.endswith("number") else ""
+    if (
+        has_thousands(number)
+        and tuple(row.values.get(name, "") for name in table.key_columns) not in findings.known_keys
+    ):
+        what = f"{column} has signs as of thousands, which a spreadsheet may have put into it"
+        table.notes.add_warning(what, number, row.line)
+
+
+def _keep_role(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
+    """Add the present role to a row without one; the service would make the person staff. Warn of a lost one."""
+    role = findings.roles.get((row.values["store_number"], row.values["badge"]), "")
+    if role and row.values.setdefault("role", role) == "staff" and role != "staff":
+        what = f"role is staff, where the person was {role} before, {BECOMES} the role of the person"
+        table.notes.add_warning(what, f"{row.values['user']}, badge {row.values['badge']}", row.line)
+
+
+def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> TableRow:
+    """Return a product's row, with a reason if it is a footer; add a warning if a new product has no name."""
+    number = row.values["product_number"]
+    if (number,) in findings.known_keys:
+        return row
+    name = row.values.get("product_name", "")
+    if name.isdecimal() and number.isalpha():
+        what = f"product_number {number!r} and product_name {name!r} seem to be mixed up"
+        return row._replace(reason=f"{what}; name the columns the other way round")
+    if reason := footer_reason(row.values, "product_number"):
+        return row._replace(reason=reason)
+    if table.has_column("product_name") and "product_name" not in row.values:
+        table.notes.add_warning("product_name is empty, and a new product is called by its number", number, row.line)
+    return row
+
+
+def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: ServiceFindings, row: TableRow) -> None:
+    product = row.values[NUMBER_COLUMN]
+    for name in CODE_COLUMNS:
+        for code in codes_in_cell(name, row.values.get(name, "")):
+            line, its = shared.earlier_product(name, code, product, row.line) or (0, "")
+            if its:
+                value = f"{code} of {product} is also of {its} (row {line})"
+                table.notes.add_warning(f"{name} is on two products", value, row.line, loaded=line)
+            for owner in findings.other_owners(name, code, product):
+                value = f"{code} of {product} is also of {owner.product}, which the service has"
+                others = {line, owner.replaced_in} - {0}
+                table.notes.add_warning(f"{name} is on two products", value, row.line, refused=others)
+
+
+def _row_reader(description: str, name: str, defaults: Values | None = None, *, path: bool = False) -> RecordReader:
+    """Return a reader of files whose rows are records. With `path`, the store is in the path, not in the body."""
+
+    def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
+        for row in _checked_rows(table, found):
+            if row.reason:
+                yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
+            else:
+                body = (defaults or {}) | found.store_flags.get(row.values.get("store_number", ""), {}) | row.values
+                body = found.replaced.apply(table, row, body)
+                store = body.pop("store_number") if path else ""
+                yield Record(store, f"{description} {row.values[name]}", body, row.line, 1)
+
+    return read
+
+
+def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record | BadRows]:
+    """Yield counts: rows of the same product and location become one, with a field for each pool.
+
+    For a product with rows with and without a location, the latter come first.
+    """
+    placeless = Placeless(table)
+    held: dict[RecordKey, list[list[TableRow]]] = {}
+    for rows in group_by_key(_checked_rows(table, findings), table.scattered_keys()):
+        checked = _check_counts(rows)
+        of_product, last = rows[0].key[:2], placeless.last(*rows[0].key[:2]) if rows[0].key else 0
+        if last:
+            held.setdefault(of_product, []).append(checked)
+        else:
+            yield from _counts_at(table, placeless, checked, None)
+        if last and rows[-1].line >= last:
+            yield from _counts_of_product(table, placeless, held.pop(of_product), findings)
+    for groups in held.values():
+        yield from _counts_of_product(table, placeless, groups, findings)
+
+
+def _counts_of_product(
+    table: CsvTable, placeless: Placeless, groups: list[list[TableRow]], findings: ServiceFindings
+) -> list[Record | BadRows]:
+    """Return the counts of a product that has rows with and without a location, the latter first."""
+    placed = PlacedRows((row for rows in groups for row in rows), findings.places.get(groups[0][0].key[0], ()))
+    found = [one for rows in groups for one in _counts_at(table, placeless, rows, placed)]
+    return sorted(found, key=lambda one: isinstance(one, Record) and "location_code" in one.body)
+
+
+def _check_counts(rows: list[TableRow]) -> list[TableRow]:
+    """Return the rows of one product and location, with a reason for those that contradict another row."""
+    pools: dict[int | None, list[int]] = {}
+    for row in rows:
+        if not row.reason:
+            pools.setdefault(row.values.get("stock_pool"), []).append(row.line)
+    return [row if row.reason else row._replace(reason=_count_reason(row, pools)) for row in rows]
+
+
+def _counts_at(
+    table: CsvTable, placeless: Placeless, rows: list[TableRow], placed: PlacedRows | None
+) -> Iterator[Record | BadRows]:
+    """Yield the count of rows of one product and location; two if they are of different kinds."""
+    merged: dict[bool, Values] = {}
+    at: dict[bool, dict[str, int]] = {}
+    for row in rows:
+        reading = placed.read(row) if placed and not row.reason else None
+        if reason := row.reason or (reading.reason if reading else ""):
+            yield BadRows((BadRow(table.name, row.line, reason),), 1)
+            continue
+        if reading:
+            _warn_of_reading(table, row, reading)
+        else:
+            placeless.warn_of_empty(row)
+        if reading and reading.is_total:
+            yield BadRows((), 1)
+            continue
+        pool, is_beside = row.values.get("stock_pool"), reading is not None
+        name = f"stock_pool_{pool}" if pool else "counted_quantity"
+        merged.setdefault(is_beside, {})[name] = row.values["quantity"]
+        at.setdefault(is_beside, {})[name] = row.line
+    for is_beside, lines in at.items():
+        first = next(row for row in rows if row.line in lines.values())
+        store, product = first.values["store_number"], first.values["product_number"]
+        where = {name: value for name, value in first.values.items() if name in ("product_number", "location_code")}
+        what = f"the count of product {product}"
+        yield Record(store, what, where | merged[is_beside], first.line, len(lines), lines, is_beside)
+
+
+def _warn_of_reading(table: CsvTable, row: TableRow, reading: Reading) -> None:
+    """Add a warning for a row without a location that is the total of rows with one, or of goods beside them."""
+    if reading.is_total:
+        what = "a row without a place is read as the total of the product's rows with places, and left out"
+    else:
+        what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
+    value = f"{row.values['quantity']} of {row.values['product_number']}; its rows with places have"
+    in_pool = f" in pool {pool}" if (pool := row.values.get("stock_pool")) else ""
+    table.notes.add_warning(what, f"{value} {reading.at_places:f}{in_pool}", row.line)
+
+
+def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
+    """Return why a row contradicts others of its product and location; empty if it does not.
+
+    Of two rows that contradict each other neither is counted, because a corrected file would not count again.
+    """
+    quantity, pool = row.values["quantity"], row.values.get("stock_pool")
+    if quantity < 0:
+        return f"quantity {quantity} is below 0, and nobody can count that; write what is there"
+    if others := [line for line in pools[pool] if line != row.line]:
+        pool_name = f"stock pool {pool}" if pool else "no stock pool"
+        return (
+            f"counts {pool_name} of the same product and place a second time, as row {others[0]} does; write one row"
+            " with their sum"
+        )
+    if len(pools) > 1 and pool is None:
+        named = next(lines[0] for one, lines in pools.items() if one)
+        return f"has no stock pool, and row {named} of the same product and place has one; name the pool in both"
+    if None in pools and pool is not None:
+        return f"names a stock pool, and row {pools[None][0]} of the same product and place has none; name it in both"
+    return ""
+
+
+def _line_reader(description: str, layout: FileLayout, unique_field: str = "line_number") -> RecordReader:
+    """Return a reader of files whose rows with one key make a record, whole or not at all.
+
+    `unique_field` identifies a line of a record.
+    """
+
+    def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
+        for rows in group_by_key(_checked_rows(table, found), table.scattered_keys()):
+            record: Values = {}
+            seen: dict[Any, int] = {}
+            bad = []
+            for row in rows:
+                reason = row.reason or _add_line(layout, description, record, row)
+                reason = reason or _repeated_line_reason(record[layout.lines_field][-1], unique_field, seen, row)
+                if reason:
+                    bad.append(BadRow(table.name, row.line, reason))
+            if not bad and layout is FREE_FIELDS:
+                _warn_of_shared_places(table, rows)
+            name = rows[0].key[-1] if rows[0].key else ""
+            if not bad and rows[0].key in found.left_out:
+                yield BadRows((), len(rows), name)
+            elif bad:
+                yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows), name)
+            else:
+                if layout is ORDERS and rows[0].key not in found.known_keys:
+                    _warn_of_missing_lines(table, name, rows)
+                    warn_of_state(table, rows[0].line, record)
+                store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
+                yield Record(store, f"{description} {name}", record, rows[0].line, len(rows), line_rows=lines)
+
+    return read
+
+
+def _warn_of_missing_lines(table: CsvTable, order: str, rows: list[TableRow]) -> None:
+    """Add a warning for an order whose line numbers do not begin with 1, or 10, or have gaps: lines may be missing."""
+    numbers = sorted(row.values["line_number"] for row in rows)
+    count = len(numbers)
+    usual = (list(range(step, step * count + step, step)) for step in _LINE_STEPS)
+    if numbers not in (list(range(count)), *usual):
+        shown = ", ".join(map(str, numbers[:_MAX_SHOWN_LINES])) + (", …" if count > _MAX_SHOWN_LINES else "")
+        what = "the line numbers do not begin with 1, or have gaps; lines that are not here cannot be added by a load"
+        table.notes.add_warning(what, f"{order} has {shown}", rows[0].line)
+
+
+_LINE_STEPS = (1, 10, 100, 1000, 10_000)
+"""Steps in which programs number the lines of an order."""
+_MAX_SHOWN_LINES = 10
+
+
+def _warn_of_shared_places(table: CsvTable, rows: list[TableRow]) -> None:
+    """Add warnings for free fields of a product with one place in the order."""
+    seen: dict[str, int] = {}
+    for row in rows:
+        place = str(row.values["sort_order"])
+        earlier = seen.setdefault(place, row.line)
+        if earlier != row.line:
+            what = "sort_order of the same product stands in an earlier row too"
+            table.notes.add_warning(what, f"{place} in row {earlier}", row.line)
+
+
+def _add_line(layout: FileLayout, description: str, record: Values, row: TableRow) -> str:
+    """Add a row to its record. Return the reason if it contradicts the record's earlier rows."""
+    line: Values = {}
+    for name, value in row.values.items():
+        if name == "store_number":
+            continue
+        if name in layout.line_fields:
+            line[layout.line_fields[name]] = value
+        elif record.setdefault(name, value) != value:
+            whose = f"{description} {row.key[-1]}" if row.key else description
+            return f"{name} is {value!r}, but {record[name]!r} in an earlier row of {whose}; write one of them in both"
+    record.setdefault(layout.lines_field, []).append(line)
+    return ""
+
+
+def _repeated_line_reason(line: Values, name: str, seen: dict[Any, int], row: TableRow) -> str:
+    value = line[name]
+    earlier = seen.setdefault(fold_code(value) if isinstance(value, str) else value, row.line)
+    if earlier == row.line:
+        return ""
+    if name == "line_number":
+        return f"line_number {value} stands in row {earlier} too; number the lines apart"
+    return f"{name} {value!r} of the same product stands in row {earlier} too; keep one of the rows"
+
+
+def _add_left_out_reason(description: str, bad: list[BadRow], rows: list[TableRow]) -> Iterator[BadRow]:
+    others = len(rows) - len(bad)
+    name = rows[0].key[-1] if rows[0].key else ""
+    for row in bad:
+        if others and name:
+            verb, them = ("are", "them") if description.endswith("s of product") else ("is", "it")
+            kept = f"{description} {name} {verb} left out whole, so that nobody takes {them} for complete"
+            yield row._replace(reason=f"{row.reason}; {kept}")
+        else:
+            yield row
+
+
+_READERS: dict[str, RecordReader] = {
+    STORES.file: _row_reader("store", "store_number", dict.fromkeys(STORE_FLAGS, True)),
+    PRODUCTS.file: _row_reader("product", "product_number"),
+    ATTRIBUTES.file: _row_reader("the attributes of product", "product_number"),
+    FREE_FIELDS.file: _line_reader("the free fields of product", FREE_FIELDS, unique_field="key"),
+    PRICES.file: _row_reader("the price of product", "product_number"),
+    DISCOUNT_PRICES.file: _row_reader("the discount price of product", "product_number"),
+    LOCATIONS.file: _row_reader("location", "location_code"),
+    PEOPLE.file: _row_reader("badge", "badge", path=True),
+    STORE_PRODUCTS.file: _row_reader("product", "product_number", path=True),
+    STOCK.file: _read_counts,
+    ORDERS.file: _line_reader("order", ORDERS),
+    DELIVERIES.file: _line_reader("delivery", DELIVERIES),
+}

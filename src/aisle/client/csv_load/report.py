@@ -1,0 +1,421 @@
+"""Progress, report and errors of a load, and their text for a person, with the help on columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load.columns import LAYOUTS, Column, FileLayout
+from aisle.errors import AisleError
+from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
+
+BECOMES = "and becomes"
+"""Words of warnings that say what a row does."""
+TAKES_AWAY = "and takes away"
+"""Words of warnings that say what a row removes."""
+BELOW_ZERO = "is below 0"
+"""Words of warnings that a service may also refuse the row for."""
+FROM_PRICE_BEFORE = "times the one before, or as much below it"
+"""Words of warnings on a price that is not taken if the row is refused."""
+MAX_SHOWN = 20
+"""Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
+REASON_LENGTH = 4 * MAX_LENGTH
+"""Greatest number of characters of a bad row's reason, which may name many values."""
+MAX_STORES = 10
+"""Number of stores that the report names."""
+MAX_RANGES = 30
+"""Number of row ranges that are named for one kind of change."""
+
+
+class LoadError(AisleError):
+    """Failure of a load that cannot start or continue; names the file or response, the reason and the remedy."""
+
+
+class BadRow(NamedTuple):
+    """Row that was not loaded. `line` is its first line in the file; the header is line 1.
+
+    `kind` is what rows refused for the same reason have in common; by default it is derived from the reason.
+    """
+
+    file: str
+    line: int
+    reason: str
+    kind: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {_shown(self.reason, REASON_LENGTH)}"
+
+
+_ESCAPED_BLANKS = re.compile(r"(?<!\\)\\(?:xa0|u2007|u202f)")
+"""Blanks of a number or code that `repr` writes as escapes."""
+
+
+_ESCAPED_SURROGATE = re.compile(r"(?<!\\)\\ud[89a-f][0-9a-f]{2}")
+"""Byte of another encoding, as `repr` writes it."""
+
+
+def _shown(text: str, limit: int = MAX_LENGTH) -> str:
+    """Return text for a person, cleaned, with blanks in quoted cells as a spreadsheet shows them."""
+    return clean(_ESCAPED_SURROGATE.sub(REPLACEMENT, _ESCAPED_BLANKS.sub(" ", text)), limit)
+
+
+def _reason_kind(row: BadRow) -> str:
+    """Return the reason without quoted values and row numbers."""
+    return row.kind or _ROW_SPECIFIC_TEXT.sub(_ELLIPSIS, row.reason)
+
+
+_ROW_SPECIFIC_TEXT = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<=row )\d+|\b\d[\d.,-]*(?=\W|$)")
+_ELLIPSIS = "…"
+
+
+def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
+    """Yield the bad rows as lines: of each file and kind the first ones singly, of further ones the row numbers."""
+    shown: dict[tuple[str, str], int] = {}
+    rest: dict[tuple[str, str], list[int]] = {}
+    for row in bad:
+        key = row.file, _reason_kind(row)
+        shown[key] = shown.get(key, 0) + 1
+        if shown[key] <= MAX_SHOWN:
+            yield str(row)
+        else:
+            rest.setdefault(key, []).append(row.line)
+    for (file, kind), lines in rest.items():
+        if len(lines) == 1:
+            yield f"{file}: {_shown(kind)} (in row {lines[0]} too)"
+        else:
+            yield f"{file}: {_shown(kind)} (in {format_rows(lines).replace(' (', ' too: ').removesuffix(')')})"
+
+
+WORKED_ON = "worked on"
+"""State of an order of which only work changed what the file names."""
+
+
+_NOTHING_TWICE = "nothing is doubled, no stock is counted twice"
+_AFTER_INTERRUPTION = f"The last load of these files was cut off; this one begins anew: {_NOTHING_TWICE}."
+
+
+class LoadProgress(NamedTuple):
+    """Progress of a load in one file: rows handled, bytes read, and bytes in total."""
+
+    file: str
+    rows: int
+    bytes_done: int
+    bytes_total: int
+
+
+class _Condition(NamedTuple):
+    """Warning that is true only if a row is loaded (0 for none), and if other rows are refused."""
+
+    text: str
+    found: tuple[int, str]
+    loaded: int
+    refused: Collection[int]
+
+
+class FileNotes:
+    """Assumptions about a file, changes of its cells, and warnings on loaded rows."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._assumptions: list[str] = []
+        self._changes: dict[str, list[int]] = {}
+        self._warnings: dict[str, list[tuple[int, str]]] = {}
+        self._file_warnings: list[str] = []
+        self._remarks: dict[str, None] = {}
+        self._beside: dict[str, list[tuple[str, int, str]]] = {}
+        """Warnings that are only true if another record is loaded, by its name."""
+        self._conditions: list[_Condition] = []
+
+    def add_assumption(self, text: str) -> None:
+        """Add an assumption about the whole file."""
+        self._assumptions.append(text)
+
+    def add_remark(self, text: str) -> None:
+        """Add what is true of the whole file, once."""
+        self._remarks[text] = None
+
+    def add_change(self, text: str, line: int) -> None:
+        """Add a change in a row."""
+        self._changes.setdefault(text, []).append(line)
+
+    def add_warning(
+        self, text: str, value: str, line: int, *, beside: str = "", loaded: int = 0, refused: Collection[int] = ()
+    ) -> None:
+        """Add a warning on a row, with the value that shows it.
+
+        `beside` names a record of the file without which the warning is not true. `loaded` is a row, and `refused` are
+        rows, that have to be so at the end of the load; else the warning is not true.
+        """
+        if loaded or refused:
+            self._conditions.append(_Condition(text, (line, value), loaded, refused))
+        found = self._warnings.setdefault(text, [])
+        if beside:
+            self._beside.setdefault(beside, []).append((text, line, value))
+        found.append((line, value))
+
+    def remove_warning(self, text: str, line: int) -> None:
+        """Remove the warnings of one kind on a row, which is not loaded after all."""
+        if text in self._warnings:
+            self._warnings[text] = [one for one in self._warnings[text] if one[0] != line]
+
+    def remove_warnings_of_refused(self, lines: Collection[int]) -> None:
+        """Remove what refused rows would have done to prices, and what says the same as the refusal."""
+        for text, found in self._warnings.items() if lines else ():
+            if BECOMES in text or TAKES_AWAY in text or text.endswith((BELOW_ZERO, FROM_PRICE_BEFORE)):
+                self._warnings[text] = [one for one in found if one[0] not in lines]
+
+    def remove_warnings_beside(self, names: Iterable[str]) -> None:
+        """Remove the warnings on what other rows share with records of these names, which are not loaded."""
+        for text, line, value in (one for name in names for one in self._beside.pop(name, ())):
+            self._warnings[text] = [one for one in self._warnings[text] if one != (line, value)]
+
+    def remove_untrue_warnings(self, is_refused: Callable[[int], bool]) -> None:
+        """Remove the warnings that depend on other rows, where these were not loaded or refused as they say."""
+        untrue: dict[str, set[tuple[int, str]]] = {}
+        for text, found, loaded, refused in self._conditions:
+            if is_refused(loaded) or not all(map(is_refused, refused)):
+                untrue.setdefault(text, set()).add(found)
+        for text, gone in untrue.items():
+            self._warnings[text] = [one for one in self._warnings[text] if one not in gone]
+
+    def add_file_warning(self, text: str) -> None:
+        """Add a warning on the whole file."""
+        self._file_warnings.append(text)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the notes as lines: assumptions, remarks and warnings on the file, changes, then warnings on rows."""
+        if self._assumptions:
+            yield f"{self.file}: read with {', '.join(map(_shown, self._assumptions))}."
+        for what in self._remarks:
+            yield f"{self.file}: {end_sentence(_shown(what))}"
+        for what in self._file_warnings:
+            yield f"{self.file}: warning: {end_sentence(_shown(what))}"
+        for what, lines in self._changes.items():
+            yield f"{self.file}: changed in {format_rows(lines)}: {clean(what)}."
+        for what, found in self._warnings.items():
+            ordered = sorted(found)
+            for line, value in ordered[:MAX_SHOWN]:
+                yield f"{self.file}:{line}: warning: {clean(what)}: {_shown(value)}."
+            if rest := [line for line, _ in ordered[MAX_SHOWN:]]:
+                yield f"{self.file}: warning: {clean(what)} in {format_rows(rest)} too."
+
+
+def format_rows(lines: Iterable[int]) -> str:
+    """Return rows as text: `row 3`, `4 rows (3, 7-9)`."""
+    ordered = sorted(set(lines))
+    spans: list[list[int]] = []
+    for line in ordered:
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    if len(ordered) == 1:
+        return f"row {ordered[0]}"
+    listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans[:MAX_RANGES])
+    more = " and more" if len(spans) > MAX_RANGES else ""
+    return f"{len(ordered)} rows ({listed}{more})"
+
+
+class FileReport(NamedTuple):
+    """Result of one file: its rows, those that were loaded, and the records made of them.
+
+    Rows and records differ if several rows make one order or count. `already_loaded_rows` were loaded before
+    at the same place, and not counted again. `notes` are lines on assumptions, changes and warnings.
+    """
+
+    file: str
+    rows: int
+    loaded_rows: int
+    records: int
+    already_loaded_rows: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
+    """Stores of the loaded rows."""
+    rows_left: int = 0
+    """Rows that were left out, and are not what the service has."""
+    unchanged_rows: int = 0
+    """Rows whose stock was loaded before with the same figure."""
+    states: Mapping[str, int] = {}
+    """Records that were new, changed, the same, and worked on in the service before; empty if it does not say."""
+
+    @property
+    def is_same(self) -> bool:
+        """True if the service had all records of the loaded rows before, with the same values."""
+        return bool(self.records) and self.states.get("same") == self.records
+
+
+class LoadReport(NamedTuple):
+    """Result of a load: a report for each file, the bad rows, and files that no load reads.
+
+    `stopped` is True if a strict load ended at its first bad row; nothing after that row was sent. `resumed` is True if
+    the last load of these files was interrupted.
+    """
+
+    files: tuple[FileReport, ...]
+    bad: tuple[BadRow, ...]
+    unknown_files: tuple[str, ...] = ()
+    stopped: bool = False
+    resumed: bool = False
+    service_name: str = ""
+    """Name of the service, for a person."""
+    lost: tuple[str, ...] = ()
+    """Files of which the service lost accepted rows again, because it was restored from an earlier copy meanwhile."""
+    unasked: str = ""
+    """Reason for which that could not be checked."""
+
+    @property
+    def is_complete(self) -> bool:
+        """True if no row was refused, and all that was loaded is still there."""
+        return not self.bad and not self.lost
+
+    @property
+    def is_all_loaded(self) -> bool:
+        """True if every row of every file was loaded, now or before with the same figure, and is still there."""
+        return self.is_complete and not any(file.rows_left for file in self.files)
+
+    def lines(self) -> list[str]:
+        """Return the report as lines: files with their notes, bad rows, then what to do."""
+        lines = [self._service_line()] if self.service_name else []
+        lines += [_AFTER_INTERRUPTION] if self.resumed else []
+        for file in self.files:
+            lines += [_file_line(file), *_already_loaded_lines(file), *file.notes]
+        lines += [not_read_reason(name) for name in self.unknown_files]
+        lines += format_bad_rows(self.bad)
+        if self.stopped:
+            lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
+        if self.bad:
+            lines.append(f"Correct the rows named above and load again: {_NOTHING_TWICE}.")
+        if self.lost:
+            lines.append(
+                "The service was put back from an earlier copy while this load ran: what it had taken of"
+                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: {_NOTHING_TWICE}."
+            )
+        if self.unasked:
+            lines.append(
+                f"Whether the service still has what it took could not be asked: {end_sentence(clean(self.unasked))}"
+            )
+        return lines
+
+    def _service_line(self) -> str:
+        stores = sorted({store for file in self.files for store in file.stores})
+        more = f" and {len(stores) - MAX_STORES} more" if len(stores) > MAX_STORES else ""
+        word = "store" if len(stores) == 1 else "stores"
+        of = f", {word} {', '.join(map(clean, stores[:MAX_STORES]))}{more}" if stores else ""
+        begin = "Loaded" if any(file.loaded_rows and not file.is_same for file in self.files) else "Nothing was loaded"
+        return f"{begin} into {clean(self.service_name)}{of}."
+
+
+def _file_line(file: FileReport) -> str:
+    many = "1 record" if file.records == 1 else f"{file.records} records"
+    records = "" if file.records == file.loaded_rows else f" as {many}"
+    if file.is_same:
+        rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
+        rows = rows if file.rows == file.loaded_rows else f"0 of {file.rows} rows loaded, {file.loaded_rows}"
+        return f"{file.file}: {rows} there before with the same values."
+    if not file.unchanged_rows:
+        loaded, states = file.loaded_rows, {name: count for name, count in file.states.items() if count}
+        if sum(states.values()) != file.records or not states:
+            return f"{file.file}: {loaded} of {file.rows} rows loaded{records}."
+        same, worked = states.pop("same", 0), states.pop(WORKED_ON, 0)
+        loaded -= 0 if records else same + worked
+        before = f", {same} there before with the same values" if same else ""
+        before += f", {worked} there before and {WORKED_ON} since" if worked else ""
+        changes = ", ".join(f"{count} {name}" for name, count in states.items())
+        changes = f" ({changes})" if changes else ""
+        return f"{file.file}: {loaded} of {file.rows} rows loaded{records}{changes}{before}."
+    if file.unchanged_rows == file.rows:
+        rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
+        return f"{file.file}: {rows} loaded before with the same figure."
+    before = f"{file.unchanged_rows} loaded before with the same figure"
+    return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}, {before}."
+
+
+def _already_loaded_lines(file: FileReport) -> Iterator[str]:
+    if file.already_loaded_rows:
+        yield (
+            f"{file.file}: the stock of {format_rows(file.already_loaded_rows)} was loaded before and is left as it is."
+            " To count a product again, put all its rows in a stock.csv in a folder of its own, and load that folder"
+            " with --recount."
+        )
+
+
+def not_read_reason(name: str) -> str:
+    """Return why a file of the directory is not read, and what to do."""
+    if name.startswith("~$"):
+        return f"{clean(name)}: not read, because a spreadsheet keeps it while it has the file open."
+    if not name.casefold().endswith(".csv"):
+        return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
+    stem = name.casefold().replace(" ", "_")
+    near = [layout.file for layout in LAYOUTS if layout.file.removesuffix("s.csv").removesuffix(".csv") in stem]
+    advice = f"; rename it to {max(near, key=len)}, if it is that" if near else ""
+    return f"{clean(name)}: not read, because no file of a load has this name{advice}."
+
+
+_KIND_TEXTS = {
+    cell_cleaning.TEXT: ("text", "Melk 1 l"),
+    cell_cleaning.CODE: ("code", "0226"),
+    cell_cleaning.DOTTED_CODE: ("code", "A-1"),
+    cell_cleaning.BARCODE: ("barcode", "9520001100109"),
+    cell_cleaning.CONTAINER: ("number of a container", "095200010000000010"),
+    cell_cleaning.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
+    cell_cleaning.NUMBER: ("number", "1.10"),
+    cell_cleaning.MONEY: ("number", "1.10"),
+    cell_cleaning.NUMBERS: ("numbers, bars between", "1|2.5"),
+    cell_cleaning.POOL: ("stock pool", "1"),
+    cell_cleaning.FLAG: ("true or false", "true"),
+    cell_cleaning.DATE: ("date", "2026-11-28"),
+    cell_cleaning.LIST: ("texts, bars between", "shelf|front"),
+    cell_cleaning.JSON: ("JSON", '[{"unit_quantity": 6}]'),
+}
+_EXAMPLES = {
+    "store_number": "0042",
+    "store_name": "Kerkstraat",
+    "user": "anna",
+    "name": "Anna",
+    "badge": "0012345",
+    "role": "staff",
+    "order_number": "004711",
+    "line_number": "1",
+    "quantity": "12",
+    "no_of_containers": "2",
+    "location_order": "10",
+    "customer_name": "Anna Vos",
+    "key": "bio",
+    "value": "yes",
+    "sort_order": "1",
+    "opening_hours": '[{"key": "monday", "value": "8-18"}]',
+    "min": "2",
+    "max": "12",
+    "purchase_unit_quantity": "6",
+}
+
+
+def describe_columns(file: str = "") -> Iterator[str]:
+    """Yield the columns of one file, or of all of them, as lines. Raise LoadError for an unknown file."""
+    wanted = file.casefold().removesuffix(".csv")
+    found = [layout for layout in LAYOUTS if not wanted or layout.file == f"{wanted}.csv"]
+    if not found:
+        names = ", ".join(layout.file for layout in LAYOUTS)
+        raise LoadError(f"No load reads a file {file}; name one of these: {names}.")
+    for at, layout in enumerate(found):
+        if at:
+            yield ""
+        yield from _describe_layout(layout)
+
+
+def _describe_layout(layout: FileLayout) -> Iterator[str]:
+    yield layout.file
+    columns = sorted(layout.columns.values(), key=lambda column: not column.required)
+    width = max(len(column.name) for column in columns)
+    kind_width = max(len(_KIND_TEXTS[column.kind][0]) for column in columns)
+    for column in columns:
+        kind, _ = _KIND_TEXTS[column.kind]
+        needed = "required" if column.required else ""
+        yield f"  {column.name:{width}}  {needed:8}  {kind:{kind_width}}  {example_cell(column)}"
+
+
+def example_cell(column: Column) -> str:
+    """Return a cell that the column accepts."""
+    return _EXAMPLES.get(column.name.rpartition(".")[2], _KIND_TEXTS[column.kind][1])

@@ -1,0 +1,610 @@
+"""Sending of a load: batches, retries and refused rows."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import secrets
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+from aisle.client.client import Client, parse_retry_after
+from aisle.client.csv_load.batch_responses import (
+    ADVICE,
+    EXISTS_DIFFERENTLY,
+    LINE_INDEX,
+    POOL_FIELD,
+    is_replayed,
+    record_counts,
+    refused_row,
+    was_carried_out,
+    with_column_names,
+)
+from aisle.client.csv_load.batches_lost_in_restore import Confirmed, lost_meanwhile
+from aisle.client.csv_load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    DISCOUNT_PRICES,
+    FREE_FIELDS,
+    LOCATIONS,
+    ORDERS,
+    PEOPLE,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    STORES,
+)
+from aisle.client.csv_load.comparison_with_service import (
+    ChangedOrders,
+    compare_with_service,
+    warn_of_missing_supervisors,
+)
+from aisle.client.csv_load.conflicting_rows import bare_code
+from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
+from aisle.client.csv_load.existing_stock import (
+    LoadedStock,
+    ProductStock,
+    SplitCount,
+    TrackedStock,
+    with_load_reference,
+)
+from aisle.client.csv_load.fields_in_two_files import ReplacedFields
+from aisle.client.csv_load.interrupted_load import kept_load_name
+from aisle.client.csv_load.records import (
+    EMPTY_PLACE,
+    NO_FINDINGS,
+    BadRows,
+    Record,
+    open_tables,
+    read_records,
+    unknown_files,
+)
+from aisle.client.csv_load.report import WORKED_ON, BadRow, FileReport, LoadError, LoadProgress, LoadReport
+from aisle.client.csv_load.service_reads import location_codes, read_units
+from aisle.client.csv_load.stock_not_in_file import GoodsInHand, UnnamedStock, in_pools, pools_counted, without_fields
+from aisle.client.csv_load.store_price_warnings import warn_of_own_prices
+from aisle.client.csv_load.store_time_zones import read_zone
+from aisle.client.errors import ClientError, ServerError, TransportError, message_of
+from aisle.client.outcome import Outcome, outcome_of
+from aisle.client.response import Response
+from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
+from aisle.errors import ContractError
+from aisle.safe_text import clean, end_sentence
+
+MAX_TRIES = 6
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 30.0
+MAX_PENDING_ROWS = 20_000
+"""Number of rows that may wait for their store's batch to fill, in files that alternate between stores."""
+
+EXTENSION_PREFIX = "/aisle/v1/"
+LOCATIONS_PATH = f"{EXTENSION_PREFIX}locations"
+PEOPLE_PATH = f"{EXTENSION_PREFIX}stores/{{store_number}}/people"
+
+
+class LoadTarget(NamedTuple):
+    """Target of a file's records: an operation of the interface or our own path, its array, rows of a batch."""
+
+    operation: str
+    array: str
+    batch_rows: int
+    query: Mapping[str, QueryValue] = {}
+
+
+TARGETS = {
+    STORES.file: LoadTarget("create-stores", "stores", 200),
+    PRODUCTS.file: LoadTarget("create-or-update-products", "products", 500),
+    LOCATIONS.file: LoadTarget(LOCATIONS_PATH, "locations", 500),
+    STOCK.file: LoadTarget("create-store-product-logs", "storeproductlog", 500, {"is_counted_quantity": True}),
+    ORDERS.file: LoadTarget("create-customer-orders-one-store", "orders", 1000),
+    ATTRIBUTES.file: LoadTarget("update-product-attributes", "products", 500),
+    FREE_FIELDS.file: LoadTarget("create-product-free-fields", "products", 500),
+    PRICES.file: LoadTarget("create-prices", "products", 500),
+    DISCOUNT_PRICES.file: LoadTarget("create-discount-prices", "products", 500),
+    PEOPLE.file: LoadTarget(PEOPLE_PATH, "people", 100),
+    STORE_PRODUCTS.file: LoadTarget("create-store-products", "store_products", 500),
+    DELIVERIES.file: LoadTarget("create-store-deliveries", "orders", 1000),
+}
+
+
+class _StrictStop(Exception):
+    """Stop of a strict load at its bad row; not an error."""
+
+
+async def load(
+    directory: Path,
+    client: Client,
+    *,
+    strict: bool = False,
+    recount: bool = False,
+    service_name: str = "",
+    name_file: Path | None = None,
+    progress: Callable[[LoadProgress], None] | None = None,
+    on_cut_off: Callable[[LoadReport], None] | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> LoadReport:
+    """Load everything that the interface can create from the CSV files of a directory; each file is optional.
+
+    Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
+    bad row; otherwise the good rows of every file are loaded, and the report lists the bad ones. `service_name` is the
+    service's name for a person. `name_file` holds the id of this load until its end; a load of the same files that
+    finds it there counts no stock twice. `progress` is called after each batch; `on_cut_off` receives the report of a
+    load that fails.
+
+    Raise LoadError if a file cannot be used at all or another load of the directory is running (before anything is
+    sent), or if the service does not respond or
+    refuses the token.
+
+    interface: the creating operations. Locations and people have none, and go to `/aisle/v1/`.
+    """
+    files: list[FileReport] = []
+    bad: list[BadRow] = []
+    stopped = False
+    found = open_tables(directory)
+    with kept_load_name(name_file, found, recount=recount) as name:
+        before = (
+            None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
+        )
+        confirmed, replaced = Confirmed(client), ReplacedFields(found)
+        by_name = {table.name: table for table in found}
+        staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
+        for table in found:
+            run = FileLoad(
+                table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep
+            )
+            is_whole = False
+            try:
+                await run.send_all()
+                if table.name == PRICES.file:
+                    await warn_of_own_prices(table, client, {row.line for row in run.bad})
+                if table is staffed:
+                    await warn_of_missing_supervisors(table, client)
+                is_whole = True
+            except _StrictStop:
+                stopped = is_whole = True
+            finally:
+                files.append(run.report())
+                bad += sorted(run.bad, key=lambda row: row.line)
+                if not is_whole and on_cut_off:
+                    unknown = unknown_files(directory)
+                    on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
+            if stopped:
+                break
+        lost, unasked = await lost_meanwhile(confirmed)
+        of_load = stopped, name.is_resumed, service_name, lost, unasked
+        return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
+
+
+def _ignore_progress(_: LoadProgress) -> None:
+    """Ignore progress."""
+
+
+_UNKNOWN_PRODUCT = re.compile(r"There is no product (\S+)\.")
+
+
+class FileLoad:
+    """Load of one file."""
+
+    def __init__(
+        self,
+        table: CsvTable,
+        client: Client,
+        load_id: str,
+        loaded_stock: LoadedStock | None,
+        confirmed: Confirmed,
+        replaced: ReplacedFields,
+        strict: bool,
+        progress: Callable[[LoadProgress], None],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self.bad: list[BadRow] = []
+        self._table = table
+        self._target = TARGETS[table.name]
+        self._client = client
+        self._confirmed = confirmed
+        self._replaced = replaced
+        self._strict = strict
+        self._progress = progress
+        self._sleep = sleep
+        self._closed_stores: dict[str, str] = {}
+        self._refused_field = ""
+        self._refused_line = 0
+        """Index of the line of the record that the last refusal is about."""
+        self._is_mixed = False
+        self._findings = NO_FINDINGS
+        self._is_stock = table.name == STOCK.file
+        self._loaded_stock = loaded_stock if self._is_stock else None
+        self._tracked_stock = TrackedStock(client, table)
+        self._elsewhere = UnnamedStock(table)
+        self._in_hand = GoodsInHand(client)
+        self._changed_orders = ChangedOrders(client, table.notes)
+        self._run_key = secrets.token_hex(8)
+        # A count is done once for each load; everything else once for each run.
+        self._batch_key = load_id if self._is_stock else self._run_key
+        self._rows = self._loaded_rows = self._loaded_records = 0
+        self._last_line = 0
+        """Last row that was loaded; a load that ends early leaves those after it."""
+        self._already_loaded: list[int] = []
+        self._rows_left = self._unchanged_rows = 0
+        self._states: Counter[str] = Counter()
+        """Records that were new, changed and the same in the service before."""
+        self._refused_names: set[str] = set()
+        """Orders and deliveries of the file that are not loaded."""
+        self._stores: dict[str, None] = {}
+        self._unknown_places: dict[str, list[tuple[int, str]]] = {}
+        """Refused rows, by their index, with a location that their store does not have."""
+
+    def report(self) -> FileReport:
+        loaded = self._loaded_rows, self._loaded_records
+        refused = {row.line for row in self.bad}
+        self._table.notes.remove_warnings_of_refused(refused)
+        self._table.notes.remove_untrue_warnings(lambda line: line in refused or line > self._last_line)
+        self._table.notes.remove_warnings_beside(self._refused_names)
+        notes = tuple(self._table.notes.lines())
+        return FileReport(
+            self._table.name,
+            self._rows,
+            *loaded,
+            tuple(self._already_loaded),
+            notes,
+            tuple(self._stores),
+            self._rows_left,
+            self._unchanged_rows,
+            {} if self._is_stock else self._states,
+        )
+
+    async def send_all(self) -> None:
+        await read_units(self._table, self._client)
+        found = await compare_with_service(self._table, self._client)
+        self._findings = found._replace(replaced=self._replaced)
+        for one in self._batches():
+            if isinstance(one, BadRows):
+                self._refused_names |= {one.name} if one.name else set()
+                self._add_bad_rows(one.rows, *one.bad_rows)
+            else:
+                if batch := await self._records_to_send(one):
+                    await self._read_orders(batch)
+                    await self._send(batch)
+                self._report_progress()
+        self._elsewhere.note_all()
+        await self._suggest_products()
+        await self._suggest_locations()
+        self._report_progress()
+
+    async def _suggest_products(self) -> None:
+        """Add to refusals for an unknown product the service's product that differs by zeros, signs or case only."""
+        unknown_products: dict[str, list[int]] = {}
+        for at, row in enumerate(self.bad):
+            if found := _UNKNOWN_PRODUCT.search(row.reason):
+                unknown_products.setdefault(bare_code(found[1]), []).append(at)
+        if not unknown_products:
+            return
+        try:
+            async for product in self._client.rows("list-products"):
+                number = str(product.get("product_number") or "")
+                for at in unknown_products.get(bare_code(number), ()) if number else ():
+                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+        except ClientError:
+            return  # it is only a hint
+
+    async def _suggest_locations(self) -> None:
+        """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
+        for store, rows in self._unknown_places.items():
+            try:
+                near = {bare_code(code): code for code in await location_codes(self._client, store)}
+            except ClientError:
+                return  # it is only a hint
+            for at, code in rows:
+                if other := near.get(bare_code(code)):
+                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
+
+    async def _differences(self, record: Record) -> list[Difference] | None:
+        """Return what the record of that number in the service has otherwise; None if it cannot be read.
+
+        Only what the file names is compared: an empty cell keeps the value.
+        """
+        store, number = _record_store(record), str(record.body.get("order_number") or "")
+        query: dict[str, QueryValue] = {"order_number": number}
+        is_order = self._table.name == ORDERS.file
+        query |= {"show_lines": True, "is_active": False} if is_order else {"store_number": store}
+        operation, path = ("list-customer-orders", {"store_number": store}) if is_order else ("list-deliveries", {})
+        try:
+            listed = self._client.rows(operation, path=path, query=query)
+            found = [row async for row in listed if row.get("order_number") == number]
+        except ContractError:
+            return None  # it is refused without a hint
+        noun, zone = "order" if is_order else "delivery", await read_zone(self._client, store)
+        return describe_differences(record.body, found[0], noun, zone) if found else None
+
+    async def _records_to_send(self, batch: list[Record]) -> list[Record]:
+        """Return the records to send: for stock, those that were not loaded before."""
+        if not self._is_stock:
+            return batch
+        found: list[Record] = []
+        for count in batch:
+            new, left, other, worked = (
+                SplitCount(count)
+                if self._loaded_stock is None
+                else await self._loaded_stock.split_new(count, self._table.notes)
+            )
+            kept = await self._tracked_stock.get(count.store, count.body["product_number"])
+            self._elsewhere.see(count)
+            if not kept.is_tracked:
+                new, left = None, ()
+                self._warn_of_untracked(count)
+            in_hand = await self._in_hand.get(count.store, count.body["product_number"], kept) if new else {}
+            if new and self._loaded_stock is not None:
+                new = self._elsewhere.unchanged(new, kept, in_hand, worked)
+            pools = self._pools_of(new, kept) if new else {}
+            below = self._elsewhere.below_places(new, kept, in_hand) if new and pools is not None else {}
+            refused = len(below) + (pools is None)
+            for name, reason in below.items():
+                self._add_bad_rows(0, BadRow(self._table.name, count.field_rows[name], reason))
+            new = without_fields(new, below) if new and pools is not None else None
+            counted = {name: "" if name == "counted_quantity" else name for name in new.field_rows} if new else {}
+            if new:
+                self._elsewhere.expect(new, kept, in_hand)
+                if "location_code" not in new.body:
+                    self._warn_of_other_pools(new, kept.pools)
+                new = in_pools(new, pools or {}, kept)
+            for name, line in count.field_rows.items():
+                is_total = "location_code" not in count.body and not count.is_beside
+                if new is None or name not in counted or (is_total and kept.at_places(counted[name])):
+                    self._table.notes.remove_warning(EMPTY_PLACE, line)
+            self._already_loaded += left
+            self._unchanged_rows += max(0, len(left) - other)
+            self._rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0) - refused
+            self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
+            found += [with_load_reference(new)] if new else []
+        return found
+
+    def _pools_of(self, count: Record, kept: ProductStock) -> dict[str, Decimal] | None:
+        """Return the quantities by pool of a count that names none, so that all pools together have it.
+
+        They are empty if another count, or one of goods that are not there yet. Return None if the row is refused:
+        goods of several pools are there, and how the new quantity is divided is unknown.
+        """
+        held = pools_counted(count, kept)
+        if not held:
+            return {}
+        [(name, line)] = count.field_rows.items()
+        quantity = Decimal(str(count.body[name]))
+        if len(held) == 1 or not quantity:
+            return dict.fromkeys(held, quantity)
+        if quantity == sum(held.values()) and all(has >= 0 for has in held.values()):
+            return held
+        pools = ", ".join(f"{has:f} in pool {pool.removeprefix('stock_pool_')}" for pool, has in sorted(held.items()))
+        reason = f"names no stock_pool, and of the product are there {pools}; write a row for each pool"
+        self._add_bad_rows(0, BadRow(self._table.name, line, reason))
+        return None
+
+    def _warn_of_untracked(self, count: Record) -> None:
+        for name, line in count.field_rows.items():
+            value = f"{count.body[name]} of {count.body['product_number']}"
+            what = "the product keeps no stock in this store (is_stock is false), so the row is not loaded"
+            self._table.notes.add_warning(what, value, line)
+
+    def _warn_of_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
+        """Add warnings on stock in other pools, which a count of a pool without a location leaves."""
+        others = {name: quantity for name, quantity in pools.items() if name not in count.field_rows}
+        for name, quantity in others.items() if "counted_quantity" not in count.field_rows else ():
+            what = "a row without a place counts the pool that it names, and what is in others stays"
+            pool = name.removeprefix("stock_pool_")
+            self._table.notes.add_warning(
+                what, f"{quantity:f} of {count.body['product_number']} in pool {pool}", count.line
+            )
+
+    def _batches(self) -> Iterator[list[Record] | BadRows]:
+        """Yield batches of records of the same store, and the rows that make no record."""
+        pending: dict[str, list[Record]] = {}
+        filled: dict[str, int] = {}
+        for found in read_records(self._table, self._findings):
+            if isinstance(found, BadRows):
+                yield found
+                continue
+            store = found.store
+            if filled.get(store, 0) + found.rows > self._target.batch_rows and store in pending:
+                del filled[store]
+                yield pending.pop(store)
+            pending.setdefault(store, []).append(found)
+            filled[store] = filled.get(store, 0) + found.rows
+            if sum(filled.values()) > MAX_PENDING_ROWS:
+                fullest = max(filled, key=lambda name: filled[name])
+                del filled[fullest]
+                yield pending.pop(fullest)
+        yield from pending.values()
+
+    async def _send(self, batch: Sequence[Record]) -> None:
+        """Send a batch. Halve a refused one, first half first, until the refused records are found."""
+        for record in batch:
+            if reason := self._closed_stores.get(_record_store(record)):
+                self._add_bad_rows(record.rows, refused_row(self._table.name, record, reason))
+        batch = [record for record in batch if _record_store(record) not in self._closed_stores]
+        if not batch:
+            return
+        reason = await self._refusal_reason(batch)
+        is_there = len(batch) == 1 and self._table.name in ADVICE and EXISTS_DIFFERENTLY.search(reason)
+        differences = await self._differences(batch[0]) if is_there else None
+        if not reason or differences == []:
+            self._states["same"] += differences == []
+            batch = self._without_changed_orders(batch)
+            self._rows += sum(record.rows for record in batch)
+            self._loaded_rows += sum(record.rows for record in batch)
+            self._loaded_records += len(batch)
+            self._last_line = max((self._last_line, *(record.line for record in batch)))
+            if self._is_stock:
+                for record in batch:
+                    self._elsewhere.done(record)
+            self._stores |= dict.fromkeys(store for record in batch if (store := _named_or_created_store(record)))
+        elif _record_store(batch[0]) in self._closed_stores:
+            await self._send(batch)
+        elif len(batch) == 1:
+            code = str(batch[0].body.get("location_code") or "")
+            if batch[0].store and code and f"There is no location {code}." in reason:
+                self._unknown_places.setdefault(batch[0].store, []).append((len(self.bad), code))
+            bad = refused_row(self._table.name, batch[0], reason, self._refused_field, self._refused_line)
+            if differences:
+                bad = bad._replace(reason=with_differences(bad.reason, differences))
+            self._refused_names.add(str(batch[0].body.get("order_number") or ""))
+            self._add_bad_rows(batch[0].rows, bad)
+        else:
+            middle = len(batch) // 2
+            await self._send(batch[:middle])
+            await self._send(batch[middle:])
+
+    async def _read_orders(self, batch: Sequence[Record]) -> None:
+        """Read the orders of a batch that the service has. Raise LoadError if it does not respond."""
+        problem = ""
+        for attempt in range(MAX_TRIES if self._table.name == ORDERS.file else 0):
+            if attempt:
+                await self._sleep(min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt))
+            try:
+                await self._changed_orders.read(batch)
+            except (TransportError, ServerError) as error:
+                problem = str(error)
+            else:
+                return
+        if problem:
+            where = f"{self._table.name}:{batch[0].line}"
+            raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
+
+    def _without_changed_orders(self, batch: Sequence[Record]) -> list[Record]:
+        """Return the records without orders that were changed after their creation, whose rows become bad.
+
+        Those that only work changed are counted, but not as the same.
+        """
+        found: list[Record] = []
+        for record in batch:
+            differences = self._changed_orders.differences(record) if self._table.name == ORDERS.file else []
+            self._states["same"] -= bool(differences)
+            if not differences or all(one.is_of_work for one in differences):
+                found.append(record)
+            if not differences:
+                continue
+            if differences[0].is_of_work:
+                self._states[WORKED_ON] += 1
+                self._changed_orders.warn_of_work(record, differences)
+            else:
+                number = record.body["order_number"]
+                changed = f"order {number} was changed after it was loaded; if that is right, write it into the file."
+                reason = with_differences(f"{changed}{ADVICE[self._table.name]}", differences)
+                self._add_bad_rows(record.rows, BadRow(self._table.name, record.line, reason))
+        return found
+
+    async def _refusal_reason(self, batch: Sequence[Record]) -> str:
+        """Return why the service refuses the batch; empty if it accepted it, now or in an earlier load."""
+        try:
+            response = await self._request(batch)
+            if is_replayed(response) and outcome_of(response) is Outcome.REFUSED:
+                response = await self._request(batch, self._run_key)
+        except ContractError as error:
+            return str(error)
+        if outcome_of(response) is Outcome.ACCEPTED or was_carried_out(response):
+            self._states.update(record_counts(response))
+            return ""
+        raw = clean(message_of(response))
+        self._refused_field = next(iter(POOL_FIELD.findall(raw)), "")
+        self._refused_line = next((int(at) for at in LINE_INDEX.findall(raw)), 0)
+        message = end_sentence(with_column_names(raw, self._target.array) or f"status {response.status}")
+        if not self._is_store_refusal(response.status, message, batch):
+            self._raise_unrecoverable(response.status, message)
+        return message
+
+    def _is_store_refusal(self, status: int, message: str, batch: Sequence[Record]) -> bool:
+        """Return True if a 403 or 404 is about a store that records name, and not about the whole file.
+
+        A store that all records of the batch name is closed: its other rows are refused without a request.
+        """
+        stores = {_record_store(record) for record in batch}
+        if status not in (403, 404) or not any(stores):
+            return False
+        is_named = any(re.search(rf"(?<!\w){re.escape(store)}(?!\w)", message) for store in stores if store)
+        if status == 404:
+            is_of_store = is_named
+        else:
+            self._is_mixed = self._is_mixed or len(stores) > 1
+            is_of_store = is_named or self._is_mixed or bool(batch[0].store)
+        if is_of_store and len(stores) == 1 and (status == 403 or self._target.operation.startswith(EXTENSION_PREFIX)):
+            self._closed_stores[stores.pop()] = message
+        return is_of_store
+
+    def _raise_unrecoverable(self, status: int, message: str) -> None:
+        """Raise LoadError for a refusal that no change of a row can fix."""
+        file = self._table.name
+        if status == 401:
+            raise LoadError(f"The service does not accept the token: {message} Give a valid one and load again.")
+        if self._target.operation.startswith(EXTENSION_PREFIX) and status in (404, 405, 501):
+            what = self._target.array
+            raise LoadError(
+                f"The service cannot create {what}: {message} Remove {file}, or load into aisle's own service."
+            )
+        if status == 403:
+            raise LoadError(f"The token may not load {file}: {message} Use one that may, and load again.")
+
+    async def _request(self, batch: Sequence[Record], key_suffix: str = "") -> Response:
+        """Send a batch until the service accepts or refuses it, always under the same key."""
+        body = encode_json({self._target.array: [record.body for record in batch]})
+        problem, wait = "", 0.0
+        for attempt in range(MAX_TRIES):
+            if attempt:
+                await self._sleep(wait)
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
+            try:
+                response = await self._post(batch, body, key_suffix)
+            except TransportError as error:
+                problem = str(error)
+            else:
+                if response.status == 401 or outcome_of(response) in (Outcome.ACCEPTED, Outcome.REFUSED):
+                    return response
+                problem = f"The service answered {response.status}: {clean(message_of(response))}"
+                wait = max(wait, min(LONGEST_WAIT, parse_retry_after(response.headers.get("retry-after"), 0.0) or 0.0))
+        where = f"{self._table.name}:{batch[0].line}"
+        raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
+
+    async def _post(self, batch: Sequence[Record], body: bytes, key_suffix: str) -> Response:
+        target, store = self._target, batch[0].store
+        parts = (target.operation.encode(), store.encode(), self._batch_key.encode(), key_suffix.encode(), body)
+        key = f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"
+        headers = {"Idempotency-Key": key}
+        if target.operation.startswith(EXTENSION_PREFIX):
+            path = target.operation.replace("{store_number}", encode_segment(store) if store else "")
+            response = await self._client.request_extension("POST", path, headers=headers, body=body)
+        else:
+            at = {"store_number": store} if store else {}
+            query = target.query
+            response = await self._client.request(target.operation, path=at, query=query, headers=headers, body=body)
+        if (
+            outcome_of(response) is Outcome.ACCEPTED and target.operation != PEOPLE_PATH
+        ):  # the service keeps no key of PINs
+            self._confirmed.keep(self._table.name, _scope_of(batch), key, response)
+        return response
+
+    def _add_bad_rows(self, rows: int, *bad: BadRow) -> None:
+        self._rows += rows
+        self.bad.extend(bad[:1] if self._strict else bad)
+        if self._strict and bad:
+            raise _StrictStop
+
+    def _report_progress(self) -> None:
+        self._progress(LoadProgress(self._table.name, self._rows, self._table.position, self._table.size))
+
+
+def _record_store(record: Record) -> str:
+    """Return the store of a record: that of its path, otherwise of its body."""
+    return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
+
+
+def _scope_of(batch: Sequence[Record]) -> str:
+    """Return the store for which the key of a batch is kept: of its path, or the first in its rows; '' for none."""
+    return batch[0].store or min(filter(None, map(_named_or_created_store, batch)), default="")
+
+
+def _named_or_created_store(record: Record) -> str:
+    """Return the store that a record is for, or that it creates."""
+    return record.store or str(record.body.get("store_number") or "")
