@@ -10,7 +10,8 @@ from aisle.jobs.pick.shortage_choices import Reason
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.shell.sign_in import Person
-from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
+from aisle.jobs.supervisor.exceptions import ExceptionsJob
+from aisle.jobs.supervisor.exceptions_state import ExceptionsState
 from aisle.jobs.supervisor.order_action_writes import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome
 from aisle.jobs.supervisor.order_board import OrdersJob
