@@ -17,7 +17,7 @@ import apsw
 import httpx
 import pytest
 
-from aisle.service.auth.tokens import create_token
+from aisle.service.auth.tokens_and_authorization import create_token
 from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.text_search import INDEXED_AT_ONCE, index_pieces
 from aisle.service.domain.timestamps import format_timestamp
@@ -25,7 +25,7 @@ from aisle.service.errors import Refusal
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES
 from aisle.service.http.large_body_turns import ADDRESS_BYTES, MIB, MOST_BYTES, MOST_OF_TOKEN, SMALL, TOKEN_BYTES, Turns
 from aisle.service.http.request_parsing import MOST_BODY_BYTES, MOST_VALUES
-from aisle.service.http.validation import MAX_ITEMS
+from aisle.service.http.value_checks_and_unknown_names import MAX_ITEMS
 from aisle.service.in_process_service import open_service
 from tests.run_length import tries
 from tests.service.serve_process import SECONDS, Served, served

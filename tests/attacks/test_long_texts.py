@@ -13,7 +13,7 @@ from aisle.client.transport import asgi_transport
 from aisle.host.database import fetch
 from aisle.service.db import database, sqlite_transaction
 from aisle.service.handlers import list_page
-from aisle.service.http.validation import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, TEXT_LENGTHS
+from aisle.service.http.value_checks_and_unknown_names import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, TEXT_LENGTHS
 from tests.cache.service_rows import location, order, product, stock
 from tests.service.world import LOGS, World
 

@@ -179,7 +179,7 @@ async def test_a_long_read_waits_only_so_long() -> None:
 async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
-    monkeypatch.setattr("aisle.service.db.sqlite._MAX_ROWS", 0)
+    monkeypatch.setattr("aisle.service.db.sqlite_inline_reader._MAX_ROWS", 0)
     async with world.open_client(world.token("staff", ["S1"])) as other:
         many = [world.client.get(API + "/stores") for _ in range(20)]
         first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)

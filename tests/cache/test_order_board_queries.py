@@ -503,13 +503,19 @@ def test_of_what_waits_only_what_changed_is_made_anew(
     assert reads.query("order_board", {"status": ["partial"]})[1] == len(orders) - 1
 
 
-def test_counts_of_views_are_those_of_their_lists(reads: CacheReader, filled: list[Row]) -> None:
+@pytest.mark.parametrize("most", [0, 5000])
+def test_counts_of_views_are_those_of_their_lists(
+    reads: CacheReader, filled: list[Row], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aisle.cache.order_board_queries.MAX_COUNTED_ORDERS", most)
     now = "2026-03-03T12:00:00+00:00"
     to_pick: dict[str, Any] = {"status": ["open", "partial"]}
     views: list[dict[str, Any]] = [{}, to_pick, {"status": ["picked"]}, {**to_pick, "late": True}, {"short": True}]
+    views.insert(0, {**to_pick, "claimed": True})
     rows, total = reads.query("order_counts", {"views": views, "now": now})
     assert total == len(views)
-    assert 0 < rows[1]["count"] < rows[0]["count"] <= len(filled)
-    assert rows[-1]["count"] is None
-    for view, row in zip(views[:-1], rows, strict=False):
-        assert row["count"] == reads.query("order_board", {**view, "now": now})[1], view
+    assert 0 < rows[2]["count"] < rows[1]["count"] <= len(filled)
+    is_counted = [row["count"] is not None for row in rows]
+    assert is_counted == [most > 0, *[True] * 4, most > 0]
+    for view, row in zip(views, rows, strict=True):
+        assert row["count"] in (None, reads.query("order_board", {**view, "now": now})[1]), view

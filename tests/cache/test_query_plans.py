@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from aisle.cache.list_window import SortKey, read_merged_window
-from aisle.cache.order_overlay import Overlay
+from aisle.cache.pending_operations import Overlay
 from aisle.cache.reader import CacheReader
 from aisle.cache.unread_lists import LISTS_SHOWN
 from aisle.cache.writer import CacheWriter, open_cache

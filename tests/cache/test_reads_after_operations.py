@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.order_overlay import Overlay
+from aisle.cache.pending_operations import Overlay
 from aisle.cache.reader import CacheReader
 from aisle.cache.stock_overlay import StockOverlay
 from aisle.cache.writer import CacheWriter

@@ -12,7 +12,8 @@ import apsw
 import pytest
 
 from aisle.cache import overlaid_order, pending_order_states
-from aisle.cache.order_overlay import Overlay, apply_to_order
+from aisle.cache.order_overlay import apply_to_order
+from aisle.cache.pending_operations import Overlay
 from aisle.cache.reader import CacheReader
 from aisle.cache.stock_overlay import StockOverlay
 from aisle.cache.stored_row_values import Row

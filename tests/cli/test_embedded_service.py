@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from aisle.cli.service_client import service_client, store_folder_of
-from aisle.service.db import sqlite
+from aisle.service.db import sqlite_database
 from aisle.service.in_process_service import Service, open_service
 from aisle.settings import load_settings
 
@@ -29,7 +29,7 @@ def held(aisle_home: Path) -> apsw.Connection:
 async def test_while_another_holds_the_file_the_loop_goes_on(
     held: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_OPEN_TIMEOUT_MS", 20_000)
+    monkeypatch.setattr(sqlite_database, "_OPEN_TIMEOUT_MS", 20_000)
 
     async def let_go() -> None:
         held.execute("ROLLBACK")

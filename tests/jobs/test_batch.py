@@ -146,10 +146,15 @@ def test_a_desk_prints_the_batch_and_a_handheld_does_not() -> None:
     (printed,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
     assert isinstance(printed, PrintTable)
     assert {cells[1] for cells in printed.rows} == {raw("A"), raw("B")}
-    file = {"file": "aisle-pick-batch.txt", "count": 4, "why": ""}
+    hand.orders["4101"]["lines"][0]["picked_quantity"] = hand.orders["4101"]["lines"][0]["quantity"]
+    (less,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
+    assert isinstance(less, PrintTable)
+    assert (len(less.rows), less.left_out) == (len(printed.rows) - 1, 1)
+    assert less.notes[-1].id == "pick_list.left_out"
+    file = {"file": "aisle-pick-batch.txt", "count": 4, "why": "", "left_out": 1}
     verdict = hand.job.handle(turn.state, Rows("file_for_people", (file,), 1), CONTEXT).verdict
     assert verdict is not None
-    assert verdict.kind == GOOD
+    assert (verdict.kind, verdict.text.id) == (GOOD, "pick_list.written")
 
 
 def test_two_products_of_one_location_are_two_stops() -> None:

@@ -123,6 +123,14 @@ def test_delivery_opens_by_number_scan_or_product() -> None:
         assert hand.job.step_name(hand.state) == "deliveries"
 
 
+def test_late_delivery_says_how_it_ends() -> None:
+    hand = Hand()
+    hand.feed(Choice(2))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, DetailView)
+    assert view.lines[-1].text == msg("deliveries.how_late_ends")
+
+
 @pytest.mark.parametrize("text", ["2026-11-30", "2026-11-29T23:00:00.000Z", "2026-11-30T00:00:00Z"])
 def test_page_of_a_delivery_shows_a_day_without_its_midnight(text: str, in_zone: Callable[[str], None]) -> None:
     in_zone("Europe/Paris")

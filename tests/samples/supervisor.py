@@ -10,7 +10,8 @@ from aisle.jobs.pick.shortage_choices import Reason
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.shell.sign_in import Person
-from aisle.jobs.supervisor.exceptions import ExceptionsJob, ExceptionsState
+from aisle.jobs.supervisor.exceptions import ExceptionsJob
+from aisle.jobs.supervisor.exceptions_state import ExceptionsState
 from aisle.jobs.supervisor.order_action_writes import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome
 from aisle.jobs.supervisor.order_board import OrdersJob
@@ -221,6 +222,11 @@ def order(text: str) -> Frame:
 def order_lines(text: str) -> Frame:
     """Show the choice of a line."""
     return _frame(OrderJob().view(_order_state(text, is_choosing_line=True)))
+
+
+def order_short_line(text: str) -> Frame:
+    """Show what can be done with a short line."""
+    return _frame(OrderJob().view(_order_state(text, short_line=2)))
 
 
 def order_rejected(text: str) -> Frame:
@@ -469,6 +475,7 @@ SUPERVISOR_SAMPLES = (
     ("order", "walked", order_in_batch),
     ("order", "left", order_abandoned),
     ("order.lines", "choose", order_lines),
+    ("order.short_line", "short", order_short_line),
     ("order_actions.action", "many", choose_action),
     ("order_actions.reason", "reject", choose_reason),
     ("order_actions.person", "claim", choose_person),

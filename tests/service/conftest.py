@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from aisle.service.db import sqlite
+from aisle.service.db import sqlite_inline_reader
 from aisle.service.db.postgres import PostgresDatabase
 from tests.service import citus, postgres
 from tests.service.world import World, filled
@@ -76,8 +76,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.fixture(autouse=True)
 def _reads_are_short_by_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the time that a busy machine gives them: what is done on the loop is the same in each run."""
-    monkeypatch.setattr(sqlite, "monotonic", lambda: 0.0)
-    monkeypatch.setattr(sqlite, "thread_time", lambda: 0.0)
+    monkeypatch.setattr(sqlite_inline_reader, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(sqlite_inline_reader, "thread_time", lambda: 0.0)
 
 
 def _started() -> postgres.Server:

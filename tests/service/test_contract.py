@@ -11,7 +11,7 @@ from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.http.request_parsing import parse_body
-from aisle.service.operation_context import HeaderValues, QueryValues
+from aisle.service.operation_call import HeaderValues, QueryValues
 from tests.service.world import World, line_end
 
 

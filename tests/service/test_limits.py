@@ -26,7 +26,7 @@ from aisle.service.http.app import App
 from aisle.service.http.rate_limiter import RateLimiter
 from aisle.service.http.request_parsing import MOST_BODY_BYTES
 from aisle.service.http.server import ServerOptions, run_server
-from aisle.service.http.validation import MAX_CODE_LENGTH, MAX_ITEMS
+from aisle.service.http.value_checks_and_unknown_names import MAX_CODE_LENGTH, MAX_ITEMS
 from aisle.service.options import (
     MAX_HEADER_BYTES,
     MAX_HEADERS,

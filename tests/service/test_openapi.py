@@ -19,7 +19,7 @@ from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM
 from aisle.service.http.docs_pages import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
-from aisle.service.http.validation import MAX_TEXT_LENGTH
+from aisle.service.http.value_checks_and_unknown_names import MAX_TEXT_LENGTH
 from aisle.service.in_process_service import open_service
 from tests.service.world import prepare
 

@@ -26,7 +26,7 @@ from aisle.service.db import database_monitor
 from aisle.service.db.database import Database, DatabaseUnreachable, Transaction
 from aisle.service.db.database_monitor import QUIET_WRITES_S, DatabaseMonitor, Speaker
 from aisle.service.db.postgres import PostgresDatabase
-from aisle.service.db.sqlite import SqliteDatabase
+from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.http import server
 from aisle.service.http.access_log import AccessLog

@@ -17,7 +17,7 @@ import aisle.service.db.statements as catalogue
 from aisle.contract.operations import OPERATIONS
 from aisle.service import handlers
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
-from aisle.service.auth.tokens import Authorization, authorize
+from aisle.service.auth.tokens_and_authorization import Authorization, authorize
 from aisle.service.db.database import Row
 from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes_and_counters as changes_sql
@@ -30,7 +30,8 @@ from aisle.service.errors import Refusal, to_json_bytes
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS, Handler
 from aisle.service.http import endpoint
-from aisle.service.operation_context import CHAIN, Context, OperationCall, Principal, Store
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context, Principal, Store
 from tests.service.test_authorization import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
 from tests.service.world import World
 
@@ -197,7 +198,7 @@ def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(endpoint, "authorize", arrived)
     named = [f"handlers.{module.name}" for module in iter_modules(handlers.__path__)]
-    for module in ("http.idempotency", "auth.tokens", *named):
+    for module in ("http.idempotency", "auth.tokens_and_authorization", *named):
         loaded = import_module(f"aisle.service.{module}")
         if hasattr(loaded, "authorize_store"):
             monkeypatch.setattr(loaded, "authorize_store", enter)

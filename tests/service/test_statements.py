@@ -12,7 +12,7 @@ import pytest
 import aisle.service.db.statements
 from aisle.service.db.planner_statistics import PLANNER_STATISTICS
 from aisle.service.db.queries import filter_query, like_pattern, page_query
-from aisle.service.db.sqlite import SqliteDatabase
+from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.sqlite_transaction import _to_sqlite
 from aisle.service.db.statements import deliveries, locations, logs, orders, products, stock
 from aisle.service.db.statements.logs import AUDIT_ADD

@@ -18,11 +18,11 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.host import database
-from aisle.service.db import sqlite, sqlite_writer
+from aisle.service.db import sqlite_database, sqlite_writer
 from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.sqlite import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
 from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.sqlite_database import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
 from aisle.service.db.sqlite_transaction import SqliteTransaction, _json_list
 from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import tokens as tokens_sql
@@ -83,7 +83,7 @@ def test_database_being_filled_or_migrated_is_waited_for_at_start(
         (version,) = other.execute("PRAGMA user_version").fetchone() or (0,)
         other.execute("PRAGMA user_version = 0")
         other.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr(sqlite, "_OPEN_TIMEOUT_MS", 1000)
+        monkeypatch.setattr(sqlite_database, "_OPEN_TIMEOUT_MS", 1000)
         with pytest.raises(Busy, match="held by another process for 1 seconds"):
             SqliteDatabase(path, busy_ms=1)
         other.execute("COMMIT")

@@ -110,7 +110,7 @@ def test_a_handheld_exports_nothing(desk: Session, folder: Path) -> None:  # noq
 
 
 def printed(session: Session, folder: Path) -> list[str]:
-    assert told(says(session, "P"))[0] == "list.exported"
+    assert told(says(session, "P"))[0] == "pick_list.written"
     (path,) = folder.iterdir()
     text = path.read_text("utf-8")
     path.unlink()

@@ -52,6 +52,13 @@ def test_a_tab_opens_its_page_from_home_and_from_another_tab(desk: Session, name
         assert frame.verdict is None
 
 
+@pytest.mark.parametrize(("key", "name"), [("f6", "today"), ("f7", "orders"), ("f11", "log")])
+def test_function_keys_open_tabs_and_are_shown(desk: Session, key: str, name: str) -> None:
+    frame = press(desk, key)
+    assert (jobs(desk), active(frame)) == (["home", name], name)
+    assert "F6 Today … F11 Log" in plain_lines(layout_screen(frame, 120, 40))[-1]
+
+
 def test_tabs_count_what_they_open(desk: Session) -> None:
     frame = press(desk, f"{TAB_KEY}orders")
     assert {tab.name: tab.total for tab in frame.tabs}["orders"] == 3

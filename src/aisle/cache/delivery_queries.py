@@ -15,8 +15,7 @@ import apsw
 
 from aisle.cache.delivery_writer import NO_DATE
 from aisle.cache.list_window import QueryResult, SortKey, read_merged_window, read_window, window_bounds
-from aisle.cache.order_overlay import is_included
-from aisle.cache.overlay_index import REFERENCE_FIELD, OverlayIndex
+from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.received_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
 from aisle.cache.schema import IS_MISSING_SQL

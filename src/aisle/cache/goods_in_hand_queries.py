@@ -10,9 +10,9 @@ import apsw
 
 from aisle.cache.claim_queries import add_claims, add_workers
 from aisle.cache.list_window import QueryResult
-from aisle.cache.order_overlay import orders_of_operation
 from aisle.cache.order_queries import load_order
 from aisle.cache.overlaid_order import overlaid_order
+from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
 from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch

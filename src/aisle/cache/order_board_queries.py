@@ -171,6 +171,9 @@ _FROM_LIST_INDEX = "FROM orders o INDEXED BY orders_list"
 _SORTS_OF_LIST_INDEX = ("pickup", "age", "number")
 """Sort orders whose columns the index `orders_list` has."""
 
+MAX_COUNTED_ORDERS = 5000
+"""Most orders of a store among which those of any filter are counted for its chip."""
+
 NO_CLAIMANT = "~"
 """Sort value of an order that nobody has claimed."""
 
@@ -244,11 +247,13 @@ def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoa
 
 @declare_query("order_counts", "views now")
 def order_counts(context: QueryContext, args: Args) -> QueryResult[OrderCountRow]:
-    """Return the number of orders of each of `views` (arguments of `order_board`), if it is stored."""
+    """Return the number of orders of each of `views` (arguments of `order_board`), if it is stored or soon counted."""
     board, now = context.keep(OrderBoard), str(args["now"])
+    ((known,),) = fetch(context.cache, "SELECT ifnull(sum(n), 0) FROM status_tally")
+    counts_all = int(known) <= MAX_COUNTED_ORDERS
     filters = [parse_filter({**view, "now": now, "sort": "pickup"}) for view in args["views"]]
     rows: list[OrderCountRow] = [
-        {"count": board.filtered_list(context, each).total if each.is_plain or each.is_late else None}
+        {"count": board.filtered_list(context, each).total if counts_all or each.is_plain or each.is_late else None}
         for each in filters
     ]
     return rows, len(rows)

@@ -13,8 +13,9 @@ import apsw
 from aisle.cache.claim_queries import add_claims, add_priority, add_workers, orders_ahead, orders_not_put_down
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
-from aisle.cache.order_overlay import apply_to_order, is_included, is_line_complete, may_be_included
+from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
+from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.pending_order_states import ListChange, SortKey
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN

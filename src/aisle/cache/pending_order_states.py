@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aisle.cache.order_overlay import apply_to_order, is_included, is_line_complete
-from aisle.cache.overlay_index import OverlayIndex
+from aisle.cache.order_overlay import apply_to_order, is_line_complete
+from aisle.cache.pending_operations import OverlayIndex, is_included
 from aisle.cache.schema import ORDER_OPEN
 from aisle.cache.stored_row_values import Row, load_lines, parse_header
 from aisle.host.database import fetch, fetch_one

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import apsw
 
 from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache
-from aisle.cache.order_overlay import Overlay
-from aisle.cache.overlay_index import OverlayIndex
+from aisle.cache.pending_operations import Overlay, OverlayIndex
 from aisle.cache.pending_order_states import ListChange, PendingOrderStates
 from aisle.cache.stock_overlay import StockOverlay
 from aisle.host.database import fetch

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.cache.order_overlay import Overlay, is_included
-from aisle.cache.overlay_index import LOCATION_FIELD, PRODUCT_FIELD, OverlayIndex
+from aisle.cache.pending_operations import LOCATION_FIELD, PRODUCT_FIELD, Overlay, OverlayIndex, is_included
 from aisle.cache.stored_row_values import Row
 from aisle.jobs.quantities import to_decimal
 from aisle.outbox import operation_record

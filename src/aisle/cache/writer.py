@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 import apsw
 
 from aisle.cache import service_row_parsing
+from aisle.cache.delivery_parsing import parse_delivery, parse_receipt
 from aisle.cache.delivery_writer import (
     delete_deliveries,
     delete_orphan_codes,
     delete_unseen_receipts,
     find_unseen_deliveries,
-    parse_delivery,
-    parse_receipt,
     write_deliveries,
     write_receipts,
 )

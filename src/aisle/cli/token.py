@@ -14,7 +14,14 @@ from aisle.cli.options import database_option
 from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.safe_text import clean
-from aisle.service.auth.tokens import ALL_STORES, ROLES, TokenInfo, create_token, list_tokens, revoke_token
+from aisle.service.auth.tokens_and_authorization import (
+    ALL_STORES,
+    ROLES,
+    TokenInfo,
+    create_token,
+    list_tokens,
+    revoke_token,
+)
 from aisle.service.db import parse_database_url
 from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp

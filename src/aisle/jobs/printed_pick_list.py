@@ -29,7 +29,9 @@ def printed_pick_list(rows: Sequence[PickListRow]) -> PrintTable:
     totes = {order["order_number"]: letter for order, letter in zip(orders, TOTES, strict=False)}
     barcodes = {product: code for row in rows for product, code in row["barcodes"].items()}
     ranks = {number: at for at, number in enumerate(totes)}
-    lines = (line for order in orders for line in parse_lines(order["lines"], order["order_number"]) if line.is_open)
+    all_lines = [line for order in orders for line in parse_lines(order["lines"], order["order_number"])]
+    lines = [line for line in all_lines if line.is_open]
+    left_out = len(all_lines) - len(lines)
     is_batch = len(orders) > 1
     heads = (raw(""), *((msg("pick_list.tote"),) if is_batch else ()), *_HEADS)
     table = tuple(
@@ -38,7 +40,9 @@ def printed_pick_list(rows: Sequence[PickListRow]) -> PrintTable:
     )
     notes = tuple(_order_note(order, totes[order["order_number"]] if is_batch else "") for order in orders)
     name = "-".join(totes) if len(totes) == 1 else "batch"
-    return PrintTable("file_for_people", f"aisle-pick-{name}", (msg("pick_list.title"), *notes), heads, table)
+    notes += (msg("pick_list.left_out", count=left_out),) if left_out else ()
+    notes = (msg("pick_list.title"), *notes)
+    return PrintTable("file_for_people", f"aisle-pick-{name}", notes, heads, table, left_out)
 
 
 _HEADS: Final = (

@@ -24,6 +24,8 @@ SORT_KEY: Final = "sort:"
 """Beginning of the name of the key that sorts a list by a column."""
 
 TAB_KEY: Final = "tab:"
+FIRST_TAB_KEY: Final = 6
+"""Number of the function key that opens the first tab of a desk; the next tabs have the next keys."""
 """Beginning of the name of the key that opens the page of a tab."""
 
 

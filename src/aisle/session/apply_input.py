@@ -50,7 +50,7 @@ from aisle.session.refused_inputs import CONFIRM_FAST_NUMBER, MIN_CODE, NO_NUMBE
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
-from aisle.session.supervisor_tabs import Tabs
+from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
 
 if TYPE_CHECKING:
@@ -112,10 +112,16 @@ class InputHandler:
                 self._addresses.open(name.removeprefix(ADDRESS_KEY))
             case Key("ctrl+right" | "ctrl+left" as name) if self._tabs.are_shown:
                 self._tabs.open_neighbour(1 if name == "ctrl+right" else -1)
+            case Key(name) if self._is_tab_key(name):
+                self._tabs.open(TAB_BY_KEY[name])
             case Key(name) if name != "back" and self._page.top.job.raw_input:
                 self._apply_raw(RawInput(key=name), name)
             case Key(name):
                 self._apply_key(name)
+
+    def _is_tab_key(self, name: str) -> bool:
+        """Return whether a key opens a tab here. The bindings of the device come first."""
+        return self._tabs.are_shown and name in TAB_BY_KEY and name not in self._profile.current.letter_by_key
 
     def _apply_key(self, name: str) -> None:
         self._waiting_number = self._batch.take_asked_number()

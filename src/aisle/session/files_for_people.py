@@ -57,7 +57,8 @@ def print_table(table: PrintTable, profile: Profile, terminal: Terminal, at: flo
     head, *rows = ("".join(_paper_lines(row, widths[:-1], space)) for row in cells)
     rule = f"{'-' * PAPER_CELLS}\n"
     name = f"{table.name}-{_stamp(at)}.txt"
-    return deliver(table.id, name, [*notes, "\n", head, rule, *rows], len(table.rows), profile, terminal)
+    answer = deliver(table.id, name, [*notes, "\n", head, rule, *rows], len(table.rows), profile, terminal)
+    return answer._replace(rows=tuple({**row, "left_out": table.left_out} for row in answer.rows))
 
 
 def _paper_lines(row: Sequence[str], widths: Sequence[int], space: int) -> Iterator[str]:

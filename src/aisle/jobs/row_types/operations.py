@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
 from aisle.jobs.row_types.service_resources import Number
@@ -105,6 +105,8 @@ class FileRow(TypedDict):
     """Rows written."""
     why: str
     """Id of the message why it is not or cannot be written; empty on success."""
+    left_out: NotRequired[int]
+    """Rows that are done and not in the file; only of a table on paper."""
 
 
 class TerminalRow(TypedDict):

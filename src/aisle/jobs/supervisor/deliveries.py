@@ -19,7 +19,7 @@ from aisle.jobs.receive.view import (
     progress_text,
 )
 from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
-from aisle.jobs.store_time import to_local_text
+from aisle.jobs.store_time import due_on_day_message, to_local_text
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
 from aisle.page_addresses import PageAddress
 from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
@@ -60,6 +60,8 @@ class DeliveriesState(NamedTuple):
     delivery_number: str = ""
     """Delivery whose page is open; empty for the list."""
     delivery: DeliveryRow | None = None
+    is_late: bool = False
+    """True if the day of this delivery is over and goods are still to come."""
     page: int = 0
 
 
@@ -162,7 +164,10 @@ class DeliveryPage(DetailPage[DeliveriesState]):
         return msg("receive.prompt_choice" if state.delivery else "deliveries.prompt")
 
     def lines(self, state: DeliveriesState) -> tuple[Line, ...]:
-        return _head_lines(state.delivery) if state.delivery else (Line("note", msg("deliveries.loading")),)
+        if not state.delivery:
+            return (Line("note", msg("deliveries.loading")),)
+        late = (Line("note", msg("deliveries.how_late_ends")),) if state.is_late else ()
+        return (*_head_lines(state.delivery), *late)
 
     def blocks(self, state: DeliveriesState) -> tuple[Block, ...]:
         return _blocks(state.delivery) if state.delivery else ()
@@ -191,6 +196,11 @@ def _open_delivery(state: DeliveriesState, number: str) -> Result:
 def _start_receiving(state: DeliveriesState, context: Context) -> Result:
     number = state.delivery_number
     return Turn(state, (Start("receive", {"deliveries": [number], "code": number}),))
+
+
+def _is_late(row: DeliveryRow, context: Context) -> bool:
+    due = due_on_day_message(str(row["datetime_expected"] or ""), context.now)
+    return row["state"] != "received" and due.id == "moment.late"
 
 
 def _head_lines(delivery: DeliveryRow) -> tuple[Line, ...]:
@@ -270,7 +280,8 @@ class DeliveriesJob(PageJob[DeliveriesState]):
             case "deliveries" | "receipts":
                 return LIST.handle_rows(state, answer, context)
             case "delivery" if rows:
-                return Turn(state._replace(delivery_number=rows[0]["order_number"], delivery=rows[0]))
+                late = _is_late(rows[0], context)
+                return Turn(state._replace(delivery_number=rows[0]["order_number"], delivery=rows[0], is_late=late))
             case "delivery":
                 return refuse(state, msg("deliveries.not_here", delivery=state.delivery_number))
             case "deliveries_expecting" if rows:

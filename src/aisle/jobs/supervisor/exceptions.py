@@ -1,12 +1,8 @@
-"""Job that lists what needs a supervisor: stuck orders, impossible stock, recounts, and counts that differ.
-
-A count that differs is approved or counted again."""
+"""Job that lists what needs a supervisor: stuck orders, impossible stock, recounts, and counts that differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import list_page, list_window
 from aisle.jobs.job import (
@@ -15,21 +11,30 @@ from aisle.jobs.job import (
     Context,
     Effect,
     Event,
-    LocalNote,
     Query,
     Refresh,
     Rows,
     Start,
     Turn,
-    Write,
     money_message,
     reply,
 )
 from aisle.jobs.list_page import Column, ListFilter, ListPage
-from aisle.jobs.list_window import ListOptions
-from aisle.jobs.page_job import Action, FormPage, Page, PageJob
+from aisle.jobs.page_job import Action, Page, PageJob
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+from aisle.jobs.supervisor.count_differences import (
+    MANY,
+    NOT_REVIEWED,
+    ONE,
+    apply_decision,
+    approval_effects,
+    opened_rows,
+    recount_note,
+    start_count,
+    write_at_store,
+)
+from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, Actions, ExceptionsState, Result
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,
@@ -37,7 +42,6 @@ from aisle.jobs.view import (
     GOOD,
     INFO,
     NEXT_PAGE,
-    Line,
     ListView,
     Msg,
     Row,
@@ -60,198 +64,6 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-
-EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
-"""Kinds of exceptions, in the order of their numbers."""
-
-
-class ExceptionsState(NamedTuple):
-    """State of the summary and of the list of one kind."""
-
-    kind: str = ""
-    """Kind that is listed; empty for the summary."""
-    counts: tuple[tuple[str, int], ...] = ()
-    difference_value: Decimal = Decimal(0)
-    """Sum of the absolute values of all differences."""
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    options: ListOptions = ListOptions()
-    rows: tuple[Any, ...] = ()
-    """Rows of the kind that is listed."""
-    total: int = 0
-    is_marking: bool = False
-    """True if numbers mark rows instead of opening them."""
-    marked: tuple[str, ...] = ()
-    question: str = ""
-    """`approve` or `recount` while that is asked for all marked rows; else the key of the opened difference."""
-    approved: tuple[DifferencesRow, ...] = ()
-    """Differences approved last; they can be undone."""
-    features: tuple[str, ...] = ()
-    """Features that the service announces."""
-    is_loaded: bool = False
-    size: int = 12
-    """Number of rows that fit on the screen."""
-    opened_directly: bool = False
-    """True if the list of one kind was opened directly. Back then leaves the job."""
-
-    @property
-    def visible_kinds(self) -> tuple[str, ...]:
-        """Kinds of the summary that are on the screen."""
-        return EXCEPTION_KINDS[self.first : self.first + self.size]
-
-
-Result = Turn[ExceptionsState]
-Actions = tuple[Action[ExceptionsState], ...]
-
-
-TO_REVIEW = "1"
-"""Value of review_status (interface) with which aisle's own service asks for a review. It keeps no review of status
-0."""
-
-NOT_REVIEWED, REVIEWED = 1, 2
-"""Values of review_status (interface) that are written."""
-
-
-def is_review_kept(state: ExceptionsState, row: DifferencesRow) -> bool:
-    """Return True if the service stores the approval of this difference; otherwise only this host does."""
-    return "reviews" in state.features and row["key"].isdecimal() and row["review_status"] == TO_REVIEW
-
-
-def _is_recount_kept(state: ExceptionsState, row: DifferencesRow) -> bool:
-    return "recounts" in state.features and row["key"].isdecimal()
-
-
-def approval_effects(
-    state: ExceptionsState, rows: Sequence[DifferencesRow], store: str, text: str = "approved", status: int = REVIEWED
-) -> Iterable[Effect]:
-    """Yield the effects that approve differences, or undo that. The service is sent what it wants reviewed."""
-    for row in rows:
-        yield _review_note(row, text, is_review_kept(state, row))
-    if kept := [row["key"] for row in rows if is_review_kept(state, row)]:
-        reviews = [{"id": int(key), "review_status": status} for key in kept]
-        yield write_at_store("review-logs", tuple(f"log/{key}" for key in kept), store, {"reviews": reviews})
-
-
-def _recount_effects(state: ExceptionsState, rows: Sequence[DifferencesRow], store: str) -> Iterable[Effect]:
-    """Yield the effects that order recounts: a write for entries of the service, local notes for all others."""
-    for row in rows:
-        yield _review_note(row, "recount", _is_recount_kept(state, row))
-    if kept := [row["key"] for row in rows if _is_recount_kept(state, row)]:
-        recounts = [{"log_id": int(key)} for key in kept]
-        yield write_at_store("write-recounts", tuple(f"log/{key}" for key in kept), store, {"recounts": recounts})
-    for row in rows:
-        if row["key"] not in kept:
-            yield recount_note(row, row["label"] or row["product_number"])
-
-
-def _review_note(row: DifferencesRow, text: str, mirrors_write: bool) -> LocalNote:
-    return LocalNote("review", row["key"], text, needs_supervisor=True, mirrors_write=mirrors_write)
-
-
-def apply_decision(state: ExceptionsState, rows: tuple[DifferencesRow, ...], context: Context, decision: str) -> Result:
-    """Approve the differences or order recounts. The verdict says how many approvals only this host stores."""
-    if decision == "approve":
-        effects = tuple(approval_effects(state, rows, context.store))
-        here = sum(not is_review_kept(state, row) for row in rows)
-        text = msg("exceptions.approved_on_host" if here else "exceptions.approved", count=len(rows), here=here)
-    else:
-        effects = tuple(_recount_effects(state, rows, context.store))
-        text = msg("exceptions.recounted", count=len(rows))
-    done = {row["key"] for row in rows}
-    rest = tuple(row for row in state.rows if row["key"] not in done)
-    total = max(len(rest), state.total - len(rows))
-    state = state._replace(question="", marked=(), is_marking=False, rows=rest, total=total, cursor=-1)
-    state = state._replace(approved=rows if decision == "approve" else ())
-    return Turn(state, effects, Verdict(GOOD if rows else INFO, text))
-
-
-def start_count(row: DifferencesRow | NegativeStockRow | RecountsRow) -> Start:
-    """Return the count that resolves it: at its location, or of the product at all locations."""
-    where = {"location_code": row["location_code"]} if row["location_code"] else {}
-    return Start("count", {**where, "product_number": row["product_number"], "label": row["label"]})
-
-
-def recount_note(row: DifferencesRow | RecountsRow, text: str, *, mirrors_write: bool = False) -> LocalNote:
-    """Return the note of a recount on this host; an empty text withdraws it."""
-    key = f"{row['product_number']}/{row['location_code']}"
-    return LocalNote("recount", key, text, needs_supervisor=True, mirrors_write=mirrors_write)
-
-
-def write_at_store(operation: str, lanes: tuple[str, ...], store: str, body: Any) -> Write:
-    """Return a supervisor's write to the store."""
-    return Write(operation, lanes, {"store_number": store}, {}, body, needs_supervisor=True)
-
-
-class DecisionQuestion(FormPage[ExceptionsState]):
-    """Question what becomes of differences."""
-
-    prompt_text = msg("order_actions.prompt_action")
-    title_text = msg("exceptions.differences")
-    typed_only = True
-
-    def go_back(self, state: ExceptionsState, context: Context) -> Result:
-        return reply(state._replace(question=""), INFO, "session.dropped")
-
-
-class ManyQuestion(DecisionQuestion):
-    """Question whether all marked differences are approved or counted again."""
-
-    name = "exceptions.many"
-
-    def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
-        many = "exceptions.approve_many" if state.question == "approve" else "exceptions.recount_many"
-        return (Line("product", msg(many, count=len(state.marked))),)
-
-    def actions(self, state: ExceptionsState) -> Actions:
-        return (Action(msg("order_actions.yes"), _query_marked), Action(msg("order_actions.no"), self.go_back))
-
-
-def _query_marked(state: ExceptionsState, context: Context) -> Result:
-    return Turn(state, (Query("marked", "differences", {"keys": list(state.marked)}, is_live=True),))
-
-
-class OneQuestion(DecisionQuestion):
-    """Question what becomes of one difference."""
-
-    name = "exceptions.one"
-
-    def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
-        row = opened_rows(state)[0]
-        return _difference_lines(row, is_review_kept(state, row))
-
-    def actions(self, state: ExceptionsState) -> Actions:
-        row = opened_rows(state)[0]
-        look_up = Start("look_up", {"product_number": row["product_number"], "label": row["label"]})
-        return (
-            Action(msg("exceptions.approve"), lambda state, context: apply_decision(state, (row,), context, "approve")),
-            Action(msg("exceptions.recount"), lambda state, context: apply_decision(state, (row,), context, "recount")),
-            Action(
-                msg("exceptions.count_now"), lambda state, _: Turn(state._replace(question=""), (start_count(row),))
-            ),
-            Action(msg("exceptions.look_up"), lambda state, _: Turn(state, (look_up,))),
-        )
-
-
-def opened_rows(state: ExceptionsState) -> tuple[DifferencesRow, ...]:
-    """Return the difference that is open, if it is in the window."""
-    return tuple(row for row in state.rows if row["key"] == state.question)
-
-
-def _difference_lines(row: DifferencesRow, is_review_kept: bool) -> tuple[Line, ...]:
-    far = msg("exceptions.counted", counted=row["counted"], difference=signed_message(row["difference"]))
-    worth = (
-        msg("exceptions.value", value=money_message(abs(row["value"]))) if row["known"] else msg("exceptions.no_price")
-    )
-    by = msg("exceptions.counted_by", who=row["user_name"], at=msg("moment", at=row["at"]))
-    where = (Line("location", raw(row["location_code"])),) if row["location_code"] else ()
-    notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_on_host"))
-    return (Line("product", raw(row["label"])), *where, Line("quantity", far), *(Line("note", note) for note in notes))
-
-
-ONE, MANY = OneQuestion(), ManyQuestion()
-
 
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""

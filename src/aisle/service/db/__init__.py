@@ -2,7 +2,7 @@
 
 On SQLite a coroutine never waits: the writer thread, or the event loop for a short read, runs it to its end inside one
 transaction. On PostgreSQL the same coroutine runs on an event loop. It must not know HTTP or the domain. Start reading
-at `database`, then `sqlite` and `postgres`.
+at `database`, then `sqlite_database` and `postgres`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from aisle.errors import UsageError
 from aisle.service.db.database import Database
-from aisle.service.db.sqlite import SqliteDatabase
+from aisle.service.db.sqlite_database import SqliteDatabase
 
 _POSTGRES_SCHEMES = ("postgresql", "postgres")
 

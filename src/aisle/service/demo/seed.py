@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.contract.models.extension_bodies import ReviewsRequest
-from aisle.service.auth.tokens import add_token, authorize_store, mark_revoked
+from aisle.service.auth.tokens_and_authorization import add_token, authorize_store, mark_revoked
 from aisle.service.db.database import Transaction
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
@@ -24,7 +24,8 @@ from aisle.service.handlers.products import create_or_update_products
 from aisle.service.handlers.registry import RunOperation
 from aisle.service.handlers.store_products import create_store_products
 from aisle.service.handlers.stores import create_stores
-from aisle.service.operation_context import Context, OperationCall, Principal, QueryValues
+from aisle.service.operation_call import OperationCall, QueryValues
+from aisle.service.operation_context import Context, Principal
 
 STORE = "0001"
 SUPERVISOR_PIN = "2468"

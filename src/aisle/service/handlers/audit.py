@@ -9,7 +9,8 @@ from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.handlers.list_page import extension_page
-from aisle.service.operation_context import CHAIN, Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context
 
 
 async def list_audit(ctx: Context, call: OperationCall) -> bytes:

@@ -9,7 +9,8 @@ from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import writes as writes_sql
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.http.idempotency import unknown_keys
-from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context
 
 log = logging.getLogger("aisle.service")
 

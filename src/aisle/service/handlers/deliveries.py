@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from aisle.contract.models import ExactNumber
 from aisle.contract.models.deliveries import MultiStoreDeliveryLineCreate
 from aisle.contract.models.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
-from aisle.service.auth.tokens import authorize_named_stores, authorize_store
+from aisle.service.auth.tokens_and_authorization import authorize_named_stores, authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import deliveries as sql
@@ -47,8 +47,9 @@ from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_codes
-from aisle.service.http.validation import check_code
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
+from aisle.service.http.value_checks_and_unknown_names import check_code
+from aisle.service.operation_call import OperationCall, QueryValues
+from aisle.service.operation_context import Context, Store
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 PURCHASE_ORDER_TYPE = 1

@@ -10,13 +10,14 @@ import json
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from aisle.service.auth.tokens import authorize_store
+from aisle.service.auth.tokens_and_authorization import authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes
 from aisle.service.handlers.list_page import extension_page
-from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import Context, Store, split_wire_id
 
 
 async def list_put_backs(ctx: Context, call: OperationCall) -> bytes:

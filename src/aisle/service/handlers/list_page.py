@@ -18,7 +18,8 @@ from aisle.service.db.queries import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer
-from aisle.service.operation_context import Context, OperationCall, QueryValues
+from aisle.service.operation_call import OperationCall, QueryValues
+from aisle.service.operation_context import Context
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from aisle.contract.models.extension_bodies import LocationWrite
-from aisle.service.auth.tokens import authorize_named_stores
+from aisle.service.auth.tokens_and_authorization import authorize_named_stores
 from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.statements import locations as locations_sql
@@ -28,8 +28,9 @@ from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
-from aisle.service.http.validation import check_code
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
+from aisle.service.http.value_checks_and_unknown_names import check_code
+from aisle.service.operation_call import OperationCall, QueryValues
+from aisle.service.operation_context import Context, Store
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from aisle.contract.models.extension_bodies import ExtendedLogEntry, ReviewWrite
-from aisle.service.auth.tokens import authorize_store
+from aisle.service.auth.tokens_and_authorization import authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
@@ -39,7 +39,8 @@ from aisle.service.handlers import store_products
 from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.http.request_parsing import clamp_occurred_on
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id, wire_id
+from aisle.service.operation_call import OperationCall, QueryValues
+from aisle.service.operation_context import Context, Store, split_wire_id, wire_id
 
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.
 HISTORIC_DAYS = 90

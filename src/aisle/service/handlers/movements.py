@@ -18,7 +18,8 @@ from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.read_products_and_locations import Product, StoreCatalogue
 from aisle.service.errors import unprocessable
-from aisle.service.operation_context import Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import Context
 
 EMPTY_LIST_RESULT = b'{"success":true,"data":"","message":"The list is empty: there was nothing to move."}'
 _END_FIELDS: Final = ("from_location", "to_location")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.service.auth.tokens import authorize_named_stores, require_role
+from aisle.service.auth.tokens_and_authorization import authorize_named_stores, require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json
@@ -25,8 +25,9 @@ from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.http.validation import check_code
-from aisle.service.operation_context import Context, OperationCall, Store
+from aisle.service.http.value_checks_and_unknown_names import check_code
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import Context, Store
 
 
 async def create_orders_in_store(ctx: Context, call: OperationCall) -> bytes:

@@ -13,7 +13,7 @@ from aisle.contract.models.extension_bodies import (
     LineRejection,
     LineRejectionsRequest,
 )
-from aisle.service.auth.tokens import require_role
+from aisle.service.auth.tokens_and_authorization import require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.latest_write_after_restore import LINE, closed_later, key_of, record_write_times, superseded
@@ -44,7 +44,8 @@ from aisle.service.domain.quantities import (
 )
 from aisle.service.domain.read_products_and_locations import Location, StoreCatalogue
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
-from aisle.service.operation_context import Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import Context
 
 LinePair = tuple[OrderLine, ExtendedLineUpdate]
 """Line of an order with its new values."""

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, TypedDict
 
 from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest
 from aisle.service.auth import pins
-from aisle.service.auth.tokens import ROLES, TokenPerson, add_token, authorize_store
+from aisle.service.auth.tokens_and_authorization import ROLES, TokenPerson, add_token, authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import tokens as tokens_sql
@@ -18,7 +18,8 @@ from aisle.service.domain import audit
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import extension_page
-from aisle.service.operation_context import Context, OperationCall, ReadRunner, Role, Store
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import Context, ReadRunner, Role, Store
 
 TOKEN_SECONDS = 3600.0
 """Seconds that a person's token is valid."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from aisle.service.auth.tokens import authorize_store
+from aisle.service.auth.tokens_and_authorization import authorize_store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import pick_members
@@ -22,7 +22,8 @@ from aisle.service.handlers.products import (
     load_products,
     save_products,
 )
-from aisle.service.operation_context import CHAIN, Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context
 
 MergeProduct = Callable[[Body, Body], Body]
 """Merge of a stored product with the fields of a request."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aisle.barcode_keys import guessed_keys, index_keys, lookup_keys, split_codes
-from aisle.service.auth.tokens import authorize_store
+from aisle.service.auth.tokens_and_authorization import authorize_store
 from aisle.service.db.database import Transaction
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter
 from aisle.service.db.statements import changes_and_counters as changes_sql
@@ -21,8 +21,9 @@ from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import joined_rows, parse_page
-from aisle.service.http.validation import PRICE_FIELDS, check_code
-from aisle.service.operation_context import CHAIN, Context, OperationCall
+from aisle.service.http.value_checks_and_unknown_names import PRICE_FIELDS, check_code
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context
 
 Body = dict[str, Any]
 """Fields of a product, sent or stored: of each request those that it names."""

@@ -18,7 +18,8 @@ from aisle.service.handlers.deliveries import (
     store_filter,
 )
 from aisle.service.handlers.list_page import Page, parse_page, reduced_envelope
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id
+from aisle.service.operation_call import OperationCall, QueryValues
+from aisle.service.operation_context import Context, Store, split_wire_id
 
 
 async def list_receipts(ctx: Context, call: OperationCall) -> bytes:

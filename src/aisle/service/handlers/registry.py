@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from aisle.contract.operations import Param
-from aisle.service.auth.tokens import ROLES
+from aisle.service.auth.tokens_and_authorization import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
     deliveries,
@@ -31,7 +31,8 @@ from aisle.service.handlers import (
     store_products,
     stores,
 )
-from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, OperationCall, Replay, Role
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, Replay, Role
 
 # A row that names a store belongs to it, other rows to the chain.
 _STORE_IN_EACH_ROW = frozenset(

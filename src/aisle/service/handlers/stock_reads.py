@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from aisle.contract.models.extension_bodies import ExtendedStore
-from aisle.service.auth.tokens import authorize_store, authorize_stores
+from aisle.service.auth.tokens_and_authorization import authorize_store, authorize_stores
 from aisle.service.db.database import Row
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
@@ -32,7 +32,8 @@ from aisle.service.errors import not_found
 from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id, wire_id
+from aisle.service.operation_call import OperationCall, QueryValues
+from aisle.service.operation_context import Context, Store, split_wire_id, wire_id
 
 _EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.

@@ -16,8 +16,9 @@ from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
-from aisle.service.http.validation import check_code
-from aisle.service.operation_context import CHAIN, Context, OperationCall
+from aisle.service.http.value_checks_and_unknown_names import check_code
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context
 
 _POOL_NAMES = {f"store_stock_pool_{pool}": f"storeStockPool{pool}" for pool in POOL_NUMBERS}
 _TIME_FIELDS: Final = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")

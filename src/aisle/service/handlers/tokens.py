@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.contract.models.extension_bodies import TokenRequest
 from aisle.errors import UsageError
-from aisle.service.auth.tokens import (
+from aisle.service.auth.tokens_and_authorization import (
     ALL_STORES,
     add_named_token,
     find_valid_token,
@@ -16,7 +16,8 @@ from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain import audit
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
-from aisle.service.operation_context import CHAIN, Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context
 
 _DAY = 86400.0
 

@@ -25,7 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from aisle.caller_keys import address_key
 from aisle.service.auth.statement_scope import StoreScopedTransaction
-from aisle.service.auth.tokens import TokenRefused, authorize, hash_secret, store_refusal
+from aisle.service.auth.tokens_and_authorization import TokenRefused, authorize, hash_secret, store_refusal
 from aisle.service.db.database import (
     Busy,
     Database,
@@ -48,7 +48,8 @@ from aisle.service.http.access_log import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.http.rate_limiter import RateLimiter
-from aisle.service.operation_context import Context, OperationCall, Principal
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import Context, Principal
 from aisle.service.options import ServiceOptions
 
 log = logging.getLogger("aisle.service")

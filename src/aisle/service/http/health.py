@@ -21,7 +21,8 @@ from aisle.service.handlers.registry import Handler, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH
 from aisle.service.http.routes import page_route
-from aisle.service.operation_context import CHAIN, Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aisle.service.auth.tokens import authorize_store
+from aisle.service.auth.tokens_and_authorization import authorize_store
 from aisle.service.db.database import ConstraintViolated
 from aisle.service.db.statements import writes as writes_sql
 from aisle.service.errors import Refusal, conflict, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, key_store, named_stores
-from aisle.service.operation_context import CHAIN, Context, OperationCall
+from aisle.service.operation_call import OperationCall
+from aisle.service.operation_context import CHAIN, Context
 
 _NO_STORE = {"Cache-Control": "no-store"}
 

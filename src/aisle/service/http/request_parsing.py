@@ -26,7 +26,7 @@ from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.domain.timestamps import format_timestamp, parse_timestamp, subtract_seconds
 from aisle.service.errors import Refusal, bad_request
 from aisle.service.http.large_body_turns import MIB, SMALL
-from aisle.service.http.validation import (
+from aisle.service.http.value_checks_and_unknown_names import (
     MAX_ITEMS,
     MAX_TEXT_LENGTH,
     check_values,
@@ -36,7 +36,8 @@ from aisle.service.http.validation import (
     unknown_parameter_refusal,
     validation_errors,
 )
-from aisle.service.operation_context import HeaderValues, QueryValues, Replay
+from aisle.service.operation_call import HeaderValues, QueryValues
+from aisle.service.operation_context import Replay
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""

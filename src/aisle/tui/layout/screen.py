@@ -27,6 +27,7 @@ from aisle.jobs.view import (
     msg,
 )
 from aisle.safe_text import fit, fit_end, width, wrap
+from aisle.scan.inputs import FIRST_TAB_KEY
 from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, side_pane, step_view
 from aisle.tui.layout.choice_lines import VerdictOverlap, excess_cells
 from aisle.tui.layout.step_view import LayoutBox
@@ -415,12 +416,25 @@ a person. It is left out if even the shortest line is too long.
 
 
 def _status_line(frame: Frame, cells: int, writer: MessageWriter) -> StyledLine:
-    """Return the link line, at a desk with the key of the palette at its end."""
+    """Return the link line, at a desk with the keys of the tabs and of the palette at its end, as far as they fit."""
     line = _link_line(frame.link, cells, writer)
     if not frame.tabs:
         return line
-    text = writer.write(msg("palette.title"), 0)
-    return left_and_right(line, [(PALETTE_KEY, "hint-key"), (" ", ""), (text, "hint")], cells)
+    palette: StyledLine = [(PALETTE_KEY, "hint-key"), (" ", ""), (writer.write(msg("palette.title"), 0), "hint")]
+    hints = [*_tab_key_hint(frame.tabs, writer), ("  ", ""), *palette]
+    return left_and_right(line, hints if line_width([*line, *hints]) < cells else palette, cells)
+
+
+def _tab_key_hint(tabs: Sequence[Tab], writer: MessageWriter) -> StyledLine:
+    """Return the keys of the first and the last tab."""
+    first, last = (writer.write(tab.text, 0) for tab in (tabs[0], tabs[-1]))
+    keys = (f"F{FIRST_TAB_KEY}", f"F{FIRST_TAB_KEY + len(tabs) - 1}")
+    return [
+        (keys[0], "hint-key"),
+        (writer.clean_text(f" {first} … "), "hint"),
+        (keys[1], "hint-key"),
+        (f" {last}", "hint"),
+    ]
 
 
 def _link_line(link: LinkState, cells: int, writer: MessageWriter) -> StyledLine:

@@ -37,8 +37,14 @@ from aisle.service.http.request_parsing import (
     REPLAY_PATTERN,
     VERSIONS_PATTERN,
 )
-from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, MAX_CODE_LENGTH, MAX_TEXT_LENGTH, PRICE_FIELDS
-from aisle.service.operation_context import QueryValues
+from aisle.service.http.value_checks_and_unknown_names import (
+    COUNT_FIELDS,
+    ID_FIELDS,
+    MAX_CODE_LENGTH,
+    MAX_TEXT_LENGTH,
+    PRICE_FIELDS,
+)
+from aisle.service.operation_call import QueryValues
 
 TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}
 """Schema of a time, or of a date, which means the start of the day."""

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.cache import order_overlay as overlays
-from aisle.cache import overlay_index
-from aisle.cache.order_overlay import Overlay, orders_of_operation
-from aisle.cache.overlay_index import (
+from aisle.cache import pending_operations
+from aisle.cache.pending_operations import (
     LOCATION_FIELD,
     ORDER_FIELD,
     PRODUCT_FIELD,
     OperationStatus,
+    Overlay,
     OverlayIndex,
     PendingOperation,
     RecentCache,
+    orders_of_operation,
 )
 from aisle.cache.stock_overlay import StockOverlay, locations_of_operation, products_of_operation
 from aisle.host.database import fetch, transaction
@@ -114,7 +114,7 @@ def test_only_what_is_asked_for_is_read(outbox_db: apsw.Connection, monkeypatch:
         read.append(found.operation)
         return found
 
-    monkeypatch.setattr(overlay_index, "operation_from_row", note)
+    monkeypatch.setattr(pending_operations, "operation_from_row", note)
     overlay = Overlay(outbox_db)
     assert "4103" not in overlay.by_order()
     assert read == []
@@ -179,8 +179,8 @@ def test_however_much_is_looked_at_little_of_it_is_kept(
     outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And what is looked at again is as it was, whatever happened to it meanwhile."""
-    for room, name in ((overlays, "MAX_LOADED"), (overlays, "LOAD_BATCH"), (overlay_index, "MAX_KEPT_OPERATIONS")):
-        monkeypatch.setattr(room, name, 3)
+    for name in ("MAX_LOADED", "LOAD_BATCH", "MAX_KEPT_OPERATIONS"):
+        monkeypatch.setattr(pending_operations, name, 3)
     outbox = OperationQueue(outbox_db)
     ids = enqueue(outbox, *(update(str(4000 + n), {1: 1}) for n in range(20)))
     overlay = Overlay(outbox_db)
@@ -200,8 +200,8 @@ def test_what_is_asked_for_is_whole_whatever_was_read_before(
 ) -> None:
     """One part of it was read long ago, and leaves first when the other is read."""
     for name in ("MAX_LOADED", "LOAD_BATCH"):
-        monkeypatch.setattr(overlays, name, 4)
-    monkeypatch.setattr(overlay_index, "MAX_KEPT_OPERATIONS", 4)
+        monkeypatch.setattr(pending_operations, name, 4)
+    monkeypatch.setattr(pending_operations, "MAX_KEPT_OPERATIONS", 4)
     outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
 
     def pick(number: int, picked: int = 1) -> str:
@@ -287,7 +287,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(int(str(row[0])))
         return OperationStatus(*row)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(overlays, "OperationStatus", note)
+    monkeypatch.setattr(pending_operations, "OperationStatus", note)
     return found
 
 
@@ -358,7 +358,7 @@ def test_what_moves_on_in_the_middle_of_a_look_is_there_still(
             outbox.begin_sending(op_id, b"{}")
         return rows
 
-    monkeypatch.setattr(overlays, "fetch", fetched)
+    monkeypatch.setattr(pending_operations, "fetch", fetched)
     assert set(overlay.by_order()) == {"4101", "4102"}
     assert len(asked) > 2
     assert overlay.by_order()["4101"][0].state == "sending"
