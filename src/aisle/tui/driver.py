@@ -57,8 +57,8 @@ LAST_INPUTS_S: Final = 2.0
 MAX_UNWRITTEN: Final = 1 << 20
 """Characters that may wait for a terminal that does not read; further ones are dropped, and all is painted later."""
 FAST_KEY_S: Final = 0.019
-"""Seconds of silence after a key from which a person pressed the next one. It counts only if it was seen: a busy machine
-reads later what a scanner sent at once."""
+"""Seconds of silence after a key from which a person pressed the next one. It counts only if it was seen: a busy
+machine reads later what a scanner sent at once."""
 MAX_SHORT_LINE: Final = 3
 """Characters of an open line that may be an answer, whose pace decides what it is."""
 MIN_WAIT_S: Final = 0.001
