@@ -13,7 +13,7 @@ from aisle import json_codec
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
 from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
-from aisle.jobs.view import ListView, Step, Verdict, msg
+from aisle.jobs.view import WRONG, ListView, Step, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -508,3 +508,32 @@ def test_undo_drops_the_question(quantity: str, reason: str) -> None:
     assert hand.feed(Command("u")) in ("count.dropped", "count.not_so_many")
     assert not hand.job.accepts(hand.state).choices
     assert "u" not in hand.job.accepts(hand.state).command_letters
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        ("=1", "A-9", "1"),  # refused at the question for the reason
+        ("=1", "A-9", "5"),  # and found
+        ("=9", "1", "P4", "3", "d", "1", "1"),  # refused at the question about more than is expected, then counted
+    ],
+)
+def test_a_location_that_nobody_named_is_not_the_next_products(before: tuple[str, ...]) -> None:
+    hand = Hand()
+    hand.scan("P1")
+    for word in before:
+        if word[0] in "AP":
+            before_it = hand.state
+            hand.scan(word, kind=LOCATION if word[0] == "A" else PRODUCT)
+            assert hand.verdict is not None
+            assert (hand.verdict.kind, hand.state) == (WRONG, before_it)
+        else:
+            hand.feed(
+                Command("d") if word == "d" else Quantity(Decimal(word[1:])) if word[0] == "=" else Choice(int(word))
+            )
+        if hand.effects and isinstance(hand.effects[-1], Start):
+            hand.feed(Closed("count"))
+            assert hand.state.line is not None
+            assert hand.state.line.location == "A-1"
+    assert [entry["location_code"] for entry in hand.entries] == ["A-1"]
+    assert hand.scan("P2") == "adjust.which_location"

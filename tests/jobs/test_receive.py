@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.job import Changed, Close, Closed, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.job import Changed, Close, Closed, Policy, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.receive.receive_state import DeliveryLine
 from aisle.jobs.receive.view import line_progress
 from aisle.jobs.supervisor.order_page import OrderPage, OrderState
@@ -48,7 +48,7 @@ def test_all_as_announced_closes_at_once_and_the_list_is_there_again() -> None:
 def test_goods_are_put_away_at_once_by_a_scan_of_the_place() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "P1")
-    assert "A-2" in str(hand.view.lines[0])
+    assert "DOCK" in str(hand.view.lines[0])
     assert hand.say("A-1") == "receive.put"
     assert hand.entries() == [("P1", 1, 2, "A-1")]
     assert hand.state.in_hand is None
@@ -108,14 +108,16 @@ def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
     assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(1))
 
 
-def test_the_location_that_goods_go_to_stays_on_the_page() -> None:
-    hand = Hand()
-    hand.say("D-1", "A-2", "P1")
-    assert hand.state.in_hand
-    hand.state = hand.state._replace(in_hand=hand.state.in_hand._replace(suggested_location="B-4"))
+@pytest.mark.parametrize("location", ["", "A-1", "A-2"])
+def test_the_heading_is_where_goods_are_booked_beside_their_usual_location(location: str) -> None:
+    hand = Hand(context=CONTEXT._replace(policy=Policy(receiving_location="")))
+    hand.say("D-1", *filter(None, [location]), "P1")
     texts = [line.text for line in hand.view.lines]
-    assert msg("receive.suggested_location", place="B-4") in texts
-    assert msg("receive.to_location", place="A-2") in texts
+    heading = msg("receive.to_location", place=location) if location else msg("receive.no_location")
+    assert texts[0] == heading
+    assert (msg("receive.suggested_location", place="A-2") in texts) == (location != "A-2")
+    hand.say("P2")
+    assert hand.sent[-1].body["storeproductlog"][0].get("location_code", "") == location
 
 
 def test_undo_takes_back_the_scan_that_is_asked_about() -> None:

@@ -153,7 +153,9 @@ class AdjustJob(Job[AdjustState]):
             case Command("d") if number_choices(state):
                 return _ask_quantity(state, WRONG)
             case Scan(meanings):
-                return _handle_scan(_clear_question(state), meanings)
+                taken = _handle_scan(_clear_question(state), meanings)
+                is_refused = taken.verdict is not None and taken.verdict.kind == WRONG
+                return taken._replace(state=state) if is_refused else taken
             case Quantity(value) if state.phase == "reason":
                 return _ask_if_quantity(state, value)
             case Quantity(value, code) if state.phase == "quantity":
@@ -217,7 +219,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return Turn(state)
     known = count_state.parse_product_lines(rows[0]) if rows else ()
     label = known[0].label if known else meaning.label or meaning.key
-    fresh = CountLine(state.location, meaning.key, label, state.default_pool)
+    fresh = CountLine(state.location or state.chosen_location, meaning.key, label, state.default_pool)
     if known:
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     if meaning.quantity % 1 and not fresh.allows_decimals:
@@ -234,20 +236,18 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
 def _choose_location(state: AdjustState) -> Result:
     """Set the location: the scanned one, the only one with stock, or the one that the person chooses."""
     assert state.line is not None
-    here = [
-        candidate
-        for candidate in state.candidates
-        if state.location and candidate.location.casefold() == state.location.casefold()
-    ]
-    if not here and len(state.candidates) == 1 and not state.location:
+    place, pool = state.location or state.chosen_location, state.chosen_pool
+    state = state._replace(chosen_location="", chosen_pool=None)
+    here = [each for each in state.candidates if place and each.location.casefold() == place.casefold()]
+    if not here and len(state.candidates) == 1 and not place:
         here = list(state.candidates)
-    chosen = [candidate for candidate in here if candidate.pool == state.chosen_pool]
+    chosen = [candidate for candidate in here if candidate.pool == pool]
     if chosen or len(here) == 1:
         return _set_location(state, (chosen or here)[0])
     if here:
         choosing = state._replace(phase="location", first_row=0, candidates=tuple(here))
         return reply(choosing, ASK, "adjust.which_pool", label=state.line.label, place=here[0].location)
-    if not state.location and len(state.candidates) > 1:
+    if not place and len(state.candidates) > 1:
         return reply(
             state._replace(phase="location", first_row=0), ASK, "adjust.which_location", label=state.line.label
         )
@@ -258,7 +258,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
     assert state.line is not None
     item, scanned = state.line._replace(location=line.location, pool=line.pool, expected=line.expected), state.quantity
     figures = state.has_expected and not line.is_expected_unknown
-    state = state._replace(line=item, phase="quantity", quantity=Decimal(0), has_expected=figures, chosen_pool=None)
+    state = state._replace(line=item, phase="quantity", quantity=Decimal(0), has_expected=figures)
     return _add_scanned(state, scanned)
 
 
@@ -283,12 +283,12 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
 
 
 def _scan_location(state: AdjustState, match: Match) -> Result:
+    if state.phase == "reason":
+        return reply(state, WRONG, "count.answer_first", what=match.key)
     query = Query("location", "location", {"location_code": match.key, "size": 0})
     state = state._replace(location=match.key, default_pool=0)
     if state.line is None:
         return reply(state, GOOD, "adjust.at_location", query, place=match.key)
-    if state.phase == "reason":
-        return reply(state._replace(location=state.line.location), WRONG, "count.answer_first", what=match.key)
     item = state.line._replace(location=match.key, pool=0, expected=Decimal(0))
     state = state._replace(line=item, confirmed_quantity=None)  # the confirmed quantity was for the previous location
     return _choose_location(state)._replace(effects=(query,))
@@ -463,10 +463,8 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
     if kind == "over":
         return _send_adjustment(state, reason, context)
     meaning = Match(PRODUCT, item.product, item.label, quantity, quantity != 1, item.product)
-    state = state._replace(
-        phase="product", line=None, candidates=(), location=item.location, default_pool=item.pool, pending_scan=meaning
-    )
-    state = state._replace(chosen_pool=item.pool)
+    state = state._replace(phase="product", line=None, candidates=(), default_pool=item.pool, pending_scan=meaning)
+    state = state._replace(chosen_location=item.location, chosen_pool=item.pool)
     product = {"product_number": item.product, "label": item.label}
     return Turn(state, (Start("count", {"location_code": item.location, **product} if item.location else product),))
 

@@ -84,6 +84,8 @@ class AdjustState(NamedTuple):
     """Implausibly large quantity that the person has confirmed. It is not asked again."""
     other_matches: tuple[Match, ...] = ()
     """Further records with the number typed last, beside `number_match`."""
+    chosen_location: str = ""
+    """Location of the product before a count, which is not asked again after it."""
     chosen_pool: int | None = None
     """Pool that was chosen before a count, which is not asked again after it."""
 

@@ -375,21 +375,19 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
         note = msg("receive.note_left", count=missing_count) if missing_count else msg("receive.note_all")
         place_text = msg("receive.unpacking", code=state.container) if state.container else destination
         return (Line("location", place_text), Line("note", note))
-    lines = [
-        Line(
-            "location",
-            msg("receive.suggested_location", place=item.suggested_location)
-            if item.suggested_location
-            else destination,
-        )
-    ]
+    lines = [Line("location", destination)]
     lines += [Line("product", raw(item.label)), Line("quantity", _quantity_text(state, item))]
     order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")
     if order:
         lines.append(Line("note", msg("receive.note_order", order=order)))
-    if item.suggested_location and state.receiving_location:
-        lines.append(Line("note", destination))
+    if _is_elsewhere(state, item):
+        lines.append(Line("note", msg("receive.suggested_location", place=item.suggested_location)))
     return tuple(lines)
+
+
+def _is_elsewhere(state: ReceiveState, goods: GoodsInHand) -> bool:
+    """Return True if the suggested location is another than that where the goods will be booked."""
+    return goods.suggested_location.casefold() not in ("", state.receiving_location.casefold())
 
 
 def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
@@ -418,8 +416,8 @@ def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledV
         values.append(LabelledValue(msg("label.supplier"), raw(state.supplier)))
     if state.container:
         values.append(LabelledValue(msg("head.container"), raw(state.container)))
-    if goods.suggested_location and state.receiving_location:
-        values.append(LabelledValue(msg("label.receiving_location"), raw(state.receiving_location)))
+    if _is_elsewhere(state, goods):
+        values.append(LabelledValue(msg("label.suggested_location"), raw(goods.suggested_location)))
     return tuple(values)
 
 
