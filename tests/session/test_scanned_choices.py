@@ -44,3 +44,15 @@ def test_no_number_at_scanner_pace_chooses_on_any_page(aisle_home: Path, page: s
         waiting = len(session.store.operations.unfinished())
         assert numbers_that_choose(session, pace) or page not in CHOOSING
         assert len(session.store.operations.unfinished()) == waiting
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.003, 0.012])
+@pytest.mark.parametrize("number", ["02", "001", "12", "120"])
+def test_no_number_at_scanner_pace_is_a_quantity_where_a_reason_is_asked(
+    aisle_home: Path, number: str, pace: float
+) -> None:
+    with on_page(aisle_home, "adjust.reason") as session:
+        scan = Scanner(session)
+        scan.rest(6.0)
+        assert told(scan.send(f"{number}\r", pace)) == (WRONG, "input.type_choice")
+        assert session.frames.build().view.name == "adjust.reason"

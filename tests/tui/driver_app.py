@@ -2,7 +2,7 @@
 
 What it does besides is said by DRIVER_WAYS: `late` (ready only when a file appears), `flood` (paints a lot at once),
 `fail` (cannot take a line that says so), `web` (at the end of two pipes), `words` (still has something to say when
-the terminal was given back).
+the terminal was given back), `busy` (what is typed keeps it busy for a while).
 """
 
 import json
@@ -16,7 +16,8 @@ from textual.app import App, ComposeResult
 from textual.geometry import Size
 from textual.widgets import Static
 
-from aisle.scan.inputs import DecodedInput, Key, Silence
+from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine, Silence
+from aisle.session.meaning_resolver import FAST_S
 from aisle.tui.driver import AisleDriver
 from aisle.tui.web_driver import WebDriver
 
@@ -28,6 +29,15 @@ def note(*entry: object) -> None:
     """One line of the log, written at once."""
     with LOG.open("a", encoding="utf-8") as log:
         log.write(json.dumps(entry) + "\n")
+
+
+def _be_busy(seconds: float) -> None:
+    """Let no other thread run, as on a machine with much to do."""
+    interval, until = sys.getswitchinterval(), time.monotonic() + seconds
+    sys.setswitchinterval(10.0)
+    while time.monotonic() < until:
+        pass
+    sys.setswitchinterval(interval)
 
 
 class DriverApp(App[None]):
@@ -70,6 +80,11 @@ class DriverApp(App[None]):
         items = [item for item in items if not isinstance(item, Silence)]
         for item in items:
             note(type(item).__name__, *item[: 1 if isinstance(item, Key) else 2])
+        for item in items if "busy" in WAYS else ():
+            if isinstance(item, Line):
+                note("Pace", item.text, item.longest_pause < FAST_S)
+            elif isinstance(item, OpenLine):
+                _be_busy(0.15)
         if "fail" in WAYS:
             raise RuntimeError("cannot take this")
         if items:

@@ -67,6 +67,16 @@ def test_a_burst_is_taken_whole_and_in_order(rig: Rig) -> None:
         assert not rig.entries("Key")
 
 
+def test_a_digit_of_a_scanner_has_its_pace_though_the_machine_is_busy(rig: Rig) -> None:
+    with rig.run("busy") as terminal:
+        rig.ready(terminal)
+        for digit in "123":
+            terminal.write(digit.encode())
+            time.sleep(0.005)
+            terminal.write(b"\r")
+            terminal.wait_for(lambda _, digit=digit: rig.entries("Pace")[-1:] == [["Pace", digit, True]])  # type: ignore[misc]
+
+
 def test_a_silence_ends_a_scan_and_is_told_once(rig: Rig) -> None:
     with rig.run() as terminal:
         rig.ready(terminal)

@@ -326,6 +326,9 @@ class InputHandler:
 
         Refuse it while `y` or `x` answers another question: its answer must stay what the screen says.
         """
+        if self._page.accepts().quantity_beyond_choices:
+            self._refuse_number(line, "input.type_choice")
+            return
         if set(YES + DROP) & set(self._page.accepts().choice_letters):
             self._refuse_number(line, "input.answer_first")
             return

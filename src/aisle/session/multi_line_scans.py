@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
-from aisle.scan.meaning import DAMAGED_GS1, RefusedInput, UnknownCode
+from aisle.scan.meaning import RefusedInput, Text, UnknownCode
 from aisle.session.apply_input import InputHandler
 from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
 from aisle.session.page_on_screen import Page
@@ -50,6 +50,10 @@ SHORT_LINE: Final = 2
 
 _SHORT_NUMBER: Final = re.compile(r"[+-]?\d{1,4}[*.,]?\d{0,3}|[+-]?[.,]\d{1,3}", re.ASCII)
 """A number as people type it, also one that is no quantity (`-3`)."""
+
+
+_REFUSED_NOW: Final = ("input.after_refused_scan", "input.scan_not_accepted", "input.choices_changed")
+"""Reasons (message ids) that hold only for the moment."""
 
 
 class _HeldScan(NamedTuple):
@@ -312,12 +316,16 @@ class MultiLineScans:
 
     def _bad_code(self, text: str) -> Msg | None:
         """Return what is wrong with a line that looks like a code, and would be refused at any time."""
-        text = text.strip(" ")
+        text, accepts = text.strip(" "), self._page.accepts()
+        if len(text) < MIN_SCAN or _is_answer(text):
+            return None
         meaning = self._resolver.resolve(text)
-        if isinstance(meaning, RefusedInput) and meaning.reason == DAMAGED_GS1:
+        if isinstance(meaning, RefusedInput) and meaning.reason not in _REFUSED_NOW:
             return Msg(meaning.reason, (("text", meaning.text),))
-        is_code = len(text) >= MIN_SCAN and text.isascii() and text.isdigit()
-        return msg("count.unknown", code=text) if is_code and isinstance(meaning, UnknownCode) else None
+        is_unknown = isinstance(meaning, UnknownCode) or (
+            isinstance(meaning, Text) and not (accepts.text or accepts.search or accepts.follows_typing)
+        )
+        return msg("count.unknown", code=text) if is_unknown else None
 
     def _apply_held(self, held: _HeldScan, at: float, *, are_codes: bool) -> list[AppliedLine]:
         """Apply held lines, on another page than they were scanned on only codes; return what they did."""

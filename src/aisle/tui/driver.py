@@ -56,6 +56,11 @@ LAST_INPUTS_S: Final = 2.0
 """Seconds for queued inputs when the terminal is gone or the program has to stop."""
 MAX_UNWRITTEN: Final = 1 << 20
 """Characters that may wait for a terminal that does not read; further ones are dropped, and all is painted later."""
+FAST_KEY_S: Final = 0.019
+"""Seconds of silence after a key from which a person pressed the next one. It counts only if it was seen: a busy
+machine reads later what a scanner sent at once."""
+MAX_SHORT_LINE: Final = 3
+"""Characters of an open line that may be an answer, whose pace decides what it is."""
 MIN_WAIT_S: Final = 0.001
 """Shortest wait for input, in seconds."""
 CLOSE_TIMEOUT_S: Final = 1.0
@@ -197,6 +202,8 @@ class AisleDriver(Driver):
         self._scan_lines = LineGrouper()
         self._last_read_at = 0.0
         """Time of the last read, or of the last tick of the decoder."""
+        self._is_pace_open = False
+        """True if a short line was read and no silence was seen after it: more of it came at the pace of a scanner."""
         self._pending_inputs: deque[tuple[list[TerminalInput], float]] = deque()
         self._queued_count = self._released_count = 0
         """Numbers of inputs that were queued by the input thread, and passed on by the event loop."""
@@ -388,6 +395,7 @@ class AisleDriver(Driver):
             if wake in ready:
                 return
             if not ready:
+                self._is_pace_open = self._is_pace_open and now - self._last_read_at < FAST_KEY_S
                 self._handle_silence(now)
                 continue
             if self._is_input_over:
@@ -399,14 +407,21 @@ class AisleDriver(Driver):
                 return
             if data:
                 now = now if wait is None else min(now, start + wait)  # it came within the wait, however late this is
+                if self._is_pace_open:
+                    now = min(now, self._last_read_at + FAST_KEY_S)
                 self._last_read_at = now
                 self._handle_read(data, now)
+                self._is_pace_open = 0 < len(self._decoder.open_text) <= MAX_SHORT_LINE
 
     def _longest_wait(self, now: float) -> float | None:
-        """Return the seconds of silence after which the decoder or grouper has to be ticked; None for none."""
+        """Return the seconds of silence after which the decoder or grouper has to be ticked, or the pace is known; None
+        for none."""
         lines = self._scan_lines.seconds_left(now)
+        if self._is_pace_open:
+            pace = max(self._last_read_at + FAST_KEY_S - now, 0.0)
+            lines = pace if lines is None else min(lines, pace)
         if self._has_one_key or self._has_palette_key:
-            lines = min(lines or ONE_KEY_S, max(self._last_read_at + ONE_KEY_S - now, MIN_WAIT_S))
+            lines = min(ONE_KEY_S if lines is None else lines, max(self._last_read_at + ONE_KEY_S - now, MIN_WAIT_S))
         if not self._decoder.is_waiting:
             return lines
         escape = max(self._last_read_at + ESCAPE_TIMEOUT_S - now, MIN_WAIT_S)
