@@ -374,7 +374,7 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
         made.append({"a": 1})
         return made[-1]
 
-    monkeypatch.setattr(health, "build_document", build)
+    monkeypatch.setattr(docs_pages, "build_document", build)
     docs_pages._document.cache_clear()
     try:
         for _ in range(2):
