@@ -28,7 +28,7 @@ from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.db.statements import writes as writes_sql
-from aisle.service.http import docs_pages, health
+from aisle.service.http import docs_pages
 from aisle.service.http.access_log import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
@@ -374,7 +374,7 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
         made.append({"a": 1})
         return made[-1]
 
-    monkeypatch.setattr(health, "build_document", build)
+    monkeypatch.setattr(docs_pages, "build_document", build)
     docs_pages._document.cache_clear()
     try:
         for _ in range(2):

@@ -286,6 +286,13 @@ def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
     assert [row["order_number"] for row in desk.reads.query("receipts", {"kind": "1"})[0]] == ["D-4"]
 
 
+def test_excess_on_a_line_of_a_receipt_fills_no_gap(desk: Desk) -> None:
+    lines = [{"received_quantity": received, "shipped_quantity": 12} for received in (13, 3)]
+    desk.cache.write_receipts([{"order_number": "D-4", "store_number": STORE, "receipt_lines": lines}])
+    ((row,), _) = desk.reads.query("receipts", {})
+    assert (row["received_quantity"], row["shipped_quantity"]) == (15, 24)
+
+
 def test_codes_of_unreferenced_product_go_with_last_delivery(desk: Desk) -> None:
     rows = [line(1, "P9", 1, barcode="96385074"), line(2, "P7", 1, barcode="8712345678906")]
     desk.cache.write_deliveries([delivery("D-7", *rows), delivery("D-8", rows[1])], NOON, generation=1)

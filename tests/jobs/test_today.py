@@ -154,7 +154,7 @@ def test_the_hours_begin_with_the_first_that_anybody_worked() -> None:
     assert (list(map(int, anna.values)), anna.label.id) == ([5, 0, 2], "today.person")
     assert anna.total == 7
     assert (list(map(int, ben.values)), ben.label.id) == ([0, 1, 0], "today.person_here")
-    assert dict(anna.label.args) == {"who": "Anna", "picks": 4, "counts": 1, "moves": 2}
+    assert dict(anna.label.args) == {"who": "Anna", "picks": 4, "counts": 1, "moves": 2, "shorts": 0}
     assert len(hand.view.axis) == 3
 
 

@@ -78,7 +78,7 @@ def test_products_keep_their_text_and_their_exact_numbers(write: Write, tmp_path
         "price": Decimal("2.50"),
         "allow_decimal": True,
         "stores_allowed": ["1", "2"],
-        "barcodes_array": "8|9",
+        "barcodes_array": "8,9",
     }
     assert second.body == {"product_number": "#/12", "product_name": "  Müsli "}
     TypeAdapter(ProductWrite).validate_python(first.body)

@@ -86,7 +86,9 @@ def test_rows_without_a_key_are_told_so(name: str, cells: tuple[str, str], write
     found = Found(tmp_path)
     assert found.bodies == []
     assert sorted(found.bad) == [2, 3]
-    assert all(reason.startswith(f"{columns[at]} is empty, but every row needs it") for reason in found.bad.values())
+    told = [f"is {cell!r}, which is read as an empty cell" if cell.strip() else "is empty" for cell in cells]
+    for reason, why in zip((found.bad[2], found.bad[3]), told, strict=True):
+        assert reason.startswith(f"{columns[at]} {why}, but every row needs it")
 
 
 @pytest.mark.parametrize("again", ["a", " a", "a ", '="a"', "'a'"])

@@ -89,3 +89,11 @@ def test_a_malformed_sentence_is_refused(sentence: str) -> None:
 @pytest.mark.parametrize("id_", ["session.guessed", "session.keyboard_layout"])
 def test_a_guess_is_said_in_words_and_not_by_a_question_mark(language: str, id_: str) -> None:
     assert "?" not in load_messages(language)[id_]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("id_", ["session.guessed", "session.keyboard_layout"])
+def test_a_guess_names_the_product_at_every_length(language: str, id_: str) -> None:
+    lengths = load_messages(language)[id_].split("\n")
+    named = lengths[:2] if id_ == "session.keyboard_layout" else lengths  # the longest tells the code and all else
+    assert all("{label" in each and each.index("{label") < each.index("{said") for each in named)

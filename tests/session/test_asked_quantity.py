@@ -317,3 +317,13 @@ def test_an_own_badge_leaves_the_question_open(home: StoreFolder) -> None:
         assert "Kilo cheese" in prompt(frame, 40, 20)
         say(session, "2")
         assert quantities(session) == {"P1": Decimal(2)}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_an_unknown_letter_leaves_the_question_open(home: StoreFolder, job: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        say(session, HAM)
+        assert told(say(session, "q")) == (WRONG, "input.no_command")
+        say(session, "1.5")
+        assert quantities(session) == {"P2": Decimal("1.5")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.view import Frame, ListView, Step
+from aisle.jobs.view import DetailView, Frame, ListView, Step
 from aisle.scan.inputs import TAB_KEY, OpenLine, typed_line
 from aisle.session.session import Session
 from tests.session.test_order_board import home, says  # noqa: F401
@@ -91,6 +91,21 @@ def test_several_row_numbers_mark_these_rows(board: Session, typed: str, chosen:
     assert isinstance(frame.view, ListView)
     assert [row.key for row in frame.view.rows] == listed
     assert marked(frame) == [listed[at] for at in chosen]
+
+
+def test_order_page_has_the_letters_of_the_board(board: Session) -> None:
+    frame = says(board, "1")
+    assert frame.view.name == "order"
+    assert set("cji") <= set(frame.one_key_letters)
+    assert says(board, "j").view.name == "order_actions.reason"
+
+
+@pytest.mark.parametrize(("page", "heading"), [("orders", "help.letters_at_once"), ("products", "help.letters")])
+def test_help_says_whether_letters_act_at_once(desk: Session, page: str, heading: str) -> None:  # noqa: F811
+    press(desk, TAB_KEY + page)
+    view = press(desk, "f1").view
+    assert isinstance(view, DetailView)
+    assert heading in {block.title.id for block in view.blocks}
 
 
 def test_words_after_a_slash_are_a_search(board: Session) -> None:

@@ -87,6 +87,18 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
+def test_another_quantity_leaves_the_other_location_and_the_letters(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "move", "A-1", "210005")
+        letters, choices = listed(session.frames.build())
+        say(session, "4")
+        after, others = listed(session.frames.build())
+        assert (after, len(others)) == (letters, len(choices))
+        say(session, letters[-1])
+        assert quantities(session) == {"210005": Decimal(4)}
+        assert "A-2" in shown(session.frames.build(), 80, 24)
+
+
 @pytest.mark.parametrize("number", ["17", "23"])
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_number_at_scanner_pace_answers_no_question_and_leaves_it(

@@ -514,9 +514,20 @@ def _receipt_row(number: str, kind: str, raw: Row) -> ReceiptsRow:
         "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
         "at": max(moments, default="") or str(raw.get("datetime_created") or ""),
         "lines": len(lines),
-        "received_quantity": _sum_field(lines, "received_quantity"),
+        "received_quantity": _sum_received(lines),
         "shipped_quantity": _sum_field(lines, "shipped_quantity"),
     }
+
+
+def _sum_received(lines: Sequence[Row]) -> Decimal | None:
+    """Return the received part of what was shipped, as a delivery counts it: excess on one line fills no gap."""
+    if None in (line.get("shipped_quantity") for line in lines):
+        return _sum_field(lines, "received_quantity")
+    capped: list[Row] = []
+    for line in lines:
+        received, shipped = line.get("received_quantity"), to_decimal(line.get("shipped_quantity"))
+        capped.append({"received": None if received is None else min(to_decimal(received), shipped)})
+    return _sum_field(capped, "received")
 
 
 def _sum_field(lines: Iterable[Row], name: str) -> Decimal | None:

@@ -48,6 +48,12 @@ LEFT JOIN line l ON l.order_number = g.raw ->> 'customer_order_number'
   AND l.line_number = g.raw ->> 'customer_order_line_number'
 WHERE g.raw ->> 'source' = 'short' AND g.at >= ? GROUP BY 1
 """
+_SHORT_LINES = """
+SELECT count(DISTINCT ifnull(
+  nullif(raw ->> 'customer_order_number', '') || '/' || (raw ->> 'customer_order_line_number'), key
+)) FROM log INDEXED BY log_short WHERE raw ->> 'source' = 'short' AND at >= ?
+"""
+"""A line that was closed short, reopened and closed again is short once."""
 _COUNT_FIRST_SEEN = "SELECT count(*) FROM orders INDEXED BY orders_age WHERE first_read_began >= ?"
 _DUE_BY_STATUS = (
     "SELECT status, count(*) FROM orders INDEXED BY orders_pickup WHERE pickup >= ? AND pickup < ? GROUP BY status"
@@ -64,6 +70,10 @@ SELECT session_id, max(at) FROM (SELECT session_id, at FROM event ORDER BY seq D
 
 def _hour_key(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H")
+
+
+def _utc_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @declare_query("today", "now")
@@ -101,6 +111,7 @@ def figures_of_day(context: QueryContext, args: Args) -> QueryResult[TodayRow]:
 def _work_figures(cache: apsw.Connection, began: datetime) -> Row:
     """Return the entries of the day by kind. Their quantities have different units and are not summed."""
     found = {str(kind): int(count) for kind, count in fetch(cache, _WORK_SUMS, _hour_key(began))}
+    found["short"] = int(fetch(cache, _SHORT_LINES, _utc_text(began))[0][0])
     return {f"work_{kind}": found.get(kind, 0) for kind in WORK_KINDS}
 
 
@@ -182,8 +193,7 @@ def work_by_location(context: QueryContext, args: Args) -> QueryResult[TodayLoca
     cache = context.cache
     began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
     if kind == "short":
-        since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        counted = dict(fetch(cache, _SHORTAGES_BY_LOCATION, since))
+        counted = dict(fetch(cache, _SHORTAGES_BY_LOCATION, _utc_text(began)))
     else:
         counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
     walk = context.keep(LocationFigures).codes_in_walk_order(cache)

@@ -76,7 +76,8 @@ class HelpPages:
         if self._terminal.is_fully_shown(self._current_frame):
             view = _without_paging_keys(view)
         if name == "help":
-            return Start(name, _help_arguments(top, view, names_by_letter))
+            at_once = bool(self._current_frame().one_key_letters)
+            return Start(name, {**_help_arguments(top, view, names_by_letter), "at_once": at_once})
         return Start(name, self._command_arguments(view))
 
     def _command_arguments(self, view: View) -> Args:

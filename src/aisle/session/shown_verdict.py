@@ -121,7 +121,8 @@ class ScanRemarks:
         if match.layout and not self._is_layout_reported:
             self._is_layout_reported = True
             verdict = self._verdict_for(match)
-            text = msg("session.keyboard_layout", code=match.code, said=verdict.text)
+            label = match.label or match.key
+            text = msg("session.keyboard_layout", code=match.code, label=label, said=verdict.text)
             self._verdicts.current = verdict._replace(text=text)
         if isinstance(meaning, Scan) and meaning.is_look_up:
             return

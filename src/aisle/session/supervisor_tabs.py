@@ -34,7 +34,7 @@ _JOBS_WITHOUT_WORK: Final = 2
 """Number of open jobs if there is only home below the page of a tab."""
 
 _ONE_KEY_JOBS: Final = frozenset(
-    ("today", "orders", "order", "exceptions", "deliveries", "log", "store_product", "unconfirmed")
+    ("today", "orders", "order", "order_actions", "exceptions", "deliveries", "log", "store_product", "unconfirmed")
 )
 """Jobs in which a letter acts without Enter. A slash before words searches there."""
 

@@ -374,7 +374,7 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
     asked, state = state, state._replace(choices=(), pending_scan=None, is_undoing=False)
     if state.phase != "put":
         turn = take_goods.set_quantity(state, goods, value, is_confirmed=is_confirmed)
-        return undo.keep_question_after_undo(asked, turn)
+        return undo.keep_question_after_undo(asked, take_goods.keep_other_locations(asked, turn))
     if value > goods.quantity:
         return reply(state, WRONG, "move.not_so_many", label=goods.label, quantity=value, there=goods.quantity)
     portion = value or goods.quantity

@@ -315,6 +315,17 @@ def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     return reply(state, ASK if choices else WRONG, id_, **args)
 
 
+def keep_other_locations(asked: MoveState, turn: Result) -> Result:
+    """Keep the other locations that a question offered, in its order, if it is asked again with another quantity."""
+    state, elsewhere = turn.state, [choice for choice in asked.choices if choice.kind == "from"]
+    scan, before = state.pending_scan, asked.pending_scan
+    over = next((choice for choice in state.choices if choice.kind == "over"), None)
+    if not (elsewhere and over and scan and before and scan.key == before.key):
+        return turn
+    kept = (over, *(choice for choice in state.choices if choice.kind == "count"), *elsewhere)
+    return turn._replace(state=state._replace(choices=kept))
+
+
 def take_goods(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     """Take the goods into hand; query once where more of them is."""
     state = goods_in_hand.set_in_hand(state._replace(pending_scan=None), goods, quantity)

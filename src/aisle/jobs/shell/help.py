@@ -121,6 +121,8 @@ class HelpState(NamedTuple):
     keys: tuple[tuple[str, str], ...] = ()
     """Letters bound to another key: (letter, key)."""
     page: int = 0
+    is_at_once: bool = False
+    """True if the letters of the step act without Enter."""
 
 
 class HelpPage(DetailPage[HelpState]):
@@ -141,7 +143,7 @@ class HelpPage(DetailPage[HelpState]):
         return (
             Block(msg("help.purpose"), ((help_text(state.step, keys),),)),
             Block(msg("help.accepts"), tuple((Msg(id_),) for id_ in state.inputs)),
-            Block(msg("help.letters"), letters),
+            Block(msg("help.letters_at_once" if state.is_at_once else "help.letters"), letters),
             Block(msg("help.always"), always),
         )
 
@@ -169,7 +171,8 @@ class HelpJob(PageJob[HelpState]):
 
     def handle_opened(self, state: HelpState, args: Args, context: Context) -> Turn[HelpState]:
         inputs = list_inputs(args["open"], args["prefers"], raw_input=bool(args.get("listens")))
-        return Turn(HelpState(str(args["step"]), inputs, tuple(args["letters"]), tuple(args.get("keys", ()))))
+        state = HelpState(str(args["step"]), inputs, tuple(args["letters"]), tuple(args.get("keys", ())))
+        return Turn(state._replace(is_at_once=bool(args.get("at_once"))))
 
 
 def list_inputs(accepts: Accepts, kinds: Iterable[str], *, raw_input: bool = False) -> tuple[str, ...]:

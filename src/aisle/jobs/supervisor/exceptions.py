@@ -342,7 +342,8 @@ def _query_all(state: ExceptionsState, context: Context) -> Result:
 def _ask_decision(state: ExceptionsState, decision: str) -> Result:
     if state.marked:
         return Turn(state._replace(question=decision))
-    row = list_window.row_at_cursor(state)
+    is_desk = state.options.is_desk
+    row = list_window.row_in_focus(state) if is_desk else list_window.row_at_cursor(state)
     if row:
         return Turn(state._replace(question=row["key"]))
     return reply(state, ASK, "exceptions.mark_first")

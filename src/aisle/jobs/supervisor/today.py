@@ -342,8 +342,9 @@ def _person_series(person: TodayHoursRow, span: range) -> Series:
     hours = person["hours"]
     values = tuple(Decimal(sum(hours[hour].values()) if hour in hours else 0) for hour in span)
     label_id = "today.person_here" if person["is_here"] else "today.person"
-    picks, counts, moves = (_count_of(person, kind) for kind in ("pick", "count", "move"))
-    label = msg(label_id, who=person["name"] or person["user"], picks=picks, counts=counts, moves=moves)
+    picks, counts, moves, shorts = (_count_of(person, kind) for kind in ("pick", "count", "move", "short"))
+    name = person["name"] or person["user"]
+    label = msg(label_id, who=name, picks=picks, counts=counts, moves=moves, shorts=shorts)
     return Series(label, values, sum(values, Decimal(0)))
 
 
