@@ -235,9 +235,9 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
 
 def _choose_location(state: AdjustState) -> Result:
     """Set the location: the scanned one, the only one with stock, or the one that the person chooses."""
-    assert state.line is not None
     place, pool = state.location or state.chosen_location, state.chosen_pool
     state = state._replace(chosen_location="", chosen_pool=None)
+    assert state.line is not None
     here = [each for each in state.candidates if place and each.location.casefold() == place.casefold()]
     if not here and len(state.candidates) == 1 and not place:
         here = list(state.candidates)
