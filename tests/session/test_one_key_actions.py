@@ -93,6 +93,13 @@ def test_several_row_numbers_mark_these_rows(board: Session, typed: str, chosen:
     assert marked(frame) == [listed[at] for at in chosen]
 
 
+def test_order_page_has_the_letters_of_the_board(board: Session) -> None:
+    frame = says(board, "1")
+    assert frame.view.name == "order"
+    assert set("cji") <= set(frame.one_key_letters)
+    assert says(board, "j").view.name == "order_actions.reason"
+
+
 @pytest.mark.parametrize(("page", "heading"), [("orders", "help.letters_at_once"), ("products", "help.letters")])
 def test_help_says_whether_letters_act_at_once(desk: Session, page: str, heading: str) -> None:  # noqa: F811
     press(desk, TAB_KEY + page)

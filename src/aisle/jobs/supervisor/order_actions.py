@@ -156,6 +156,9 @@ ACTION_TEXTS = {
 
 ACTION_NAMES = {kind: name for kind, (name, _) in ACTION_TEXTS.items()}
 
+ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
+"""Actions on orders that have a letter of their own at a desk, the same on each page."""
+
 Result = Turn[OrderActionState]
 Actions = tuple[Action[OrderActionState], ...]
 

@@ -15,7 +15,7 @@ from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.printed_pick_list import query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
-from aisle.jobs.supervisor.order_actions import ACTION_NAMES
+from aisle.jobs.supervisor.order_actions import ACTION_LETTERS, ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     DIRECTIONS,
@@ -30,9 +30,6 @@ from aisle.jobs.supervisor.order_page import OrderState, order_pane
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
 from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, Text, TypedText, UnknownCode
-
-ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
-"""Actions on orders that have a letter of their own."""
 
 MAX_MARKED = 200
 """Most orders for one action."""

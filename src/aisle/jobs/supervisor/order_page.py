@@ -26,7 +26,7 @@ from aisle.jobs.supervisor.order_action_writes import (
     REOPEN_LINE,
     SPLIT,
 )
-from aisle.jobs.supervisor.order_actions import ACTION_NAMES
+from aisle.jobs.supervisor.order_actions import ACTION_LETTERS, ACTION_NAMES
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.page_addresses import PageAddress
@@ -322,6 +322,7 @@ class OrderPage(DetailPage[OrderState]):
             *((Action(msg("order.choose_line"), _choose_line, "l"),) if state.has_open_lines else ()),
             *((Action(msg("hint.undo"), _undo, "u"),) if state.undo else ()),
             *((Action(msg("orders.print"), _print, "P"),) if is_open and state.is_desk else ()),
+            *(_letter_actions(state) if state.is_desk else ()),
         )
 
 
@@ -333,8 +334,20 @@ def _start_pick(state: OrderState, context: Context) -> Result:
     return Turn(state, (Start("pick", {"order_number": state.number, "view_only": True}),))
 
 
-def _start_action(kind: str, state: OrderState, context: Context) -> Result:
-    return Turn(state, (Start("order_actions", {"orders": [state.number], "kind": kind}),))
+def _letter_actions(state: OrderState) -> tuple[Action[OrderState], ...]:
+    """Return the actions by their letters on the order board. Numbers depend on the order, letters do not."""
+    used = {"l"} if state.has_open_lines else set()
+    kinds = possible_actions(state.order)
+    return tuple(
+        Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind, is_one_key=True), letter)
+        for letter, kind in ACTION_LETTERS.items()
+        if kind in kinds and letter not in used
+    )
+
+
+def _start_action(kind: str, state: OrderState, context: Context, *, is_one_key: bool = False) -> Result:
+    args = {"orders": [state.number], "kind": kind, **({"is_one_key": True} if is_one_key else {})}
+    return Turn(state, (Start("order_actions", args),))
 
 
 def _choose_line(state: OrderState, context: Context) -> Result:
