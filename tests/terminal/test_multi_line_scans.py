@@ -49,7 +49,7 @@ def is_refused(app: Picker, payload: str, pace: float) -> bool:
         return False
     seen = app.answered(before + 1)[before:]
     first, *further = [each["verdict"] for each in seen]
-    assert first in ("input.several_lines", "input.bad_line", "input.too_soon"), (payload, pace, seen)
+    assert first in ("input.several_lines", "input.bad_line", "input.too_soon", "count.unknown"), (payload, pace, seen)
     assert {*further} <= {"input.bad_line", "input.several_lines"}, (payload, pace, seen)
     app.read()
     return True
