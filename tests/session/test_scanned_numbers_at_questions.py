@@ -251,3 +251,42 @@ def test_a_number_at_the_pace_of_a_scanner_chooses_nothing(
         assert frame.view == asked
         scan.rest(2.5)
         assert told(scan.send("1\r", 0.2)) != (WRONG, "input.type_choice")
+
+
+@pytest.mark.parametrize("is_typed", [False, True])
+@pytest.mark.parametrize(
+    ("job", "label"),
+    [
+        (("adjust", MUESLI, "1", "0226"), "35"),
+        (("adjust", MUESLI, "1", "35"), "0226"),
+        (("move", "A-1", MUESLI, "35"), "0226"),
+        (("receive", "7001", BUTTER, "0226"), "35"),
+        (("count", "35", ZERO, "0226"), "35"),
+        (("count", "35", ZERO, "9999999"), "35"),
+    ],
+)
+def test_a_second_label_is_refused_while_the_first_is_asked_about(
+    home: StoreFolder, job: tuple[str, ...], label: str, is_typed: bool
+) -> None:
+    with at(home, user="U1") as session:
+        scan = begun(session, *job)
+        asked, state = listed(session.frames.build()), session.stack.top.state
+        frame = scan.send(f"{label}\r", 0.2 if is_typed else PACE_S)
+        if is_typed:
+            assert listed(frame) != asked, "it takes the place of the first"
+        else:
+            assert told(frame) == (WRONG, "count.answer_first")
+            assert (listed(frame), session.stack.top.state) == (asked, state)
+
+
+@pytest.mark.parametrize(("choice", "page"), [("1", "adjust.product"), ("2", "adjust.location")])
+def test_what_is_lost_or_where_is_asked_of_a_label_that_says_both(home: StoreFolder, choice: str, page: str) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_locations([service_rows.location(code, n) for n, code in enumerate(("A-1", "A-2", "35", "110001"), 1)])
+    with at(home, user="U1") as session:
+        scan = begun(session, "adjust")
+        frame = scan.send("110001\r", PACE_S)
+        assert told(frame)[0] == ASK
+        assert [word for word in ("location 110001", "Berry Muesli") if word not in shown(frame, 40, 20)] == []
+        scan.rest(2.5)
+        assert scan.send(f"{choice}\r", 0.2).view.name == page

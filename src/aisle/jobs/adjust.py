@@ -94,6 +94,7 @@ class AdjustJob(Job[AdjustState]):
                 typed_only=True,
                 choice_values=choices,
                 choice_letters=keys,
+                is_number_asked=bool(number_choices(state)),
             )
         letters, is_reason_asked = "u" if state.phase == "product" else "n", state.phase == "reason"
         return Accepts(
@@ -102,6 +103,9 @@ class AdjustJob(Job[AdjustState]):
 
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
         return (LOCATION, PRODUCT) if state.phase == "location" else (PRODUCT, LOCATION)
+
+    def asks_for_kind(self, state: AdjustState) -> bool:
+        return state.line is None
 
     def uses_product(self, state: AdjustState, product: str) -> bool:
         return state.line is not None and state.line.product == product

@@ -394,8 +394,6 @@ class Job(ABC, Generic[S]):
     """True if the job receives each input as `RawInput` instead of its meaning."""
     hidden_from_below: bool = False
     """True if the job below is not resumed when this one closes. It gets the events held back, or queries again."""
-    opens_any_kind: bool = False
-    """True if the page opens records of any kind: a code that several kinds have exactly is asked about."""
     resolves_ambiguity: bool = False
     """True if the job accepts a code with several meanings and asks the question itself."""
     max_count_digits: int = 0
@@ -418,6 +416,10 @@ class Job(ABC, Generic[S]):
     def prefers(self, state: S) -> tuple[str, ...]:
         """Return the kinds of meanings that this step can use, best first."""
         return self.preferred_kinds
+
+    def asks_for_kind(self, state: S) -> bool:
+        """Return True if a code that several usable kinds have exactly is asked about: this step takes any of them."""
+        return False
 
     def step_name(self, state: S) -> str:
         """Return the name of the current step, as its view has it. By default it is that of the job."""

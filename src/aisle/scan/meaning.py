@@ -139,6 +139,8 @@ class Accepts(NamedTuple):
     """
     quantity_beyond_choices: bool = False
     """True if the choices are numbered and a greater number may be a quantity, which is asked back."""
+    is_number_asked: bool = False
+    """True if a number is in question: the label of another record is refused, as other codes are."""
 
 
 class Interpretation(NamedTuple):

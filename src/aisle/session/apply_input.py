@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
@@ -28,6 +29,7 @@ from aisle.scan.meaning import (
     Back,
     Command,
     CursorKey,
+    Match,
     Meaning,
     Quantity,
     RefusedInput,
@@ -302,6 +304,8 @@ class InputHandler:
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
+        elif isinstance(meaning, Quantity) and (record := self._resolver.record_at_question(line, meaning)):
+            meaning = self._refuse_record(line, record)
         elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
         elif self._resolver.is_fast_choice(line, meaning):
@@ -345,6 +349,13 @@ class InputHandler:
         refused = RefusedInput(reason, line.text.strip(" "))
         self._meanings.apply(refused, line.text)
         self._meanings.record(refused)
+
+    def _refuse_record(self, line: Line, record: Match) -> Scan:
+        """Refuse the label of a record while a number is in question: its question stays."""
+        refused = Scan((record,))
+        self._event_runner.answer(Verdict(WRONG, msg("count.answer_first", what=name_of(record))), refused, line.text)
+        self._meanings.record(refused)
+        return refused
 
     def _confirmed_number(self, line: Line) -> Quantity | None:
         """Return the number that the line before asked about on this page if the line is `y`."""

@@ -287,6 +287,12 @@ class MeaningResolver:
         match = find_number(self._store.reader, quantity)
         return Scan((match,)) if match else None
 
+    def record_at_question(self, line: Line, quantity: Quantity) -> Match | None:
+        """Return the record whose number came at the pace of a scanner while another number is in question."""
+        if not self._page.accepts().is_number_asked or not _is_fast(line):
+            return None
+        return find_number(self._store.reader, quantity)
+
     def is_unknown_yet(self, line: Line, meaning: Meaning) -> bool:
         """Return whether an unknown scan on a search page may be known once the store has been read whole."""
         if not isinstance(meaning, Text | UnknownCode):
@@ -388,11 +394,11 @@ def ask_of_badge(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
 
 
 def ask_of_kinds(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
-    """Return the choice between records of several kinds that have one code, where each is something to open.
+    """Return the choice between records of several kinds that have one code, on a page that takes each of them.
 
-    A job that does one thing with a code takes the kind that its step asks for.
+    Other steps take the kind that they ask for.
     """
-    if not isinstance(meaning, Scan) or not stacked_job.job.opens_any_kind or meaning.is_look_up:
+    if not isinstance(meaning, Scan) or not stacked_job.job.asks_for_kind(stacked_job.state) or meaning.is_look_up:
         return meaning
     kinds = stacked_job.job.prefers(stacked_job.state)
     usable = [each for each in meaning.matches if each.kind in kinds]

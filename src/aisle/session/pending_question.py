@@ -78,6 +78,7 @@ class PendingQuestion(NamedTuple):
                 command_letters="u",
                 typed_only=bool(keys),
                 choice_letters=keys,
+                is_number_asked=bool(keys),
             )
         if not self.scans:
             return accepts

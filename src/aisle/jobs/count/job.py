@@ -107,6 +107,7 @@ class CountJob(Job[CountState]):
             typed_only=typed_only,
             choice_values=values,
             choice_letters=keys,
+            is_number_asked=count_input.is_quantity_asked(state),
         )
 
     def prefers(self, state: CountState) -> tuple[str, ...]:

@@ -162,6 +162,7 @@ class MoveJob(Job[MoveState]):
             typed_only=typed_only,
             choice_values=values,
             choice_letters=keys,
+            is_number_asked=take_goods.is_number_asked(state),
         )
 
     def prefers(self, state: MoveState) -> tuple[str, ...]:

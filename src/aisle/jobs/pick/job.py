@@ -202,6 +202,7 @@ class PickJob(Job[PickState]):
             codes=tuple(tote.code for tote in state.totes if tote.code.isdecimal()),
             choice_values=choices,
             choice_letters=keys,
+            is_number_asked=typed_only,
         )
 
     def prefers(self, state: PickState) -> tuple[str, ...]:

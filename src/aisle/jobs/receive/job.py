@@ -103,6 +103,7 @@ class ReceiveJob(Job[ReceiveState]):
             typed_only=typed_only,
             choice_values=values,
             choice_letters=keys,
+            is_number_asked=is_asked,
         )
 
     def prefers(self, state: ReceiveState) -> tuple[str, ...]:

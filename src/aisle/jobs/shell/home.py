@@ -254,13 +254,15 @@ class HomeJob(Job[HomeState]):
     state_type = HomeState
     steps: tuple[str, ...] = ("home",)
     journalled = False
-    opens_any_kind = True
     preferred_kinds = (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
 
     def accepts(self, state: HomeState) -> Accepts:
         return Accepts(
             choices=len(MENU_PAGES[state.menu_page]), command_letters="dnopqru", search=True, follows_typing=True
         )
+
+    def asks_for_kind(self, state: HomeState) -> bool:
+        return True
 
     def handle(self, state: HomeState, event: Event, context: Context) -> Result:
         is_confirmed = state.is_sign_out_warned
