@@ -15,7 +15,7 @@ from tests.samples.today import FIGURES, NOW
 WORDS = {
     "en": ("2 to send, 1 to resolve", "2 h ago", "28, all read today"),
     "nl": ("2 sturen, 1 oplossen", "28, vandaag gelezen"),
-    "de": ("2 zu senden, 1 zu klären", "28, heute gelesen", "Fertig"),
+    "de": ("2 senden, 1 klären", "28, heute gelesen", "Fertig"),
     "fr": ("2 à envoyer, 1 à régler", "28, lues ce jour"),
 }
 

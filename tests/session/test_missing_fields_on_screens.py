@@ -19,6 +19,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import MIN_DESK_COLUMNS
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
@@ -30,6 +31,8 @@ from tests.session.test_session import say
 Row = dict[str, Any]
 TEA, SALT = "4006381333931", "5901234123457"
 WIDE, HIGH = 120, 60
+BELOW_DESK = MIN_DESK_COLUMNS - 1
+"""Width at which a supervisor begins at home, from which the keys below lead."""
 
 SCREENS: dict[str, tuple[str, ...]] = {
     "home": (),
@@ -217,7 +220,7 @@ def _walked(home: StoreFolder, terminal: str, keys: tuple[str, ...]) -> Iterator
     with closing(open_session(home, Settings(terminal=terminal))) as session:
         session.event_runner.commit = lambda: _forgotten(session)  # type: ignore[method-assign]
         session.start()
-        session.resize(WIDE, HIGH)
+        session.resize(BELOW_DESK, HIGH)
         for key in ("BADGE-U1", *keys):
             say(session, key)
         yield session

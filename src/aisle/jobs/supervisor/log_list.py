@@ -377,8 +377,8 @@ class LogList(ListPage[LogState, LogRow]):
         )
 
     def filters(self, state: LogState) -> tuple[ListFilter, ...]:
-        people = ((each["user"], raw(each["name"])) for each in _people_of(state))
-        users = (("", msg("log.everybody")), *people) if state.sums else ()
+        people = [(each["user"], raw(each["name"])) for each in _people_of(state)]
+        users = [("", msg("log.everybody")), *people] if people else []
         return (
             *(ListFilter(text, {"filter": state.filter._replace(source=kind)}) for kind, text in CHIP_NAMES.items()),
             *(ListFilter(text, {"filter": state.filter._replace(user=user)}) for user, text in users),
