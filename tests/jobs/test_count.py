@@ -250,6 +250,19 @@ def test_every_difference_is_shown_before_it_is_sent() -> None:
     assert (entry["counted_quantity"], entry["expected_quantity"]) == (Decimal(5), Decimal(4))
 
 
+@pytest.mark.parametrize("keys", ["", "d"])
+def test_a_refused_scan_leaves_the_page_and_its_location(keys: str) -> None:
+    hand = Hand(FIVE, default=1)
+    hand.place("A-1")
+    count_all(hand)
+    hand.scan("P3")
+    for key in keys:
+        hand.say(key)
+    step, line = hand.step, hand.state.current_line
+    assert hand.scan("P1", "0.5") == "count.whole_number_only"
+    assert (hand.step, hand.state.current_line, hand.state.location) == (step, line, "A-1")
+
+
 def test_scans_add_digits_set_and_stars_multiply() -> None:
     hand = Hand(FIVE)
     hand.place("A-1")

@@ -252,6 +252,17 @@ def test_a_place_that_is_scanned_is_looked_for() -> None:
     assert hand.asked[-1]["location_code"] == ""
 
 
+@pytest.mark.parametrize(
+    ("search", "kept"), [(UnknownCode("9520009999990"), ""), (Text("ABC-123"), ""), (Text("mice"), "mice")]
+)
+@pytest.mark.parametrize(("kind", "field"), [(PRODUCT, "product"), (LOCATION, "location")])
+def test_a_scan_takes_the_place_of_an_unknown_one(search: Event, kept: str, kind: str, field: str) -> None:
+    hand = Hand()
+    hand.feed(search)
+    hand.feed(Scan((Match(kind, "P1", "P1"),)))
+    assert (hand.state.search, hand.state.filter.value(field)) == (kept, "P1")
+
+
 def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     hand = Hand()
     hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))

@@ -889,3 +889,20 @@ def test_a_scan_never_confirms_and_goes_on_to_its_meaning() -> None:
     hand.does(scan)
     (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
     assert close.event_for_below == scan
+
+
+@pytest.mark.parametrize(
+    ("job", "args", "events", "kind", "refusal"),
+    [
+        ("order_actions", {"orders": ["O1"], "kind": "hand_over"}, (), ORDER, "order_actions.only_yes_or_no"),
+        ("exceptions", {}, (Choice(2), Command("a"), Command("r")), PRODUCT, "count.answer_first"),
+        ("exceptions", {}, (Choice(2), Command("a"), Command("r")), LOCATION, "count.answer_first"),
+    ],
+)
+def test_a_scan_leaves_the_question(
+    job: str, args: dict[str, Any], events: tuple[Event, ...], kind: str, refusal: str
+) -> None:
+    hand = Hand(job, args, World([order_row(1, status="picked", is_picked=True)])).does(*events)
+    before = hand.state
+    hand.does(Scan((Match(kind, "O1", "O1", code="O1"),)))
+    assert (hand.told, hand.state) == (refusal, before)

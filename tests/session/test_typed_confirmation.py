@@ -9,6 +9,7 @@ import pytest
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import WRONG
 from tests.session.job_steps import WAYS, stand, step_of
+from tests.session.scanner import Scanner
 from tests.session.test_look_up_mid_job import begin, headers_only, way
 from tests.session.test_session import home, say, told
 
@@ -60,3 +61,12 @@ def test_what_came_with_the_question_is_no_answer_to_it(
         frame = say(session, last, yes)
         assert (frame.view.name, told(frame)) == (step_of(way), (WRONG, "input.scan_not_accepted"))
         assert told(say(session, yes)) != (WRONG, "input.scan_not_accepted"), "now it was seen"
+
+
+@pytest.mark.parametrize("code", ["ABC-123", "ae"])
+@pytest.mark.parametrize("way", ["store_product.confirm", "log.confirm", "unconfirmed.resend"], indirect=True)
+def test_a_scan_that_is_no_answer_is_said_to_be_none(home: StoreFolder, way: str, code: str) -> None:
+    with begin(home, way) as session:
+        before = stand(home, session, way)
+        frame = Scanner(session).send(f"{code}\r", 0.003)
+        assert (told(frame), frame.view) == ((WRONG, "input.answer_first"), before)

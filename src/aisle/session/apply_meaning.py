@@ -241,7 +241,7 @@ class MeaningHandler:
             case Scan() if self._leaves_by_guess(meaning):
                 self._ask_which((meaning,), meaning, raw)
             case RefusedInput():
-                if meaning.reason in ("input.scan_not_accepted", "input.no_command"):
+                if meaning.reason in ("input.scan_not_accepted", "input.answer_first", "input.no_command"):
                     self._page.question = question  # it still stands
                 answer(self._refusal(meaning), meaning, raw)
             case _:

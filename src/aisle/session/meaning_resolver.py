@@ -130,7 +130,7 @@ class MeaningResolver:
         if isinstance(meaning, Choice | Quantity) and is_after_refused and not self.is_scanned_number(text, meaning):
             return RefusedInput("input.after_refused_scan", text)  # it was meant for the refused scan
         if accepts.typed_only and isinstance(meaning, Text) and self._is_scanned:
-            return RefusedInput("input.scan_not_accepted", text)
+            return RefusedInput("input.answer_first", text.strip(" "))
         page_before = self._batch.page_before
         if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
             return RefusedInput("input.choices_changed", text)

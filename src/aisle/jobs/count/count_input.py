@@ -41,6 +41,13 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
         return reply(state, WRONG, "count.answer_first", what=name_of(match))
     if state.phase == "recount":
         return _add_to_recount(state, match, context)
+    taken = _scan_while_counting(state, match, context)
+    is_refused = taken.verdict is not None and taken.verdict.kind == WRONG
+    return taken._replace(state=state) if is_refused else taken
+
+
+def _scan_while_counting(state: CountState, match: Match, context: Context) -> Result:
+    """Handle a scan on the count page, to which a question before sending returns."""
     asked = _asked_line(state, match)
     state = finish_count.resume_counting(state._replace(choices=()))
     if asked is not None:

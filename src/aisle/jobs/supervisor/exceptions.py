@@ -21,7 +21,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, Page, PageJob
-from aisle.jobs.quantity_or_record import not_an_order
+from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.count_differences import (
     MANY,
@@ -42,6 +42,7 @@ from aisle.jobs.view import (
     GOOD,
     INFO,
     NEXT_PAGE,
+    WRONG,
     ListView,
     Msg,
     Row,
@@ -446,6 +447,8 @@ class ExceptionsJob(PageJob[ExceptionsState]):
     def handle_scan(self, state: ExceptionsState, matches: tuple[Match, ...], context: Context) -> Result:
         """Open the scanned record: the page of an order, or the look-up of a product or location."""
         kind, key, label = matches[0].kind, matches[0].key, matches[0].label
+        if self.page(state) in (MANY, ONE):
+            return reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
         if kind in (ORDER, REFERENCE):
             return _open_order(state, key)
         if start := list_window.open_record(kind, key, label):

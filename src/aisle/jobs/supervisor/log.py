@@ -245,6 +245,11 @@ def _export(state: LogState, context: Context) -> Result:
     return Turn(state, (Export("exported", state.file_path, "log", args, EXPORT_COLUMNS),))
 
 
+def is_code(search: str) -> bool:
+    """Return True if a search looks like a scanned code, and not like words."""
+    return " " not in search and any(map(str.isdigit, search))
+
+
 def handle_file_answer(state: LogState, id_: str, row: FileRow) -> Result:
     """Handle what became of the file: it may be written, it can be written there, it is written."""
     if id_ == "may":
@@ -421,4 +426,6 @@ class LogJob(PageJob[LogState]):
             return set_filter(state, state.field, code, context)
         if first is None:
             return refuse(state, msg("log.not_this", what=name_of(matches[0])))
+        if is_code(state.search):
+            state = state._replace(search="")  # an unknown scan, of which this one takes the place
         return set_filter(state, FILTER_FIELD_OF[first.kind], first.key, context)

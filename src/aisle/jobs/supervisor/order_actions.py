@@ -63,7 +63,19 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.meaning import PERSON, Accepts, Command, CursorKey, Match, Scan, Text, TypedText, UnknownCode
+from aisle.scan.meaning import (
+    ORDER,
+    PERSON,
+    REFERENCE,
+    Accepts,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
 
 MIN_CHOICES = 6
 """Number of people or reasons that fit on any screen."""
@@ -393,9 +405,11 @@ class ConfirmPage(OrderQuestion):
         return super().go_back(state, context)
 
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
-        """Hand a scan to the page below, and say that the action is not done."""
+        """Hand a scan to the page below, and say that the action is not done. A label of these orders is no answer."""
         if not isinstance(event, Scan):
             return super().handle_other_input(state, event, context)
+        if event.matches[0].kind in (ORDER, REFERENCE) and event.matches[0].key in state.orders:
+            return refuse(state, self.refusal_text)
         not_done = msg("order_actions.not_answered", what=msg(ACTION_NAMES[state.kind]), which=_orders_message(state))
         dropped = Verdict(INFO, msg("session.dropped"))
         return Turn(state, (Close(dropped, event_for_below=event, not_done=not_done),))
