@@ -120,14 +120,14 @@ def _drawn(table: pytest.Mark, first: int) -> pytest.Mark:
     names, values, *more = table.args
     ids = table.kwargs.get("ids")
     cases = [*values]
-    named = [*ids] if isinstance(ids, list | tuple) else [None] * len(cases)
+    named = None if ids is None or callable(ids) else [*ids]
     marks = [{mark.name for mark in getattr(case, "marks", ())} for case in cases]
     kept = [at for at, of_case in enumerate(marks) if "full" not in of_case]
     if not kept:
         return table
     every = math.ceil(len(kept) / CASES)
     kept = [at for n, at in enumerate(kept) if (n - first) % every == 0 or "drawn" in marks[at]]
-    options = {**table.kwargs, "ids": [named[at] for at in kept]} if isinstance(ids, list | tuple) else table.kwargs
+    options = {**table.kwargs, "ids": [named[at] for at in kept]} if named is not None else table.kwargs
     return pytest.mark.parametrize(names, [cases[at] for at in kept], *more, **options).mark
 
 
