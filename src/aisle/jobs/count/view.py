@@ -106,6 +106,8 @@ def choice_letters(state: CountState) -> str:
 def _choice_kind(state: CountState, choice: CountTarget) -> str:
     if choice.kind == "quantity":
         return "quantity"
+    if choice.kind in (count_state.FOUND_BY_WORDS, count_state.AT_NEXT_STOP):
+        return choice.kind
     if state.choices[0].kind != "quantity":
         return "then"
     return {"location": "is_location", "product": "is_product", DROP_QUANTITY: DROP_QUANTITY}.get(
@@ -123,7 +125,11 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
         return msg("count.choice_quantity", quantity=Decimal(choice.key))
     if choice.kind == DROP_QUANTITY:
         return msg("count.choice_not_so_many")
+    if choice.kind == count_state.AT_NEXT_STOP:
+        return msg("count.choice_at_next", quantity=Decimal(choice.key))
     label = choice.label or choice.key
+    if choice.kind == count_state.FOUND_BY_WORDS:
+        return raw(label)
     if choice.kind in UNCOUNTABLE_KINDS:
         return quantity_or_record.other_choice_text(Match(choice.kind, choice.key, label))
     if not is_number:
