@@ -193,10 +193,12 @@ def _progress_text(delivery: ListedDelivery) -> Msg:
 
 def delivery_progress(delivery: ListedDelivery) -> Decimal:
     """Return the received share of a delivery; below 0 if it is unknown."""
-    if delivery.received is None or delivery.announced is None:
+    if delivery.received is None:
         return Decimal(-1)
     if delivery.is_mixed and delivery.line_count:
         return Decimal(delivery.complete_lines) / delivery.line_count
+    if delivery.announced is None:
+        return Decimal(-1)
     return (
         min(Decimal(1), delivery.received / delivery.announced)
         if delivery.announced > 0
