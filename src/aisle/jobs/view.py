@@ -253,7 +253,7 @@ class DetailView(NamedTuple):
     """Further choices, numbered on from the rows of the blocks, unless they have `choice_letters`."""
     key_hints: tuple[KeyHint, ...] = ()
     choice_letters: str = ""
-    """Letters of the choices, if numbers are quantities."""
+    """Keys of the choices that are not numbered on: letters where numbers are quantities, or numbers of their own."""
     dashboard: Dashboard | None = None
     """Tiles and panels that a wide screen shows above the blocks."""
     side: SidePane | None = None
