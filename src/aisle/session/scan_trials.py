@@ -48,7 +48,7 @@ class ScanTrials:
         may be meant as well where goods are counted, because a label may come while something has to be answered.
         """
         ways = _readings_by_kind(scan)
-        if len(ways) < 2 or scan.matches[0].kind == PERSON:
+        if len(ways) < 2 or scan.matches[0].kind == PERSON or any(map(_is_label_of_goods, scan.matches)):
             return (scan,)
         taken = tuple(ways) if scan.is_look_up else tuple(each for each in ways if self.is_taken(each))
         is_location_refused = LOCATION in _kinds(ways) and LOCATION not in _kinds(taken)
@@ -97,6 +97,12 @@ def _readings_by_kind(scan: Scan) -> list[Scan]:
     goods = with_distinct_names(groups.pop(PRODUCT, []))
     others = [Scan(tuple(each), scan.is_look_up) for each in groups.values()]
     return [*others, *(Scan((each,), scan.is_look_up) for each in goods)]
+
+
+def _is_label_of_goods(match: Match) -> bool:
+    """Return whether a code has data that only the label of goods has, such as a weight, a price or a lot."""
+    has_data = bool(match.batch or match.expiry or match.serial or match.measure or match.needs_quantity)
+    return match.kind == PRODUCT and (has_data or match.price is not None or match.divided_price is not None)
 
 
 def _kinds(scans: Iterable[Scan]) -> set[str]:
