@@ -338,8 +338,13 @@ def _mark_reviewed(state: LogState, context: Context) -> Result:
     assert state.entry is not None
     key, body = state.entry["key"], {"id": int(state.entry["key"]), "review_status": int(REVIEWED)}
     write = write_at_store("review-logs", (f"log/{key}",), context.store, {"reviews": [body]})
-    entry: LogRow = {**state.entry, "review_status": REVIEWED}
-    return reply(state._replace(entry=entry), GOOD, "log.marked_reviewed", write, label=entry_label(entry))
+    entry = _as_reviewed(state.entry)
+    state = state._replace(entry=entry, reviewed=(*state.reviewed, key))
+    return reply(state, GOOD, "log.marked_reviewed", write, label=entry_label(entry))
+
+
+def _as_reviewed(entry: LogRow) -> LogRow:
+    return {**entry, "review_status": REVIEWED}
 
 
 def _start_store_product(state: LogState, context: Context) -> Result:
@@ -425,7 +430,8 @@ class LogJob(PageJob[LogState]):
             case "log":
                 return LIST.handle_rows(state, answer, context)
             case "entry" if rows:
-                return Turn(state._replace(phase="entry", entry=rows[0]))
+                entry = _as_reviewed(rows[0]) if rows[0]["key"] in state.reviewed else rows[0]
+                return Turn(state._replace(phase="entry", entry=entry))
             case "reasons":
                 return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
             case "people":

@@ -163,6 +163,8 @@ class LogState(NamedTuple):
     sums: LogSumsRow | None = None
     """Sums over the filter."""
     people: tuple[PeopleRow, ...] = ()
+    reviewed: tuple[str, ...] = ()
+    """Entries that were marked as reviewed here; the cache may not know it yet."""
     features: tuple[str, ...] = ()
     """Features that the service announces."""
 
