@@ -241,7 +241,7 @@ class MeaningHandler:
             case Scan() if self._leaves_by_guess(meaning):
                 self._ask_which((meaning,), meaning, raw)
             case RefusedInput():
-                if meaning.reason in ("input.scan_not_accepted", "input.answer_first", "input.no_command"):
+                if meaning.reason in _REFUSED_BESIDE_QUESTION:
                     self._page.question = question  # it still stands
                 answer(self._refusal(meaning), meaning, raw)
             case _:
@@ -382,6 +382,11 @@ def _choice_hint(accepts: Accepts) -> Msg | None:
     last = "" if accepts.choices < 2 else f"-{accepts.choices}"
     return msg("input.type", keys=f"1{last}") if accepts.choices else None
 
+
+_REFUSED_BESIDE_QUESTION = (
+    "input.scan_not_accepted", "input.answer_first", "input.no_command", "input.type_choice",
+)  # fmt: skip
+"""Reasons (message ids) of refusals that leave the question of the session as it is."""
 
 _WORK = COUNTS_SCANS | {"batch", "shortage"}
 """Jobs that a guessed code never leaves without a question."""

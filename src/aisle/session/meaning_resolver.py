@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.scan import grammar
-from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
+from aisle.scan.grammar import MAX_FACTOR_DIGITS, PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
     LOCATION,
@@ -128,13 +128,23 @@ class MeaningResolver:
             return RefusedInput("input.scan_not_accepted", text)  # it came with the scan that opened the question
         is_after_refused = self._batch.refused.is_scan_refused and not accepts.text
         if isinstance(meaning, Choice | Quantity) and is_after_refused and not self.is_scanned_number(text, meaning):
+            if self._is_fast and self.is_nothing(text):
+                return UnknownCode(text.strip(" "))
             return RefusedInput("input.after_refused_scan", text)  # it was meant for the refused scan
         if accepts.typed_only and isinstance(meaning, Text) and self._is_scanned:
             return RefusedInput("input.answer_first", text.strip(" "))
+        if isinstance(meaning, Scan | Ambiguous | UnknownCode) and self._is_typed_number(text, accepts):
+            return RefusedInput("input.choose_letter", text.strip(" "))
         page_before = self._batch.page_before
         if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
             return RefusedInput("input.choices_changed", text)
         return meaning
+
+    def _is_typed_number(self, text: str, accepts: Accepts) -> bool:
+        """Return whether a text is a short number that a person typed where letters confirm: it is no code then."""
+        is_number = text.strip(" ").isdecimal() and len(text.strip(" ")) <= MAX_FACTOR_DIGITS
+        confirms = accepts.typed_only and bool(accepts.choice_letters) and not accepts.quantity
+        return is_number and confirms and not self._is_scanned
 
     def _read_with_unit(self, text: str, accepts: Accepts, meaning: Meaning) -> Meaning:
         """Return the quantity if a text is a number with a unit of the product, else the meaning as it is."""
@@ -232,6 +242,17 @@ class MeaningResolver:
         """
         return _is_fast(line) and find_number(self._store.reader, quantity) is None
 
+    def is_nothing(self, text: str) -> bool:
+        """Return whether a number is that of nothing in the store, nor of a tote here."""
+        text = text.strip(" ")
+        if not text.isdecimal() or text in self._page.accepts().codes:
+            return False
+        return isinstance(self._look_up(f"{_CODE_128}{text}", Accepts(), self._page.preferred_kinds()), UnknownCode)
+
+    def is_unknown_number(self, line: Line) -> bool:
+        """Return whether a number at the pace of a scanner is that of nothing: an unknown code."""
+        return _is_fast(line) and self.is_nothing(line.text)
+
     def is_scanned_number(self, text: str, meaning: Meaning) -> bool:
         """Return whether the number of a tote or record came at the pace of a scanner: a scan, no quantity of one."""
         if not self._is_fast:
@@ -247,6 +268,10 @@ class MeaningResolver:
         text = meaning.code if isinstance(meaning, UnknownCode) else line.text.strip(" ")
         is_count = isinstance(meaning, UnknownCode) and len(text) <= self._page.top.job.max_count_digits
         return (is_count or isinstance(meaning, Choice | Back)) and text.isdecimal() and _is_fast(line)
+
+    def is_scanned_answer(self, line: Line, meaning: Meaning) -> bool:
+        """Return whether the letter of a choice came at the pace of a scanner: it may be a label of one character."""
+        return isinstance(meaning, Choice) and is_scanned_letter(line)
 
     def is_scanned_number_label(self, line: Line, meaning: Meaning) -> bool:
         """Return whether a number came at the pace of a scanner and is on something that the step asks for: a tote."""
@@ -366,6 +391,12 @@ def _is_fast(line: Line) -> bool:
     has_one_digit = sum(char.isdecimal() for char in line.text) == 1
     pause = line.longest_pause if has_one_digit else line.median_pause
     return bool(line.scan_number) and pause < FAST_S
+
+
+def is_scanned_letter(line: Line) -> bool:
+    """Return whether a line is one letter at the pace of a scanner, which is the pause before its Enter."""
+    text = line.text.strip(" ")
+    return len(text) == 1 and text.isalpha() and bool(line.scan_number) and line.longest_pause < FAST_S
 
 
 def _is_code_shaped(text: str) -> bool:
