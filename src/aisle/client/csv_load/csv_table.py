@@ -95,6 +95,8 @@ class CsvTable:
         self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
         self.units: dict[str, str] = {}
         """Units of the products whose quantities have a unit, by product (`read_product_units`)."""
+        self.mistaken_keys: dict[str, Mapping[str, str]] = {}
+        """Keys that rows name by mistake, by column, with those that are meant (`find_mistaken_keys`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
         self._line_indexes = [names.index(name) if name in names else -1 for name in _LINE_COLUMNS]
         named = ("location_code",) if layout is LOCATIONS else ("product_number", "location_code", "stock_pool")
@@ -147,6 +149,7 @@ class CsvTable:
                     " cut off; save it again, and load it whole"
                 )
             widest = max(widest, len(found))
+            error = error or self._mistaken_key_reason(found)
             if error or line in bad:
                 yield TableRow(line, {}, error or bad[line], key)
             else:
@@ -157,6 +160,15 @@ class CsvTable:
                     self.notes.add_warning(
                         "the last row has no line end; look whether it is whole", repr(found[-1]), line
                     )
+
+    def _mistaken_key_reason(self, found: list[str]) -> str:
+        """Return why a row is refused that names a product or store in a writing that nobody has; else empty."""
+        for index, column in self._named_columns if self.mistaken_keys else ():
+            keys = self.mistaken_keys.get(column.name, {})
+            cell = self._cleaned(column, index, found[index]) if keys and index < len(found) else ""
+            if cell and cell in keys:
+                return f"{column.name} {cell!r}: there is no such {column.name.partition('_')[0]}; {keys[cell]}?"
+        return ""
 
     def _rows_with_keys(self) -> Iterator[tuple[int, RecordKey, list[str], str]]:
         """Yield every row with its key.
@@ -234,8 +246,13 @@ class CsvTable:
         try:
             cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
         except ValueError:
-            return cell
-        return ",".join((cleaned.value, *cleaned.further_codes)) if cleaned.further_codes else cleaned.value
+            return self._meant(column, cell)
+        value = self._meant(column, cleaned.value)
+        return ",".join((value, *cleaned.further_codes)) if cleaned.further_codes else value
+
+    def _meant(self, column: Column, key: str) -> str:
+        """Return the key that is meant by one that a row names by mistake; others unchanged."""
+        return self.mistaken_keys.get(column.name, {}).get(key, key) if self.mistaken_keys else key
 
     def products_with_units(self) -> set[str]:
         """Return the products whose quantity has a unit behind it."""
@@ -426,8 +443,9 @@ class CsvTable:
     def _clean_cell(self, index: int, cell: str) -> str:
         """Return a cleaned cell; unchanged if it cannot be read."""
         column = self._columns[index]
-        if column is None or not cell:
-            return cell
+        return self._meant(column, self._cleaned(column, index, cell)) if column and cell else cell
+
+    def _cleaned(self, column: Column, index: int, cell: str) -> str:
         try:
             return cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value
         except ValueError:

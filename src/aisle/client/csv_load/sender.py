@@ -55,6 +55,7 @@ from aisle.client.csv_load.existing_stock import (
 )
 from aisle.client.csv_load.fields_in_two_files import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
+from aisle.client.csv_load.mistaken_keys import find_mistaken_keys
 from aisle.client.csv_load.near_keys import are_near, bare_codes
 from aisle.client.csv_load.records import (
     EMPTY_PLACE,
@@ -148,6 +149,7 @@ async def load(
     stopped = False
     found = open_tables(directory)
     with kept_load_name(name_file, found, recount=recount) as name:
+        await find_mistaken_keys(found, client)
         before = (
             None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
         )
