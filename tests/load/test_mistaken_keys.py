@@ -59,7 +59,7 @@ async def test_total_waits_for_a_row_that_names_its_product_wrongly(store: str, 
     world.write("stock.csv", header, "0042,0226,A,6", f"{store},{product},B,4", "0042,0226,,10")
     report = await loaded(world)
     assert [row.line for row in report.bad] == [3, 4]
-    assert "there is no such" in report.bad[0].reason
+    assert "There is no " in report.bad[0].reason
     assert "may be the total" in report.bad[1].reason
 
 
@@ -79,7 +79,7 @@ async def test_user_with_two_badges_in_two_writings_of_a_store_is_refused(world:
     world.write("people.csv", "store_number,badge,user,name,role", *rows)
     report = await loaded(world)
     assert [row.line for row in report.bad] == [2, 3]
-    assert "there is no such store; 0042?" in report.bad[0].reason
+    assert "There is no store 42; 0042?" in report.bad[0].reason
     assert "with another badge" in report.bad[1].reason
 
 
@@ -90,3 +90,32 @@ async def test_two_products_in_near_writings_are_both_loaded(world: World) -> No
     report = await loaded(world)
     assert report.is_complete
     assert [(await of_product(world, one))["price"] for one in ("5.1", "5.10", "51")] == [2.1, 2.2, 3.1]
+
+
+async def test_row_that_names_its_store_wrongly_contradicts_others_only_by_its_values(world: World) -> None:
+    await base(world)
+    for price, refused in (("2", [3]), ("3", [2, 3])):
+        world.write("prices.csv", "store_number,product_number,price", "0042,A1,2", f"42,A1,{price}")
+        assert [row.line for row in (await loaded(world)).bad] == refused
+
+
+async def test_file_without_rows_is_named(world: World) -> None:
+    await base(world)
+    for rows in ((), (",",)):
+        world.write("prices.csv", "product_number,price", *rows)
+        assert "prices.csv: it holds no row below the header." in (await loaded(world)).lines()
+
+
+async def test_rows_in_one_pair_of_quotation_marks_are_named(world: World) -> None:
+    await base(world)
+    world.write("prices.csv", "product_number;price", '"A1;1,03"')
+    [bad] = (await loaded(world)).bad
+    assert bad.reason == "has all its cells in one pair of quotation marks; save it without them"
+
+
+async def test_figures_that_contradict_are_written_as_figures(world: World) -> None:
+    await base(world)
+    header = "order_number,store_number,line_number,product_number,quantity,no_of_containers"
+    world.write("deliveries.csv", header, "D,0042,1,A1,5,1.0", "D,0042,2,A1,5,2")
+    [bad] = (await loaded(world)).bad
+    assert bad.reason.startswith("no_of_containers is 2, but 1.0 in an earlier row of delivery D")

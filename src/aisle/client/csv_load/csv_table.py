@@ -167,7 +167,7 @@ class CsvTable:
             keys = self.mistaken_keys.get(column.name, {})
             cell = self._cleaned(column, index, found[index]) if keys and index < len(found) else ""
             if cell and cell in keys:
-                return f"{column.name} {cell!r}: there is no such {column.name.partition('_')[0]}; {keys[cell]}?"
+                return f"There is no {column.name.partition('_')[0]} {cell}; {keys[cell]}?"
         return ""
 
     def _rows_with_keys(self) -> Iterator[tuple[int, RecordKey, list[str], str]]:
@@ -210,7 +210,17 @@ class CsvTable:
         for line, found, error in self._read_rows():
             key = () if error else self._clean_key(found, self._key_column_indexes)
             if key and all(key[at] for at in self._required_key_indexes):
-                yield line, key, hash(tuple(found))
+                yield line, key, hash(tuple(self._with_meant_keys(found)))
+
+    def _with_meant_keys(self, found: list[str]) -> list[str]:
+        """Return the cells of a row, with the key that is meant in place of one that is a mistake."""
+        if not self.mistaken_keys:
+            return found
+        named = [self._column_at(index) for index in range(len(found))]
+        return [
+            self._clean_cell(index, cell) if column and column.name in self.mistaken_keys else cell
+            for index, (column, cell) in enumerate(zip(named, found, strict=True))
+        ]
 
     def has_column(self, name: str) -> bool:
         """Return True if the file has this column."""
@@ -578,12 +588,12 @@ class CsvTable:
         if len(found) >= max(2, len(self._columns)) and len(self._columns) > 1:
             return ""
         own = self._dialect.separator
+        if len(found) == 1 and len(split_first_row(found[0], own)) >= max(2, len(self._columns)):
+            return "has all its cells in one pair of quotation marks; save it without them"
         for mark, its_name in SEPARATORS.items():
             if mark not in found[0] or (mark != ";" and len(self._columns) == 1):
                 continue
             if len(split_first_row(own.join(found), mark)) >= max(2, len(self._columns)):
-                if mark == own:
-                    return "has all its cells in one pair of quotation marks; save it without them"
                 header = (
                     f"the columns of the header by {NAMES[own]}"
                     if len(self._columns) > 1

@@ -285,7 +285,7 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
     odd = ImplausibleValues(table, findings.zones, findings.prices)
     shared = SharedCodes(table) if table.name == PRODUCTS.file else None
     for row in table.rows(bad):
-        if row.line in repeats:
+        if row.line in repeats and not row.reason:
             table.notes.add_warning("the same as an earlier row", f"row {repeats[row.line]}", row.line)
         if shared and not row.reason:
             _warn_of_shared_codes(table, shared, findings, row)

@@ -230,6 +230,7 @@ class FileLoad:
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
+        self._is_read = False
         self._last_line = 0
         """Last row that was loaded; a load that ends early leaves those after it."""
         self._already_loaded: list[int] = []
@@ -259,6 +260,7 @@ class FileLoad:
             self._rows_left,
             self._unchanged_rows,
             {} if self._is_stock else self._states,
+            self._is_read,
         )
 
     async def send_all(self) -> None:
@@ -274,6 +276,7 @@ class FileLoad:
                     await self._read_orders(batch)
                     await self._send(batch)
                 self._report_progress()
+        self._is_read = True
         self._elsewhere.note_all()
         await self._suggest_products()
         await self._suggest_locations()
