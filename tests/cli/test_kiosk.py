@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.cli.app import kiosk_environment
+from aisle.cli.open_app import kiosk_environment
 from aisle.errors import SettingsError
 from aisle.settings import Settings, effective_language, load_settings
 

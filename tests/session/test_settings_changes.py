@@ -32,7 +32,7 @@ from aisle.settings import (
     Settings,
     load_settings,
 )
-from aisle.settings.files import save_last_valid
+from aisle.settings.parse_settings_file import save_last_valid
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter

@@ -22,7 +22,7 @@ from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.unread_lists import missing_lists, unread_lists
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
-from aisle.host.file_locks import FileId, file_id
+from aisle.host.files_in_use import FileId, file_id
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Json
 from aisle.jobs.view import LinkState

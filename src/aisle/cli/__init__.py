@@ -62,9 +62,9 @@ def start_app(setting_values: SettingValues, home: str | None = None) -> int:
     """Import and run the app; `home` is the folder of settings and data."""
     gc.disable()  # starting creates almost no garbage
     try:
-        from aisle.cli import app
+        from aisle.cli import open_app
 
-        return app.run(setting_values, home)
+        return open_app.run(setting_values, home)
     finally:
         gc.enable()
 

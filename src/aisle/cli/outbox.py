@@ -18,7 +18,7 @@ from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE
 from aisle.cache.people_queries import person_name
 from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.writer import CacheWriter
-from aisle.cli.message_text import reason_text
+from aisle.cli.operator_texts import reason_text
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features

@@ -290,7 +290,7 @@ def load_settings(
     levels: dict[str, Mapping[str, object]] = {}
     problems: tuple[str, ...] = ()
     if any(found != MISSING_FILE for found in stamps):
-        from aisle.settings.files import read_valid_files, setting_levels
+        from aisle.settings.parse_settings_file import read_valid_files, setting_levels
 
         valid_files, problems = read_valid_files(files, find_data_folder(environ), strict=strict)
         levels = setting_levels(valid_files, {**variables, **given}, environ)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.doctor.report import Finding, note, ok, wrong
-from aisle.cli.message_text import list_name, reason_text
+from aisle.cli.operator_texts import list_name, reason_text
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client import Client, Response
 from aisle.client.errors import CERTIFICATE_ERROR, ClientError, NotSent, TransportError, message_of

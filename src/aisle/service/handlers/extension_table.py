@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from aisle.contract.models.extension_bodies import (
+from aisle.contract.operations import parse_param, path_params
+from aisle.contract.request_bodies.extension_bodies import (
     DeliveryMarksRequest,
     LineRejectionsRequest,
     LocationsRequest,
@@ -21,9 +22,8 @@ from aisle.contract.models.extension_bodies import (
     TokenRequest,
     TokenRevokeRequest,
 )
-from aisle.contract.operations import parse_param, path_params
+from aisle.service.handlers import named_tokens as people_moved
 from aisle.service.handlers import people
-from aisle.service.handlers import tokens as people_moved
 from aisle.service.handlers.audit import list_audit, list_chain_audit
 from aisle.service.handlers.changes import list_changes, list_unknown_keys
 from aisle.service.handlers.deliveries import mark_deliveries

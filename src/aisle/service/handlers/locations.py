@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from aisle.contract.models.extension_bodies import LocationWrite
+from aisle.contract.request_bodies.extension_bodies import LocationWrite
 from aisle.service.auth.tokens_and_authorization import authorize_named_stores
 from aisle.service.db.database import Row
-from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
+from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter, with_page
+from aisle.service.db.product_search_index import natural_sort_key, search_key
 from aisle.service.db.statements import locations as locations_sql
-from aisle.service.db.text_search import natural_sort_key, search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (
     join_members,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from aisle.contract.models import ExactNumber
-from aisle.contract.models.extension_bodies import (
+from aisle.contract.request_bodies import ExactNumber
+from aisle.contract.request_bodies.extension_bodies import (
     ExtendedLineUpdate,
     ExtendedOrderUpdate,
     ExtendedOrderUpdateRequest,

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final, Literal, NamedTuple, TypedDict
 
-from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest
+from aisle.contract.request_bodies.extension_bodies import PersonWrite, SignInRequest
 from aisle.service.auth import pins
 from aisle.service.auth.tokens_and_authorization import ROLES, TokenPerson, add_token, authorize_store
 from aisle.service.db.database import Row

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from aisle.contract.models.extension_bodies import RecountWrite
+from aisle.contract.request_bodies.extension_bodies import RecountWrite
 from aisle.service.db.database import Row
-from aisle.service.db.queries import filter_query, page_query
+from aisle.service.db.list_query_builder import filter_query, page_query
 from aisle.service.db.statements import logs as log_sql
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.json_fragments import drop_none

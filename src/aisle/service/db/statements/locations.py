@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.service.db.queries import upsert_statement
+from aisle.service.db.list_query_builder import upsert_statement
 
 LOCATIONS = """
     SELECT location_code, seq, location_order, default_stock_pool, sort_key, tags FROM location

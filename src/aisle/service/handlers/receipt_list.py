@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from aisle.contract.models.extension_bodies import ExtendedProduct
+from aisle.contract.request_bodies.extension_bodies import ExtendedProduct
 from aisle.service.db.database import Row
 from aisle.service.domain.json_fragments import join_members, parse_json_object, quoted, text_member
 from aisle.service.domain.quantities import format_quantity

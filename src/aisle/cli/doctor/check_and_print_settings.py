@@ -22,7 +22,7 @@ from aisle.settings import (
     service_url,
     terminal_name,
 )
-from aisle.settings.files import read_settings_file
+from aisle.settings.parse_settings_file import read_settings_file
 
 
 def check_settings(loaded: LoadedSettings) -> Iterable[Finding]:

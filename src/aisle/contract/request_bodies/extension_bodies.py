@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal, Required
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from aisle.contract.models import ExactNumber, OrNull, RequestBody, StrictBool, body_adapter, list_body
-from aisle.contract.models.deliveries import MultiStoreDeliveryCreate, StoreDeliveryCreate
-from aisle.contract.models.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
-from aisle.contract.models.products import ProductWrite
-from aisle.contract.models.store_products import StoreProductLogCreate
-from aisle.contract.models.stores import StoreCreate
 from aisle.contract.operations import Operation
+from aisle.contract.request_bodies import ExactNumber, OrNull, RequestBody, StrictBool, body_adapter, list_body
+from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryCreate, StoreDeliveryCreate
+from aisle.contract.request_bodies.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
+from aisle.contract.request_bodies.products import ProductWrite
+from aisle.contract.request_bodies.store_products import StoreProductLogCreate
+from aisle.contract.request_bodies.stores import StoreCreate
 
 
 class LocationWrite(RequestBody, total=False):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from aisle.contract.models import body_adapter
-from aisle.contract.models.store_products import MovementItem
-from aisle.contract.models.stores import StoreCreate
 from aisle.contract.operations import OPERATIONS
+from aisle.contract.request_bodies import body_adapter
+from aisle.contract.request_bodies.store_products import MovementItem
+from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.contract.request_encoding import encode_body, get_operation
 from aisle.errors import ContractError
 

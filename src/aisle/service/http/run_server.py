@@ -24,9 +24,9 @@ from aisle.allocator import return_freed_memory
 from aisle.caller_keys import Network, is_loopback
 from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
-from aisle.server.certificates import CertificateFiles, tls_context
 from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
+from aisle.server.tls import CertificateFiles, tls_context
 from aisle.service.db import open_database, parse_database_url
 from aisle.service.db.database import Busy, Database, DatabaseUnreachable
 from aisle.service.db.database_monitor import Speaker

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.contract.models.extension_bodies import TokenRequest
+from aisle.contract.request_bodies.extension_bodies import TokenRequest
 from aisle.errors import UsageError
 from aisle.service.auth.tokens_and_authorization import (
     ALL_STORES,

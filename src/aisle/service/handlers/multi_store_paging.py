@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from aisle.service.auth.tokens_and_authorization import authorize_stores
-from aisle.service.db.queries import Query, count_query, page_query
+from aisle.service.db.list_query_builder import Query, count_query, page_query
 from aisle.service.db.statements import stores as stores_sql
 from aisle.service.handlers.list_page import Page
 from aisle.service.operation_context import Context

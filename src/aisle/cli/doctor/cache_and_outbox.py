@@ -13,7 +13,7 @@ from aisle.cache.schema import SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.courier import log_advice
 from aisle.cli.doctor.report import Finding, format_age, format_count, note, ok, wrong
-from aisle.cli.message_text import reason_text, repeated_rows, unread_lists, unusable_rows
+from aisle.cli.operator_texts import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import store_folder_of
 from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.host.database import check_not_newer, connect, fetch, fetch_one, schema_version

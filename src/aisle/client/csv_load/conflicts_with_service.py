@@ -16,6 +16,14 @@ from typing import Any, NamedTuple
 from aisle.client.client import Client
 from aisle.client.csv_load.cell_cleaning import CLEAR_WORDS, fold_code
 from aisle.client.csv_load.code_conflicts_with_service import check_meanings
+from aisle.client.csv_load.codes_of_several_products import (
+    BARCODE_COLUMNS,
+    CODE_COLUMNS,
+    FURTHER_BARCODES,
+    CodeOwner,
+    codes_in_cell,
+    keys_in_column,
+)
 from aisle.client.csv_load.columns import (
     DELIVERIES,
     DISCOUNT_PRICES,
@@ -39,14 +47,7 @@ from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.describe_record_differences import Difference, listed_differences
 from aisle.client.csv_load.implausible_values import CONTAINER_COLUMN, container_key
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
-from aisle.client.csv_load.product_codes import (
-    BARCODE_COLUMNS,
-    CODE_COLUMNS,
-    FURTHER_BARCODES,
-    CodeOwner,
-    codes_in_cell,
-    keys_in_column,
-)
+from aisle.client.csv_load.price_conflicts_with_store import warn_of_discounts
 from aisle.client.csv_load.records import STORE_FLAGS, Placeless, Record, ServiceFindings
 from aisle.client.csv_load.report import FROM_PRICE_BEFORE, FileNotes, LoadError
 from aisle.client.csv_load.service_reads import (
@@ -58,7 +59,6 @@ from aisle.client.csv_load.service_reads import (
     location_codes,
     store_rows,
 )
-from aisle.client.csv_load.store_price_warnings import warn_of_discounts
 from aisle.client.csv_load.store_time_zones import read_zone, zones_of_times
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row

@@ -1,7 +1,7 @@
 """Request bodies of the interface as TypedDicts, one module an area. Its answers are shapes (`contract.answers`).
 
-Import a type from its area: `from aisle.contract.models.stores import StoreCreate`. Areas are imported and validators
-built on first use, so reading one resource does not cost all. A session imports none of them.
+Import a type from its area: `from aisle.contract.request_bodies.stores import StoreCreate`. Areas are imported and
+validators built on first use, so reading one resource does not cost all. A session imports none of them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from aisle.contract.models.base import ExactNumber, OrNull, RequestBody, StrictBool, list_body
 from aisle.contract.operations import Operation
+from aisle.contract.request_bodies.base import ExactNumber, OrNull, RequestBody, StrictBool, list_body
 from aisle.errors import ContractError
 
 __all__ = [
