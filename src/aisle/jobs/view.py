@@ -253,7 +253,7 @@ class DetailView(NamedTuple):
     """Further choices, numbered on from the rows of the blocks, unless they have `choice_letters`."""
     key_hints: tuple[KeyHint, ...] = ()
     choice_letters: str = ""
-    """Letters of the choices, if numbers are quantities."""
+    """Keys of the choices that are not numbered on: letters where numbers are quantities, or numbers of their own."""
     dashboard: Dashboard | None = None
     """Tiles and panels that a wide screen shows above the blocks."""
     side: SidePane | None = None
@@ -293,8 +293,10 @@ class ListView(NamedTuple):
     """Number of choices among the rows, from the first one of the window, numbered from 1."""
     empty: Msg = Msg("list.empty")
     choices: tuple[Msg, ...] = ()
-    """Further choices, numbered on from the rows."""
+    """Further choices, numbered on from the rows, unless they have `choice_letters`."""
     key_hints: tuple[KeyHint, ...] = ()
+    choice_letters: str = ""
+    """Letters of the choices, if a quantity was open on the page before: a number is none."""
     has_progress_bars: bool = False
     """True if its rows show progress. Columns are left out to make space for the bars."""
     may_have_more: bool = False

@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.scan import grammar
-from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
+from aisle.scan.grammar import MAX_FACTOR_DIGITS, PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
     LOCATION,
@@ -133,10 +133,18 @@ class MeaningResolver:
             return RefusedInput("input.after_refused_scan", text)  # it was meant for the refused scan
         if accepts.typed_only and isinstance(meaning, Text) and self._is_scanned:
             return RefusedInput("input.answer_first", text.strip(" "))
+        if isinstance(meaning, Scan | Ambiguous | UnknownCode) and self._is_typed_number(text, accepts):
+            return RefusedInput("input.choose_letter", text.strip(" "))
         page_before = self._batch.page_before
         if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
             return RefusedInput("input.choices_changed", text)
         return meaning
+
+    def _is_typed_number(self, text: str, accepts: Accepts) -> bool:
+        """Return whether a text is a short number that a person typed where letters confirm: it is no code then."""
+        is_number = text.strip(" ").isdecimal() and len(text.strip(" ")) <= MAX_FACTOR_DIGITS
+        confirms = accepts.typed_only and bool(accepts.choice_letters) and not accepts.quantity
+        return is_number and confirms and not self._is_scanned
 
     def _read_with_unit(self, text: str, accepts: Accepts, meaning: Meaning) -> Meaning:
         """Return the quantity if a text is a number with a unit of the product, else the meaning as it is."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from aisle.jobs import list_window
 from aisle.jobs.job import (
@@ -32,18 +32,21 @@ from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor.order_action_writes import (
+    ACTION_NUMBERS,
     CLAIM,
     CONFIRMED_ACTIONS,
     LINE_ACTIONS,
     LINE_REJECTION_FEATURE,
     ORDER_ACTIONS,
     PERSON_ACTIONS,
+    PICK,
     REASON_ACTIONS,
     REJECT,
     REOPEN,
     SPLIT,
     OrderAction,
     decide,
+    possible_kinds,
 )
 from aisle.jobs.view import (
     ASK,
@@ -68,6 +71,7 @@ from aisle.scan.meaning import (
     PERSON,
     REFERENCE,
     Accepts,
+    Choice,
     Command,
     CursorKey,
     Match,
@@ -134,8 +138,8 @@ class OrderActionState(NamedTuple):
     """True if a letter alone began it, as words do that somebody types without a slash."""
     can_reject_lines: bool = False
     """True if the service accepts rejections of lines."""
-    is_in_batch: bool = True
-    """True if at least one of the orders is in a batch, or if that is not known yet."""
+    possible: tuple[str, ...] = ORDER_ACTIONS
+    """Actions that are possible for at least one of the orders; all while that is not known yet."""
 
     @property
     def rows(self) -> tuple[Outcome, ...]:
@@ -166,11 +170,14 @@ ACTION_TEXTS = {
 }
 """Name of each action, and what is said when it is done."""
 
-ACTION_NAMES = {kind: name for kind, (name, _) in ACTION_TEXTS.items()}
+ACTION_NAMES = {PICK: "order.pick", **{kind: name for kind, (name, _) in ACTION_TEXTS.items()}}
 
 ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
 """Actions on orders that have a letter of their own at a desk, the same on each page."""
 
+KIND_BY_NUMBER = {number: kind for kind, number in ACTION_NUMBERS.items()}
+
+S = TypeVar("S")
 Result = Turn[OrderActionState]
 Actions = tuple[Action[OrderActionState], ...]
 
@@ -228,7 +235,23 @@ class KindPage(OrderQuestion):
     prompt_text = msg("order_actions.prompt_action")
 
     def actions(self, state: OrderActionState) -> Actions:
-        return tuple(Action(msg(ACTION_NAMES[kind]), partial(_answer_kind, kind)) for kind in ORDER_ACTIONS)
+        kinds = sorted(state.possible, key=ACTION_NUMBERS.__getitem__)
+        return tuple(numbered_action(kind, partial(_answer_kind, kind)) for kind in kinds)
+
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        if isinstance(event, Choice) and event.number in KIND_BY_NUMBER:
+            return refuse_kind(state, event.number)
+        return super().handle_other_input(state, event, context)
+
+
+def numbered_action(kind: str, run: Callable[[S, Context], Turn[S]]) -> Action[S]:
+    """Return an action on orders with its number, which is the same on each page."""
+    return Action(msg(ACTION_NAMES[kind]), run, number=ACTION_NUMBERS[kind])
+
+
+def refuse_kind(state: S, number: int) -> Turn[S]:
+    """Refuse the number of an action that is not possible now."""
+    return refuse(state, msg("order_actions.not_possible", what=msg(ACTION_NAMES[KIND_BY_NUMBER[number]])))
 
 
 def _answer_kind(kind: str, state: OrderActionState, context: Context) -> Result:
@@ -248,7 +271,7 @@ def _choose_kind(kind: str, state: OrderActionState, context: Context) -> Result
 
 def _check_in_batch(state: OrderActionState) -> Result:
     """Close the job if a split is asked for orders that are in no batch, before a person is chosen."""
-    if state.page == "person" and state.kind == SPLIT and not state.is_in_batch:
+    if state.page == "person" and state.kind == SPLIT and SPLIT not in state.possible:
         return Turn(state, (Close(Verdict(WRONG, msg("order_actions.not_in_batch", order=state.orders[0]))),))
     return Turn(state)
 
@@ -629,7 +652,7 @@ class OrderActionJob(PageJob[OrderActionState]):
                 first = state.first_choice if state.first_choice < len(known) else 0
                 return Turn(state._replace(reasons=known, first_choice=first))
             case Rows("look", rows):
-                return _check_in_batch(_with_progress(state, rows))
+                return _check_in_batch(_with_orders(state, rows, context.store))
             case Rows("people", rows, known):
                 people = tuple(Person(row["user"], row["name"] or row["user"]) for row in rows)
                 return _choose_person(state._replace(match_count=known), people, context)
@@ -649,10 +672,10 @@ def _parse_action(fields: Args) -> OrderAction:
     return OrderAction(**{name: fields[name] for name in OrderAction._fields if name in fields})
 
 
-def _with_progress(state: OrderActionState, rows: tuple[OrderToActOnRow, ...]) -> OrderActionState:
+def _with_orders(state: OrderActionState, rows: tuple[OrderToActOnRow, ...], store: str) -> OrderActionState:
     progress = [order_progress(row) for row in rows]
     return state._replace(
         picked=sum((picked for picked, _ in progress), Decimal(0)),
         ordered=sum((ordered for _, ordered in progress), Decimal(0)),
-        is_in_batch=not rows or any(row.get("picker") or row.get("assigned_to") for row in rows),
+        possible=possible_kinds(rows, store) if rows else ORDER_ACTIONS,
     )

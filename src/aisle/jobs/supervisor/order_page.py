@@ -15,9 +15,11 @@ from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor.order_action_writes import (
+    ACTION_NUMBERS,
     CLAIM,
     CLOSE_LINE,
     HAND_OVER,
+    PICK,
     PRIORITY,
     REJECT,
     RELEASE,
@@ -26,7 +28,13 @@ from aisle.jobs.supervisor.order_action_writes import (
     REOPEN_LINE,
     SPLIT,
 )
-from aisle.jobs.supervisor.order_actions import ACTION_LETTERS, ACTION_NAMES
+from aisle.jobs.supervisor.order_actions import (
+    ACTION_LETTERS,
+    ACTION_NAMES,
+    KIND_BY_NUMBER,
+    numbered_action,
+    refuse_kind,
+)
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.page_addresses import PageAddress
@@ -281,14 +289,14 @@ def order_pane(state: OrderState) -> DetailView:
 
 
 def possible_actions(order: BoardOrder | None) -> tuple[str, ...]:
-    """Return the possible actions on the order, in the order of their numbers. A claim that comes or goes changes no
-    other number."""
+    """Return the possible actions on the order."""
     if order is None or order.status == "finished":
         return ()
     if order.status == "rejected":
         return (REOPEN,)
     is_open = order.status in ("open", "partial")
-    walk = (REMOVE_PRIORITY if order.is_priority else PRIORITY, SPLIT) if is_open else ()
+    split = (SPLIT,) if order.picker or order.assigned_to else ()
+    walk = (REMOVE_PRIORITY if order.is_priority else PRIORITY, *split) if is_open else ()
     release = (RELEASE,) if order.is_claimed else ()
     finish = (HAND_OVER,) if order.picked > 0 or order.status == "picked" else ()
     return (CLAIM, REJECT, *walk, *finish, *release)
@@ -317,13 +325,22 @@ class OrderPage(DetailPage[OrderState]):
     def actions(self, state: OrderState) -> tuple[Action[OrderState], ...]:
         is_open = state.order is not None and state.order.status in ("open", "partial")
         return (
-            *((Action(msg("order.pick"), _start_pick),) if is_open else ()),
-            *(Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind)) for kind in possible_actions(state.order)),
-            *((Action(msg("order.choose_line"), _choose_line, "l"),) if state.has_open_lines else ()),
+            *((numbered_action(PICK, _start_pick),) if is_open else ()),
+            *(numbered_action(kind, partial(_start_action, kind)) for kind in self._kinds(state)),
+            *((Action(msg("order.choose_line"), _choose_line, "e"),) if state.has_open_lines else ()),
             *((Action(msg("hint.undo"), _undo, "u"),) if state.undo else ()),
             *((Action(msg("orders.print"), _print, "P"),) if is_open and state.is_desk else ()),
             *(_letter_actions(state) if state.is_desk else ()),
         )
+
+    def handle_other_input(self, state: OrderState, event: Event, context: Context) -> Result:
+        if isinstance(event, Choice) and event.number in KIND_BY_NUMBER:
+            return refuse_kind(state, event.number)
+        return super().handle_other_input(state, event, context)
+
+    @staticmethod
+    def _kinds(state: OrderState) -> list[str]:
+        return sorted(possible_actions(state.order), key=ACTION_NUMBERS.__getitem__)
 
 
 def _print(state: OrderState, context: Context) -> Result:
@@ -335,13 +352,12 @@ def _start_pick(state: OrderState, context: Context) -> Result:
 
 
 def _letter_actions(state: OrderState) -> tuple[Action[OrderState], ...]:
-    """Return the actions by their letters on the order board. Numbers depend on the order, letters do not."""
-    used = {"l"} if state.has_open_lines else set()
+    """Return the actions by their letters on the order board."""
     kinds = possible_actions(state.order)
     return tuple(
         Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind, is_one_key=True), letter)
         for letter, kind in ACTION_LETTERS.items()
-        if kind in kinds and letter not in used
+        if kind in kinds
     )
 
 

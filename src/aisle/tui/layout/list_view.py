@@ -217,12 +217,14 @@ def min_list_rows(view: ListView, box: LayoutBox) -> int:
 
 
 def _command_lines(view: ListView, box: LayoutBox, rows: int = UNLIMITED_ROWS) -> list[StyledLine]:
-    return command_flow(view.choices, view.key_hints, box.cells, box.writer, rows, view.numbered_rows)
+    return command_flow(
+        view.choices, view.key_hints, box.cells, box.writer, rows, view.numbered_rows, view.choice_letters
+    )
 
 
 def _footer(view: ListView, box: LayoutBox) -> list[StyledLine]:
     """Return choices, and below them commands; side by side if there are few rows. A blank line separates them."""
-    choices = choice_flow(view.choices, box.cells, box.writer, view.numbered_rows)
+    choices = choice_flow(view.choices, box.cells, box.writer, view.numbered_rows, view.choice_letters)
     needed = _row_lines(view, box) if _row_lines(view, box) < box.rows else len(view.rows)
     spare = box.rows - len(choices) - needed - 2
     footer = [
@@ -249,7 +251,9 @@ def _with_side_commands(view: ListView, box: LayoutBox) -> DrawnList:
     listed = _draw_list(view, box._replace(cells=left - 1))
     title: StyledLine = [(box.writer.fit_line(msg("choices.title"), SIDE_COMMAND_WIDTH), "head")]
     hints = [line for hint in view.key_hints for line in hint_lines((hint,), SIDE_COMMAND_WIDTH, box.writer)]
-    choices = choice_items(view.choices, SIDE_COMMAND_WIDTH, box.writer, first_number=view.numbered_rows)
+    choices = choice_items(
+        view.choices, SIDE_COMMAND_WIDTH, box.writer, first_number=view.numbered_rows, letters=view.choice_letters
+    )
     aside = [*([title, *choices, []] if choices else []), *hints][: box.rows]
     missing: list[StyledLine] = [[] for _ in range(box.rows - len(aside))]
     rule = "|" if box.writer.is_ascii else "│"
