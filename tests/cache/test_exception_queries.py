@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.log_queries import is_undone, undone_entries
-from aisle.cache.log_writer import difference_of_count, entry_price
 from aisle.cache.price import prices_of
 from aisle.cache.product_writer import negative_stock
 from aisle.cache.reader import CacheReader

@@ -16,7 +16,7 @@ from aisle.contract.request_bodies.orders import (
     CustomerOrderLineCreate,
     CustomerOrdersRequest,
 )
-from aisle.contract.request_bodies.store_products import MovementEnd, MovementItem
+from aisle.contract.request_bodies.store_products_logs_movements import MovementEnd, MovementItem
 from aisle.errors import ContractError
 from tests.client.recording_service import Service, reply
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_bodies import body_adapter
-from aisle.contract.request_bodies.store_products import MovementItem
+from aisle.contract.request_bodies.store_products_logs_movements import MovementItem
 from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.contract.request_encoding import encode_body, get_operation
 from aisle.errors import ContractError

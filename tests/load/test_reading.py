@@ -28,7 +28,7 @@ from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_bodies.deliveries import StoreDeliveryCreate
 from aisle.contract.request_bodies.orders import CustomerOrderCreate
 from aisle.contract.request_bodies.products import ProductWrite
-from aisle.contract.request_bodies.store_products import StoreProductLogCreate
+from aisle.contract.request_bodies.store_products_logs_movements import StoreProductLogCreate
 from aisle.contract.request_bodies.stores import StoreCreate
 from tests.run_length import tries
 

@@ -15,7 +15,11 @@ from aisle.barcode_keys import check_digit
 from aisle.contract.request_bodies.deliveries import StoreDeliveryCreate
 from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderUpdateRequest
 from aisle.contract.request_bodies.products import ProductWrite
-from aisle.contract.request_bodies.store_products import MovementItem, StoreProductCreate, StoreProductLogCreate
+from aisle.contract.request_bodies.store_products_logs_movements import (
+    MovementItem,
+    StoreProductCreate,
+    StoreProductLogCreate,
+)
 from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.service.auth import pins
 from aisle.service.demo.seed import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.claim_queries import add_claims, add_workers
+from aisle.cache.claim_and_priority_queries import add_claims, add_workers
 from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
 from aisle.cache.overlaid_order import overlaid_order

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
+from aisle.cache.log_and_difference_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
-from aisle.cache.log_writer import entry_identity
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
-from aisle.cache.people_queries import names_by_user
+from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.price import prices_of
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
 from aisle.cache.stored_row_values import Row, parse_row, product_names, round_sum

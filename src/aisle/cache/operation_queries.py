@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.claim_queries import add_picker_names
+from aisle.cache.claim_and_priority_queries import add_picker_names
 from aisle.cache.list_window import QueryResult, window_bounds
-from aisle.cache.people_queries import person_name
+from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
 from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
 from aisle.cache.stored_row_values import Row, entry_quantity, product_names
@@ -26,6 +26,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import from_text, to_text
 from aisle.outbox import session_requests
 from aisle.outbox.excess import is_excess
+from aisle.outbox.held_and_awaited_tokens import user_awaited_by
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -38,7 +39,7 @@ from aisle.outbox.operation_record import (
     parse_update_values,
     user_of_principal,
 )
-from aisle.outbox.operation_state import (
+from aisle.outbox.operation_states_and_rows import (
     CLOSED,
     CONFIRMED,
     IN_DOUBT,
@@ -50,7 +51,6 @@ from aisle.outbox.operation_state import (
 )
 from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.rebase_picks import BASE, PICKED
-from aisle.outbox.waiting_for_user_token import user_awaited_by
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import (

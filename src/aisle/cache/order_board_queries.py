@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 
-from aisle.cache.claim_queries import add_batch_pickers, add_claims, add_priority
+from aisle.cache.claim_and_priority_queries import add_batch_pickers, add_claims, add_priority
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.order_event_queries import last_events
 from aisle.cache.order_overlay import is_line_complete

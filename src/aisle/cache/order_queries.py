@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.claim_queries import add_claims, add_priority, add_workers, orders_ahead, orders_not_put_down
+from aisle.cache.claim_and_priority_queries import (
+    add_claims,
+    add_priority,
+    add_workers,
+    orders_ahead,
+    orders_not_put_down,
+)
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete

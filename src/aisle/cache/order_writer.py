@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from aisle.barcode_keys import index_keys
-from aisle.cache.line_product_codes import ProductBarcode, delete_unnamed_codes
+from aisle.cache.delete_unnamed_codes import ProductBarcode, delete_unnamed_codes
 from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, split_chunks, unseen_sql
 from aisle.cache.schema import (
     CLAIMANT_SQL,

@@ -142,7 +142,7 @@ def declare_query(
 
 _QUERIES_BY_MODULE = {
     "chain_catalogue_queries": ("catalogue", "catalogue_page", "facets"),
-    "claim_queries": ("assigned_orders",),
+    "claim_and_priority_queries": ("assigned_orders",),
     "clearance_queries": ("assignments", "clearance_permission", "held_by_category", "tags"),
     "code_queries": ("records_by_number",),
     "delivery_queries": (
@@ -162,8 +162,8 @@ _QUERIES_BY_MODULE = {
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
-    "people_queries": ("list_choices", "people", "person", "preferences", "user_token"),
-    "pick_problem_queries": (
+    "people_and_rights_queries": ("list_choices", "people", "person", "preferences", "user_token"),
+    "unplanned_pick_queries": (
         "features",
         "other_locations",
         "pickup_locations",
@@ -173,7 +173,7 @@ _QUERIES_BY_MODULE = {
     ),
     "product_queries": ("next_deliveries", "product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
-    "store_queries": ("store", "store_page", "stores"),
+    "chain_store_queries": ("store", "store_page", "stores"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
     "unread_lists": ("unread_lists",),
 }

@@ -26,7 +26,7 @@ from aisle.cache.delivery_writer import (
     write_deliveries,
     write_receipts,
 )
-from aisle.cache.log_writer import parse_log_entry, updated_values, write_logs
+from aisle.cache.log_and_difference_writer import parse_log_entry, updated_values, write_logs
 from aisle.cache.order_writer import (
     OrderRead,
     delete_orders,

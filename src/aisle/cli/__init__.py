@@ -3,7 +3,7 @@ service.
 
 Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to stderr, with their reason and advice. A command imports what
 it needs when it runs, so that the app starts without it.
-It holds no rules of jobs, cache or service. Start in `commands.py` (all commands, one module each) and `app.py`.
+It holds no rules of jobs, cache or service. Start in `commands.py` (all commands, one module each) and `open_app.py`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 
-from aisle.cache.store_queries import unfinished_work
+from aisle.cache.chain_store_queries import unfinished_work
 from aisle.errors import AisleError
 from aisle.host.store_folder import StoreFolder, check_note_folders, load_terminal_store, visited_stores
 from aisle.session.session import open_store

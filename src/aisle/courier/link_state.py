@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, ServerError, StatusError, TransportError, Unauthorized
 from aisle.client.response import Response
-from aisle.courier.backoff import RandomSource, backoff_s
+from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
 from aisle.courier.clock_skew import ClockSkew
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.service_features import Features, features_of_headers

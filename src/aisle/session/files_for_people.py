@@ -8,8 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from aisle.cache.csv_export import MAX_ROWS, PAGE_ROWS, csv_line, file_answer, write_file
 from aisle.cache.reader import CacheReader
+from aisle.cache.write_csv_file import MAX_ROWS, PAGE_ROWS, csv_line, file_answer, write_file
 from aisle.jobs.job import ExportList, PrintTable, Rows
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Msg

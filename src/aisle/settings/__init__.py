@@ -2,9 +2,9 @@
 
 Precedence: command line, AISLE_* variables, sections of the device, sections of the store, top level of settings.toml.
 On each level the user's file overrides the site's. Files are where platformdirs puts them; `AISLE_HOME` moves
-everything into one folder.
-Start with `Settings` and `load_settings`. `files.py` parses settings.toml and is loaded only if a file exists, so that
-starting stays fast. Nothing here knows jobs, sessions, the courier or the service.
+everything into one folder. Start with `Settings` and `load_settings`. `parse_settings_file.py` parses settings.toml
+and is loaded only if a file exists, so that starting stays fast. Nothing here knows jobs, sessions, the courier or the
+service.
 """
 
 from __future__ import annotations

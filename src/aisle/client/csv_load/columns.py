@@ -25,7 +25,7 @@ from aisle.contract.request_bodies.products import (
     ProductPrice,
     ProductWrite,
 )
-from aisle.contract.request_bodies.store_products import StoreProductCreate
+from aisle.contract.request_bodies.store_products_logs_movements import StoreProductCreate
 from aisle.contract.request_bodies.stores import StoreCreate
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)

@@ -1,4 +1,4 @@
-"""Request bodies of the interface as TypedDicts, one module an area. Its answers are shapes (`contract.answers`).
+"""Request bodies of the interface as TypedDicts, one module an area. `contract.answer_schemas` has the answers.
 
 Import a type from its area: `from aisle.contract.request_bodies.stores import StoreCreate`. Areas are imported and
 validators built on first use, so reading one resource does not cost all. A session imports none of them.
@@ -29,10 +29,10 @@ __all__ = [
 _MODULES = {
     "Customer orders": "orders",
     "Deliveries": "deliveries",
-    "Movement": "store_products",
+    "Movement": "store_products_logs_movements",
     "Products": "products",
-    "Store product logs": "store_products",
-    "Store products": "store_products",
+    "Store product logs": "store_products_logs_movements",
+    "Store products": "store_products_logs_movements",
     "Stores": "stores",
 }
 """Modules with the bodies of each area of the interface."""

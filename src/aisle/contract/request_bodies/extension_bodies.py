@@ -12,7 +12,7 @@ from aisle.contract.request_bodies import ExactNumber, OrNull, RequestBody, Stri
 from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryCreate, StoreDeliveryCreate
 from aisle.contract.request_bodies.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
 from aisle.contract.request_bodies.products import ProductWrite
-from aisle.contract.request_bodies.store_products import StoreProductLogCreate
+from aisle.contract.request_bodies.store_products_logs_movements import StoreProductLogCreate
 from aisle.contract.request_bodies.stores import StoreCreate
 
 

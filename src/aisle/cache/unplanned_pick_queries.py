@@ -17,7 +17,7 @@ from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import count_tags, lines_read_times, tagged_locations
 from aisle.cache.locations_in_walk_order import WalkOrder
 from aisle.cache.order_queries import orders_with_product
-from aisle.cache.people_queries import announced_features
+from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
 from aisle.cache.stock_overlay import apply_to_held
