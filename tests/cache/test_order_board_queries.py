@@ -13,7 +13,7 @@ import pytest
 
 from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, LateList, OrderBoard, parse_filter
 from aisle.cache.overlaid_order import load_order_header
-from aisle.cache.query_registry import QueryContext
+from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction

@@ -14,7 +14,8 @@ import apsw
 
 from aisle.cache.list_window import QueryResult
 from aisle.cache.people_and_rights_queries import person_name
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args

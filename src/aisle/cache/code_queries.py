@@ -10,7 +10,8 @@ import apsw
 
 from aisle.barcode_keys import guessed_keys, lookup_keys, may_identify, zero_forms
 from aisle.cache.list_window import QueryResult
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.json_codec import to_text

@@ -17,7 +17,8 @@ from aisle.cache.delivery_receipt_quantities import STATUS_RECEIVED, DeliveryLin
 from aisle.cache.delivery_writer import NO_DATE
 from aisle.cache.list_window import QueryResult, SortKey, read_merged_window, read_window, window_bounds
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch

@@ -20,10 +20,11 @@ from aisle.cache.log_queries import undone_locally
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_writer import find_inconsistency
+from aisle.cache.order_parsing import find_inconsistency
 from aisle.cache.people_and_rights_queries import announces_features, person_name
 from aisle.cache.price import prices_of
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import Row, iso_time, parse_row, product_names, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args

@@ -13,7 +13,8 @@ from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
 from aisle.cache.overlaid_order import overlaid_order
 from aisle.cache.pending_operations import orders_of_operation
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
 from aisle.jobs.claims import is_later

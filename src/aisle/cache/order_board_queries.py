@@ -21,7 +21,8 @@ from aisle.cache.order_overlay import is_line_complete
 from aisle.cache.order_queries import add_pieces
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines
 from aisle.cache.pending_order_states import ORDER_BATCH
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
 from aisle.cache.stored_row_values import Row, iso_time
 from aisle.host.database import fetch, fetch_one

@@ -13,7 +13,8 @@ from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_and_rights_queries import names_by_user
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import parse_row, product_names
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX

@@ -23,7 +23,8 @@ from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
 from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.pending_order_states import ListChange, SortKey
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
 from aisle.cache.stored_row_values import (

@@ -10,7 +10,8 @@ import apsw
 from aisle.barcode_keys import lookup_keys
 from aisle.cache.code_queries import find_candidates
 from aisle.cache.list_window import QueryResult, window_bounds
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args

@@ -25,7 +25,8 @@ from aisle.cache.goods_in_hand_queries import product_in_hand
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_and_rights_queries import announces_features, load_person_rights, names_by_user
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_rows, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows, whole_topics
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.stored_row_values import (

@@ -19,7 +19,8 @@ from aisle.cache.locations_in_walk_order import WalkOrder
 from aisle.cache.order_queries import orders_with_product
 from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.product_queries import query_product
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.stock_overlay import apply_to_held
 from aisle.cache.stored_row_values import Row, location_entries, parse_row, pool_quantities
 from aisle.host.database import fetch

@@ -1,4 +1,4 @@
-"""Answers of the interface as JSON Schema, read from the shapes of `answer_schemas.json`.
+"""Answers of the interface as JSON Schema, read from the shapes of `answers.json`.
 
 A shape is a text (a type, perhaps with its format, or another shape's name; then perhaps `; ` and a description), an
 array of one shape, or an object. In an object `name?` is a field that may be missing or null, `name1..10` stands for
