@@ -18,7 +18,7 @@ from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REJECT, REOPEN
 from aisle.jobs.supervisor.store_product_fields import update_write as write_product
 from aisle.outbox import held_and_awaited_tokens, session_requests
 from aisle.outbox.operation_record import UPDATE_ORDER, Author, Intent, principal_of
-from aisle.service.auth.tokens_and_authorization import create_token
+from aisle.service.auth.tokens import create_token
 from aisle.service.demo.seed import SUPERVISOR_PIN
 from aisle.service.domain.timestamps import format_timestamp
 from tests.courier.fake_service import OWN, Fake, answer_lost, says

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.auth.tokens_and_authorization import (
+from aisle.service.auth.tokens import (
     create_token,
     generate_secret,
     is_well_formed_secret,

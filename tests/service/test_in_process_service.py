@@ -20,7 +20,7 @@ import pytest
 from aisle.errors import StorageError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.service import in_process_service
-from aisle.service.auth.tokens_and_authorization import list_tokens
+from aisle.service.auth.tokens import list_tokens
 from aisle.service.db import parse_database_url
 from aisle.service.db.database import Busy, Transaction, Work
 from aisle.service.db.sqlite_database import SqliteDatabase

@@ -23,7 +23,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from aisle.service.auth.tokens_and_authorization import create_token, list_tokens, revoke_token
+from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http import health, run_server
 from aisle.service.http.app import App

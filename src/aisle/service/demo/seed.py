@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ReviewsRequest
-from aisle.service.auth.tokens_and_authorization import add_token, authorize_store, mark_revoked
+from aisle.service.auth.authorization import authorize_store
+from aisle.service.auth.tokens import add_token, mark_revoked
 from aisle.service.db.database import Transaction
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp

@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from aisle.service.auth.tokens_and_authorization import authorize_store
+from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.statements import assignments_and_recounts as assignments_sql
 from aisle.service.db.statements import stock as stock_sql

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from aisle.contract.request_bodies.extension_bodies import LocationWrite
-from aisle.service.auth.tokens_and_authorization import authorize_named_stores
+from aisle.service.auth.authorization import authorize_named_stores
 from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.product_search_index import natural_sort_key, search_key

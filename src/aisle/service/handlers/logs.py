@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedLogEntry, ReviewWrite
-from aisle.service.auth.tokens_and_authorization import authorize_store
+from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from aisle.service.auth.tokens_and_authorization import authorize_stores
+from aisle.service.auth.authorization import authorize_stores
 from aisle.service.db.list_query_builder import Query, count_query, page_query
 from aisle.service.db.statements import stores as stores_sql
 from aisle.service.handlers.list_page import Page

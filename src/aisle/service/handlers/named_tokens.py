@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.contract.request_bodies.extension_bodies import TokenRequest
 from aisle.errors import UsageError
-from aisle.service.auth.tokens_and_authorization import (
+from aisle.service.auth.tokens import (
     ALL_STORES,
     add_named_token,
     find_valid_token,

@@ -13,7 +13,7 @@ from aisle.contract.request_bodies.extension_bodies import (
     LineRejection,
     LineRejectionsRequest,
 )
-from aisle.service.auth.tokens_and_authorization import require_role
+from aisle.service.auth.authorization import require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.latest_write_after_restore import LINE, closed_later, key_of, record_write_times, superseded

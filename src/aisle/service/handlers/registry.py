@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from aisle.contract.operations import Param
-from aisle.service.auth.tokens_and_authorization import ROLES
+from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
     deliveries,
