@@ -134,7 +134,9 @@ class Step(NamedTuple):
     key_hints: tuple[KeyHint, ...] = ()
     done: Decimal = Decimal(0)
     total: Decimal = Decimal(0)
-    """Progress, in pieces if goods of several units have no sum. A total of 0 shows no progress."""
+    """Progress for the bar, in pieces if goods of several units have no sum. A total of 0 shows no progress."""
+    progress: Msg | None = None
+    """The same in words, if it is not `done` of `total`."""
     upcoming_title: Msg = Msg("upcoming.title")
     """Title of `upcoming`."""
     is_upcoming_at_hand: bool = False

@@ -233,6 +233,8 @@ class Session:
             self.verdicts.current = self.batch.refused.final_verdict(self.verdicts.current)
         else:
             self.inputs.reject_rest(())
+        if self.tabs.are_shown:
+            self.kept_pages.keep_question()
         return self.frames.build()
 
     def start_batch(self) -> None:

@@ -306,6 +306,7 @@ class CsvTable:
                 f"{cell_cleaning.trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values()
             )
             self.notes.add_file_warning(f"its prices have several currencies, and are taken as they are: {seen}")
+        self._notation.settle_years()
         self._compare_date_orders()
         wrapped = ("no quotation marks around whole rows",) if self._is_wrapped else ()
         for assumption in (*self._dialect.assumptions, *wrapped, *self._notation.describe_assumptions()):
