@@ -19,11 +19,11 @@ from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.jobs.job import LocalNote, Write
 from aisle.jobs.supervisor.order_filter import SORTS, view_key
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, author_of
 from aisle.outbox.reason_messages import store_text
-from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.run_length import tries

@@ -20,7 +20,7 @@ from aisle.cache.stored_row_values import Row
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Intent, Operation
 from aisle.outbox.operation_states_and_rows import CLOSE, CONFIRM, LOSE_ANSWER, REFUSE, RETRY, SEND, TRANSITIONS

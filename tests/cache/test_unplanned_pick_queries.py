@@ -12,7 +12,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.database import transaction
 from aisle.jobs.job import Write
-from aisle.json_codec import from_text, to_text
+from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_states_and_rows import CONFIRM, SEND
 from tests.cache import service_rows

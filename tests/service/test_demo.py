@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from aisle.barcode_keys import check_digit
+from aisle.barcode_numbers import check_digit
 from aisle.contract.request_bodies.deliveries import StoreDeliveryCreate
 from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderUpdateRequest
 from aisle.contract.request_bodies.products import ProductWrite

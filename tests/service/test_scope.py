@@ -198,7 +198,7 @@ def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(endpoint, "authorize", arrived)
     named = [f"handlers.{module.name}" for module in iter_modules(handlers.__path__)]
-    for module in ("http.idempotency", "auth.tokens_and_authorization", *named):
+    for module in ("http.idempotency", "auth.authorization", *named):
         loaded = import_module(f"aisle.service.{module}")
         if hasattr(loaded, "authorize_store"):
             monkeypatch.setattr(loaded, "authorize_store", enter)

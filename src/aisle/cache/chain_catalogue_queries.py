@@ -14,7 +14,7 @@ from aisle.cache.service_row_parsing import FLAG_BITS
 from aisle.cache.stored_row_values import parse_row, product_names
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.search_text import index_text, normalise_text
 
 if TYPE_CHECKING:

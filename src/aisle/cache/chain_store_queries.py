@@ -20,7 +20,7 @@ from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores
 from aisle.jobs.job import Args, Json
 from aisle.jobs.list_window import MAX_COUNTED
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.search_text import normalise_text
 

@@ -19,7 +19,7 @@ from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import (
     ASSIGNED,
     NOT_PUT_DOWN,

@@ -25,7 +25,7 @@ from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import start_of_today
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text, search_words
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         ReceiptsRow,
         ReceivedLine,
     )
-    from aisle.operation_bodies import LogEntry
+    from aisle.operation_body_types import LogEntry
 
 _DELIVERIES_BY_NUMBER = """
 SELECT d.order_number, d.expected, d.read_began, d.raw FROM json_each(?) e

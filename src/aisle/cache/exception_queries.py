@@ -30,7 +30,7 @@ from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:

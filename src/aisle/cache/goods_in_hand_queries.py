@@ -21,7 +21,7 @@ from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand, sum_own_in_hand
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import from_text
+from aisle.named_tuple_json import from_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.rebase_picks import has_base, picked_change

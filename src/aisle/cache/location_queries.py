@@ -34,7 +34,7 @@ from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down import is_pickup_location
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
 from aisle.search_text import search_words
 

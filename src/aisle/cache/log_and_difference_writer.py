@@ -17,8 +17,8 @@ from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.search_text import index_text
-from aisle.undo_reference import UNDO_PREFIX
 
 TIME_FIELDS = ("moved_on", "created_on", "updated_on")
 """Fields with the time of an entry; the first one with a value counts."""

@@ -29,12 +29,12 @@ from aisle.jobs import store_time
 from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.reason_messages import reason_of_operation
 from aisle.scan.meaning import LOCATION
 from aisle.search_text import index_text, normalise_text
-from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow

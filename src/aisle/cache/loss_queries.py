@@ -14,7 +14,7 @@ from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import LossesRow

@@ -13,7 +13,7 @@ from aisle.cache.stock_overlay import expected_changes, is_count, stock_items
 from aisle.cache.stored_row_values import Row, entry_quantity
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import from_text
+from aisle.named_tuple_json import from_text
 from aisle.outbox.operation_record import (
     CREATE_MOVEMENT,
     EXPECTED,

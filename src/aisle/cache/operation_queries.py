@@ -20,7 +20,7 @@ from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import from_text, to_text
+from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox import session_requests
 from aisle.outbox.excess import is_excess
 from aisle.outbox.held_and_awaited_tokens import user_awaited_by

@@ -30,7 +30,7 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.order_filter import view_key
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
 from aisle.search_text import normalise_text
 

@@ -21,7 +21,7 @@ from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
 from aisle.outbox.reason_messages import reason_of_operation, store_text
 

@@ -43,7 +43,7 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 

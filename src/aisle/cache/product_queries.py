@@ -45,7 +45,7 @@ from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.search_text import normalise_text, search_variants
 

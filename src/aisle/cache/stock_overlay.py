@@ -21,7 +21,7 @@ from aisle.outbox.rebase_picks import has_base, picked_change
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow
-    from aisle.operation_bodies import LineUpdate
+    from aisle.operation_body_types import LineUpdate
 
 PendingByProduct = Mapping[str, Sequence[Operation]]
 """Pending operations by product, oldest first."""

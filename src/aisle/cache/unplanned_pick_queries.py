@@ -27,7 +27,7 @@ from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down import is_pickup_location
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:

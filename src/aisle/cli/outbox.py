@@ -38,8 +38,9 @@ from aisle.outbox.operation_states_and_rows import QUEUED
 from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
 from aisle.outbox.service_restore import REPORTED
 from aisle.outbox.session_requests import FULL_SYNC, request_read
-from aisle.safe_text import clean, fit, width
+from aisle.safe_text import clean
 from aisle.settings import LoadedSettings, service_url
+from aisle.text_cells import fit, width
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from aisle.caller_keys import is_loopback
+from aisle.caller_addresses import is_loopback
 from aisle.cli import web_session
 from aisle.cli.options import (
     ListenOptions,

@@ -12,7 +12,7 @@ import apsw
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, operation_from_row
 
 QUEUED = "queued"

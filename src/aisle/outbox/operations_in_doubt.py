@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json, Resolve, Write
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import EXCESS, keep_excess
 from aisle.outbox.held_and_awaited_tokens import user_awaited_by
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation, write_of_operation

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from aisle.cli.doctor.report import Finding, format_count, ok, wrong
 from aisle.errors import SettingsError
-from aisle.safe_text import clean, width
+from aisle.safe_text import clean
 from aisle.session.terminal_settings import profile_from_settings
 from aisle.settings import (
     EMBEDDED,
@@ -23,6 +23,7 @@ from aisle.settings import (
     terminal_name,
 )
 from aisle.settings.parse_settings_file import read_settings_file
+from aisle.text_cells import width
 
 
 def check_settings(loaded: LoadedSettings) -> Iterable[Finding]:

@@ -53,7 +53,7 @@ from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP
 from aisle.outbox.reason_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import OrderUpdate
+    from aisle.operation_body_types import OrderUpdate
     from aisle.outbox.operation_record import Evidence, ServiceState
 
 LOOKUP_DELAYS_S = (2.0, 10.0, 30.0)

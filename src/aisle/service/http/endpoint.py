@@ -23,7 +23,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from aisle.caller_keys import address_key
+from aisle.caller_addresses import address_key
 from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
 from aisle.service.auth.pins import WEB_CHANNEL
 from aisle.service.auth.statement_scope import StoreScopedTransaction

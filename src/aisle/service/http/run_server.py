@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import uvicorn
 
 from aisle.allocator import return_freed_memory
-from aisle.caller_keys import Network, is_loopback
+from aisle.caller_addresses import Network, is_loopback
 from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.connections import connection_limits, repeats_filtered

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, Msg, Series, msg
-from aisle.safe_text import fit, width, wrap
+from aisle.text_cells import fit, width, wrap
 from aisle.tui.layout.choice_lines import choice_flow, hint_lines
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.jobs.job import Event, Rows
-from aisle.json_codec import from_text, to_text
+from aisle.named_tuple_json import from_text, to_text
 
 KEYS = st.sampled_from(["@", "v", "n", "m", "Rows", "id", ""])
 JSON = st.recursive(

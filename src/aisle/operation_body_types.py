@@ -1,13 +1,18 @@
-"""Bodies of the operations that this program sends, as jobs build them and outbox, cache and courier read them.
+"""Types of the bodies of operations, as jobs build them and outbox, cache and courier read them.
 
-Types only, imported under TYPE_CHECKING. interface: Update customer order, Create movement, Create store product logs,
-Update store products.
+interface: Update customer order, Create movement, Create store product logs, Update store products.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import TypedDict
+
+UNDO_PREFIX = "undo-"
+"""Prefix of the reference by which a log entry names the entry that it undoes.
+
+The service's number of that entry, or its time, follows.
+"""
 
 Quantity = Decimal | int
 
