@@ -188,6 +188,8 @@ class Block(NamedTuple):
     cell_styles: tuple[str, ...] = ()
     """Styles of the cells of a row: kinds of a verdict, `accent`, `bold`, `dim`, `reversed`. For cells that demonstrate
     a style."""
+    is_wide: bool = False
+    """True if it takes the whole width of a desk, above the other blocks, where half of it would cut its rows."""
     is_title_needed: bool = False
     """True if the rows need the title. If it is left out, each row repeats it."""
     edited_rows: tuple[int, ...] = ()

@@ -123,7 +123,9 @@ def _warn_of_other(table: CsvTable, row: TableRow, name: str, value: object, giv
 
 def _read_again(table: CsvTable) -> CsvTable:
     """Return the file anew, so that its rows are read without notes on them."""
-    return CsvTable(table.path, _LAYOUTS[table.name], FileNotes(table.name))
+    again = CsvTable(table.path, _LAYOUTS[table.name], FileNotes(table.name))
+    again.mistaken_keys = table.mistaken_keys
+    return again
 
 
 def _fields_of(

@@ -242,7 +242,7 @@ def _line_block(state: OrderState) -> Block:
     are_known = not state.details or state.details["lines_known"]
     missing = msg("order.no_lines" if are_known else "order.lines_loading")
     rows = tuple(_line_cells(line) for line in state.lines)
-    return Block(msg("order.lines_title", count=len(rows)), rows or ((missing,),))
+    return Block(msg("order.lines_title", count=len(rows)), rows or ((missing,),), is_wide=True)
 
 
 def line_label(line: OrderLineRow) -> str:
