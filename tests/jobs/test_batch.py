@@ -13,7 +13,7 @@ from aisle import json_codec
 from aisle.jobs.batch import BatchJob, BatchState
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, PrintTable, Query, Resumed, Rows, Start
 from aisle.jobs.pick.pick_state import MAX_ORDERS
-from aisle.jobs.printed_pick_list import query_pick_list
+from aisle.jobs.printed_pick_list import TICKED_BOX, query_pick_list
 from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict, raw
 from aisle.scan.meaning import (
     LOCATION,
@@ -147,11 +147,12 @@ def test_a_desk_prints_the_batch_and_a_handheld_does_not() -> None:
     assert isinstance(printed, PrintTable)
     assert {cells[1] for cells in printed.rows} == {raw("A"), raw("B")}
     hand.orders["4101"]["lines"][0]["picked_quantity"] = hand.orders["4101"]["lines"][0]["quantity"]
-    (less,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
-    assert isinstance(less, PrintTable)
-    assert (len(less.rows), less.left_out) == (len(printed.rows) - 1, 1)
-    assert less.notes[-1].id == "pick_list.left_out"
-    file = {"file": "aisle-pick-batch.txt", "count": 4, "why": "", "left_out": 1}
+    (again,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
+    assert isinstance(again, PrintTable)
+    assert (len(again.rows), again.done) == (len(printed.rows), 1)
+    assert [cells[0] for cells in again.rows].count(TICKED_BOX) == 1
+    assert again.notes[-1].id == "pick_list.ticked"
+    file = {"file": "aisle-pick-batch.txt", "count": 4, "why": "", "done": 1}
     verdict = hand.job.handle(turn.state, Rows("file_for_people", (file,), 1), CONTEXT).verdict
     assert verdict is not None
     assert (verdict.kind, verdict.text.id) == (GOOD, "pick_list.written")

@@ -28,7 +28,7 @@ BROKEN = "4006381333930"
 JOBS: dict[str, tuple[str, ...]] = {
     "count": ("A-1", P1),
     "count of a product": (P1,),
-    "recount": ("A-1", P1, "19", "d", "2"),
+    "recount": ("A-1", P1, "19", "d", "c"),
     "missing": ("A-1", "d"),
     "adjust": ("A-1", P1),
     "move": ("A-1", P1),

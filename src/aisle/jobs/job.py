@@ -170,8 +170,8 @@ class PrintTable(NamedTuple):
     heads: tuple[Msg, ...]
     rows: tuple[tuple[Msg, ...], ...]
     """Cells of each row. The last column takes several lines if it is long."""
-    left_out: int = 0
-    """Number of rows that are not on paper because they are done."""
+    done: int = 0
+    """Number of rows that are done."""
 
 
 class Start(NamedTuple):

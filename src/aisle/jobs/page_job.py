@@ -367,6 +367,6 @@ def file_verdict(row: FileRow) -> Verdict:
     if row["why"]:
         why = msg(row["why"], count=row["count"])
         return Verdict(WRONG, msg("log.not_exported", file=row["file"], why=why))
-    if "left_out" in row:
-        return Verdict(GOOD, msg("pick_list.written", count=row["count"], file=row["file"], done=row["left_out"]))
+    if "done" in row:
+        return Verdict(GOOD, msg("pick_list.written", count=row["count"], file=row["file"], done=row["done"]))
     return Verdict(GOOD, msg("list.exported", count=row["count"], file=row["file"]))

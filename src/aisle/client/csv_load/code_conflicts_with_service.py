@@ -12,8 +12,8 @@ from aisle.barcode_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.csv_load.cell_cleaning import fold_code
 from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE
-from aisle.client.csv_load.conflicting_rows import bare_code
 from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.near_keys import are_near
 from aisle.client.csv_load.product_codes import BARCODE_COLUMNS, code_keys, codes_in_cell
 from aisle.client.csv_load.service_reads import location_codes, store_rows
 from aisle.client.paging import Row
@@ -152,16 +152,16 @@ async def _warn_of_barcodes(table: CsvTable, client: Client) -> None:
 
 async def _unknown_locations(table: CsvTable, client: Client) -> dict[int, str]:
     """Return why rows with a location that their store does not have are refused. A store may have no locations."""
-    known: dict[str, dict[str, str]] = {}
+    known: dict[str, list[str]] = {}
     refused: dict[int, str] = {}
     for line, (store, code) in table.select_cells(("store_number", _LOCATION_COLUMN)):
         if not code:
             continue
         if store not in known:
-            known[store] = {place: bare_code(place) for place in await location_codes(client, store)}
+            known[store] = await location_codes(client, store)
         places = known[store]
         if places and code not in places:
-            near = next((place for place, bare in places.items() if bare == bare_code(code)), "")
+            near = next((place for place in places if are_near(place, code)), "")
             hint = f"; {near}?" if near else ", and a pick would send people there; write one of its places, or none"
             refused[line] = f"{_LOCATION_COLUMN} {code!r}: store {store} has no such place{hint}"
     return refused

@@ -11,7 +11,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.client.csv_load.cell_cleaning import fold_code
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -28,7 +27,7 @@ from aisle.client.csv_load.columns import (
     STORES,
     FileLayout,
 )
-from aisle.client.csv_load.conflicting_rows import find_conflicts, has_thousands
+from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.csv_load.fields_in_two_files import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.footer_rows import footer_reason
@@ -38,6 +37,7 @@ from aisle.client.csv_load.implausible_values import (
     warn_of_picked,
     warn_of_state,
 )
+from aisle.client.csv_load.near_keys import fold_key, has_thousands
 from aisle.client.csv_load.product_codes import (
     CODE_COLUMNS,
     NUMBER_COLUMN,
@@ -550,7 +550,7 @@ def _add_line(layout: FileLayout, description: str, record: Values, row: TableRo
 
 def _repeated_line_reason(line: Values, name: str, seen: dict[Any, int], row: TableRow) -> str:
     value = line[name]
-    earlier = seen.setdefault(fold_code(value) if isinstance(value, str) else value, row.line)
+    earlier = seen.setdefault(fold_key(value) if isinstance(value, str) else value, row.line)
     if earlier == row.line:
         return ""
     if name == "line_number":

@@ -276,6 +276,8 @@ def _history_cells(row: OrderHistoryRow) -> Cells:
     if row["why"]:
         what = msg("order.event_reason", what=what, why=read_message(row["why"]))
     state_text = msg(_STATE_TEXTS[row["outcome"]]) if row["outcome"] in _STATE_TEXTS else raw("")
+    if row["event"] == "claimed" and row["user"]:  # the order names who has it, and not who gave it
+        return (msg("order.event_claimed_by", who=row["user"]), raw(""), msg("moment", at=row["at"]), state_text)
     return (what, raw(row["user"]), msg("moment", at=row["at"]), state_text)
 
 
