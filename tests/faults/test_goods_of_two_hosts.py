@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from aisle.jobs.view import Step
 from tests.courier.writes import STORE
 from tests.faults.goods import CODES, ORDERS, PICK_UP
 from tests.faults.host import Person
@@ -43,7 +44,9 @@ class Pickers:
         for person, product in pieces:
             person.say(CODES[product])
             if person.told[1] == "pick.which_location":
-                person.say(person.frame.view.choice_letters[0])
+                view = person.frame.view
+                assert isinstance(view, Step)
+                person.say(view.choice_letters[0])
             assert person.told[0] == "good", (person.told, person.frame.view)
             self.in_hand[person.user][product] += 1
             if self.dice.random() < 0.3:

@@ -184,9 +184,7 @@ def _others_message(state: PickState, order: str, claim_found: Claim | None, row
     shared = [tote for tote in state.totes if tote.other_pickers]
     if shared:
         return msg("pick.other_picker", order=shared[0].order, who=", ".join(shared[0].other_pickers))
-    is_elsewhere = (
-        claim_found is not None and claim_found.name and not claim_found.is_own and _is_elsewhere(row)
-    )
+    is_elsewhere = claim_found is not None and claim_found.name and not claim_found.is_own and _is_elsewhere(row)
     return msg("pick.other_picker_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
 
 
