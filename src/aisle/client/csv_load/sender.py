@@ -55,6 +55,7 @@ from aisle.client.csv_load.existing_stock import (
 )
 from aisle.client.csv_load.fields_in_two_files import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
+from aisle.client.csv_load.mistaken_keys import find_mistaken_keys
 from aisle.client.csv_load.near_keys import are_near, bare_codes
 from aisle.client.csv_load.records import (
     EMPTY_PLACE,
@@ -148,6 +149,7 @@ async def load(
     stopped = False
     found = open_tables(directory)
     with kept_load_name(name_file, found, recount=recount) as name:
+        await find_mistaken_keys(found, client)
         before = (
             None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
         )
@@ -228,6 +230,7 @@ class FileLoad:
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
+        self._is_read = False
         self._last_line = 0
         """Last row that was loaded; a load that ends early leaves those after it."""
         self._already_loaded: list[int] = []
@@ -257,6 +260,8 @@ class FileLoad:
             self._rows_left,
             self._unchanged_rows,
             {} if self._is_stock else self._states,
+            tuple(sorted(self._replaced.held_rows.get(self._table.name, set()) - refused)),
+            self._is_read,
         )
 
     async def send_all(self) -> None:
@@ -272,6 +277,7 @@ class FileLoad:
                     await self._read_orders(batch)
                     await self._send(batch)
                 self._report_progress()
+        self._is_read = True
         self._elsewhere.note_all()
         await self._suggest_products()
         await self._suggest_locations()

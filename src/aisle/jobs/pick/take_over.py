@@ -11,7 +11,7 @@ from aisle.jobs.pick import goods_in_hand, offered_choices, open_question, pick_
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import sum_own_in_hand
-from aisle.jobs.quantities import order_progress
+from aisle.jobs.quantities import goods_text, order_goods
 from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 
@@ -67,7 +67,8 @@ def _claim_question(order: str, claim_found: Claim, row: OrderRow, context: Cont
         return msg("pick.claimed_by_you", order=order, terminal=claim_found.terminal)
     if not claim_found.since:
         return msg("pick.claimed", order=order, who=claim_found.name)
-    done, of = order_progress(row)
+    goods = order_goods(row)
+    done, of = goods_text(goods.picked), goods_text(goods.ordered)
     at = time_message(claim_found.since, store_day(context.now))
     if not claim_found.terminal:
         return msg("pick.claimed_since", order=order, who=claim_found.name, at=at, done=done, of=of)
