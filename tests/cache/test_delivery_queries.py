@@ -16,8 +16,10 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Context
-from aisle.jobs.receive.receive_state import ReceiptEntry, ReceiveState, receipt_write
+from aisle.jobs.job import Context, Rows
+from aisle.jobs.receive.receive_state import ReceiptEntry, ReceiveState, parse_delivery_row, receipt_write
+from aisle.jobs.receive.view import DELIVERY_COLUMNS, delivery_progress
+from aisle.jobs.supervisor.deliveries import DeliveryList
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.search_text import natural_key
@@ -286,11 +288,39 @@ def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
     assert [row["order_number"] for row in desk.reads.query("receipts", {"kind": "1"})[0]] == ["D-4"]
 
 
-def test_excess_on_a_line_of_a_receipt_fills_no_gap(desk: Desk) -> None:
-    lines = [{"received_quantity": received, "shipped_quantity": 12} for received in (13, 3)]
-    desk.cache.write_receipts([{"order_number": "D-4", "store_number": STORE, "receipt_lines": lines}])
-    ((row,), _) = desk.reads.query("receipts", {})
-    assert (row["received_quantity"], row["shipped_quantity"]) == (15, 24)
+SAME_GOODS = {
+    "nothing came": ((12, 0), (10, 0)),
+    "excess on a line": ((12, 13), (10, 9)),
+    "excess on every line": ((12, 13), (10, 19)),
+    "announced as none": ((0, 5), (10, 9)),
+    "not announced": ((None, 5), (10, 9)),
+    "of one line it is unknown": ((12, None), (10, 9)),
+    "goods by measure": ((3, 3), (10, 4), "P1"),
+    "excess of goods by measure": ((3, 4), (10, 10), "P1"),
+}
+"""Lines as (announced, received); the first is of `P2` unless another product is named."""
+
+
+@pytest.mark.parametrize("is_overlaid", [False, True])
+@pytest.mark.parametrize("name", SAME_GOODS)
+def test_a_delivery_and_its_receipt_count_the_same(desk: Desk, name: str, is_overlaid: bool) -> None:
+    first, second, *product = SAME_GOODS[name]
+    lines = [(product[0] if product else "P2", *first), ("P3", *second)]
+    announced = [line(at, *of) for at, of in enumerate(lines, 1)]
+    desk.cache.write_deliveries([delivery("D-4", *announced)], NOON)
+    came = [
+        {"line_number": at, "product_number": of, "shipped_quantity": sent, "received_quantity": received}
+        for at, (of, sent, received) in enumerate(lines, 1)
+    ]
+    desk.cache.write_receipts([{"order_number": "R-4", "store_number": STORE, "receipt_lines": came}])
+    if is_overlaid:
+        desk.receive("D-4", ReceiptEntry("P3", 2, Decimal(0)))
+    ((said,), _) = desk.reads.query("deliveries", {"search": "D-4"})
+    ((receipt,), _) = desk.reads.query("receipts", {"search": "R-4"})
+    parsed = DeliveryList().parse_rows(Rows("receipts", (receipt,), 1), CONTEXT)[0]
+    listed = parse_delivery_row(said, CONTEXT)
+    assert DELIVERY_COLUMNS[2].value(parsed) == DELIVERY_COLUMNS[2].value(listed)
+    assert delivery_progress(parsed) == delivery_progress(listed)
 
 
 def test_codes_of_unreferenced_product_go_with_last_delivery(desk: Desk) -> None:

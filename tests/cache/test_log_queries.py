@@ -291,10 +291,13 @@ def test_losses_without_a_price_are_told(reads: CacheReader) -> None:
     ((row,), _) = reads.query("log_sums", {"since": "2026-11-01T00:00:00Z"})
     assert (row["lost"], row["value"], row["unpriced"]) == (5, 0, 5)
     assert row["counts"] == {"": 8, "loss": 2, "pick": 1, "short": 1}
-    people = [each["user"] for each in row["people"]]
-    assert people
-    for user in people:
-        assert reads.query("log", {"app_user_name": user, "since": "2026-11-01T00:00:00Z"})[1]
+    assert row["people"]
+    for person in row["people"]:
+        args = {"app_user_name": person["user"], "since": "2026-11-01T00:00:00Z"}
+        assert reads.query("log", args)[1] == person["count"]
+        ((of_person,), _) = reads.query("log_sums", args)
+        for source, count in of_person["counts"].items():
+            assert reads.query("log", {**args, "source": source})[1] == count
     assert keys(reads, source="loss", since="2026-11-01T00:00:00Z") == ["1", "4"]
 
 

@@ -188,7 +188,7 @@ class Worker:
                     self._said.scans += 1
                     self.person.count(self._dice.randint(20, 40))
                 case "count.summary":
-                    self._say("1")
+                    self._say("y")
                 case _:
                     break
         told = self.person.told[1]

@@ -155,7 +155,7 @@ class Somebody:
             if self.at == "count.recount":
                 self.say(str(EACH))
             elif self.at == "count.summary":
-                self.say("1")
+                self.say("y")
 
     def move(self, until: float) -> None:
         """Some pieces from one place to the other."""

@@ -13,7 +13,8 @@ from aisle import json_codec
 from aisle.jobs.batch import BatchJob, BatchState
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, PrintTable, Query, Resumed, Rows, Start
 from aisle.jobs.pick.pick_state import MAX_ORDERS
-from aisle.jobs.printed_pick_list import query_pick_list
+from aisle.jobs.printed_pick_list import TICKED_BOX, query_pick_list
+from aisle.jobs.quantities import GoodsSum, named_goods
 from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict, raw
 from aisle.scan.meaning import (
     LOCATION,
@@ -147,11 +148,12 @@ def test_a_desk_prints_the_batch_and_a_handheld_does_not() -> None:
     assert isinstance(printed, PrintTable)
     assert {cells[1] for cells in printed.rows} == {raw("A"), raw("B")}
     hand.orders["4101"]["lines"][0]["picked_quantity"] = hand.orders["4101"]["lines"][0]["quantity"]
-    (less,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
-    assert isinstance(less, PrintTable)
-    assert (len(less.rows), less.left_out) == (len(printed.rows) - 1, 1)
-    assert less.notes[-1].id == "pick_list.left_out"
-    file = {"file": "aisle-pick-batch.txt", "count": 4, "why": "", "left_out": 1}
+    (again,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
+    assert isinstance(again, PrintTable)
+    assert (len(again.rows), again.done) == (len(printed.rows), 1)
+    assert [cells[0] for cells in again.rows].count(TICKED_BOX) == 1
+    assert again.notes[-1].id == "pick_list.ticked"
+    file = {"file": "aisle-pick-batch.txt", "count": 4, "why": "", "done": 1}
     verdict = hand.job.handle(turn.state, Rows("file_for_people", (file,), 1), CONTEXT).verdict
     assert verdict is not None
     assert (verdict.kind, verdict.text.id) == (GOOD, "pick_list.written")
@@ -182,12 +184,13 @@ def test_a_number_takes_the_next_open_orders_that_nobody_else_works_on(said: Eve
     assert hand.gathered == ["4106", "4101", "4103", "4105", "4107", "4108"]
 
 
-def test_what_is_measured_counts_as_one_piece_of_a_round() -> None:
+def test_what_is_measured_stands_beside_the_pieces_of_a_round() -> None:
     orders = book(1)
-    orders["4101"]["lines"].append(line(3, "CHEESE", Decimal("1.5"), allow_decimal=True))
+    orders["4101"]["lines"].append(line(3, "CHEESE", Decimal("1.5"), allow_decimal=True, unit="kg"))
     hand = Hand(orders)
     hand.scan("4101")
-    assert dict(hand.view.lines[0].text.args)["pieces"] == 1 + 2 + 1
+    goods = GoodsSum(Decimal(1 + 2), (("kg", Decimal("1.5")),))
+    assert dict(hand.view.lines[0].text.args)["goods"] == named_goods(goods)
 
 
 def test_a_round_has_twenty_orders_at_most() -> None:

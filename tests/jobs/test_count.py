@@ -40,6 +40,7 @@ from aisle.scan.meaning import (
     Match,
     Quantity,
     Scan,
+    Text,
     UnknownCode,
 )
 from aisle.tui.message_text import MessageWriter
@@ -511,7 +512,8 @@ def test_count_tour_excludes_goods_in_hand_for_orders(total: int, counted: int) 
     hand.type(4)
     hand.say("n")
     hand.type(5)
-    hand.type(6)
+    assert hand.type(6) == "count.second_number"
+    hand.say("y")
     hand.say("n")
     assert (hand.state.location, hand.state.current_line and hand.state.current_line.expected) == ("", Decimal(1))
     hand.type(counted)
@@ -533,11 +535,50 @@ def test_a_total_is_corrected_at_its_location_until_a_person_goes_on(
     hand = Hand(products={"P1": wide({"A-1": 9, "A-2": 9}, 18)})
     hand.scan("P1")
     for each in inputs:
-        hand.type(int(each)) if each.isdigit() else hand.scan(each)
+        is_asked = (hand.type(int(each)) if each.isdigit() else hand.scan(each)) == "count.second_number"
+        if is_asked:
+            hand.say("y")
     assert (hand.state.location, "count.prompt_stop_then" in hand.shown()) == ("A-1", True)
     assert (hand.say(on) if on == "n" else hand.place(on)) in ("count.next", "count.at_stop")
     hand.type(9)
     assert [item.counted for item in hand.state.lines][:2] == [counted, 9]
+
+
+@pytest.mark.parametrize(
+    ("answer", "counted", "location"), [("y", (6, None), "A-1"), ("g", (7, 6), "A-2"), ("x", (7, None), "A-1")]
+)
+def test_a_second_number_is_for_this_location_or_the_next(
+    answer: str, counted: tuple[int | None, ...], location: str
+) -> None:
+    hand = Hand(products={"P1": wide({"A-1": 9, "A-2": 9}, 18)})
+    hand.scan("P1")
+    hand.type(7)
+    assert hand.type(7) == "count.counted_of", "the same number again changes nothing"
+    assert hand.type(6) == "count.second_number"
+    hand.say(answer)
+    assert (tuple(item.counted for item in hand.state.lines[:2]), hand.state.location) == (counted, location)
+
+
+def test_words_find_a_product_of_the_location() -> None:
+    names = {"P1": "Long Meadow Milk", "P2": "Oat Milk", "P3": "Crème"}
+    hand = Hand({"A-1": [product(number, 4, description=name) for number, name in names.items()]})
+    hand.place("A-1")
+    assert hand.feed(Text("creme")) == "count.how_many_at"
+    assert hand.type(4) == "count.counted_of"
+    assert hand.feed(Text("milk")) == "count.which_found"
+    assert [each.label for each in hand.state.choices] == ["Long Meadow Milk", "Oat Milk"]
+    hand.say(hand.job.accepts(hand.state).choice_letters[1])
+    assert hand.type(3) == "count.counted_of"
+    assert hand.feed(Text("milk")) == "count.which_found"
+    assert hand.scan("P1") == "count.counted_of", "a scan goes on"
+    assert hand.feed(Text("sugar")) == "count.unknown", "the session looks it up"
+    assert [item.counted for item in hand.state.lines] == [1, 3, 4]
+
+
+def test_a_single_product_without_stock_is_counted_in_its_unit() -> None:
+    wheel = wide({}, 0, allow_decimal=True, unit="kg")
+    hand = Hand({}, {"P9": wheel}, location_code="A-1", product_number="P9", label="Cheese")
+    assert (hand.shown().count("Cheese") > 0, hand.job.accepts(hand.state).decimals) == (True, True)
 
 
 @pytest.mark.parametrize("answer", ["missing", "recount", "next product"])
@@ -722,7 +763,7 @@ def test_the_count_of_the_place_before_is_taken_back_from_the_next() -> None:
 
 
 def test_recount_of_single_product_asks_its_quantity() -> None:
-    args: Row = {"location_code": "A-1", "product_number": "P3", "label": "Product P3", "empty": True}
+    args: Row = {"location_code": "A-1", "product_number": "P3", "label": "Product P3"}
     hand = Hand(FIVE, policy=Policy(recount_units=Decimal(1)), **args)
     assert hand.verdict is not None
     assert hand.verdict.text.id == "count.how_many_at"

@@ -25,7 +25,8 @@ class Books(Store):
     """The deliveries of the store, and two receipts."""
 
     def receipts(self, args: Mapping[str, Any]) -> list[Row]:
-        sums = {"supplier_name": "", "status": "", "received_quantity": None, "shipped_quantity": None}
+        sums: Row = {"supplier_name": "", "status": "", "received_quantity": None, "shipped_quantity": None}
+        sums |= {"lines": 0, "complete_lines": 0, "is_mixed": False}
         found = [
             {"order_number": "D-9", "kind": "1", "at": "2026-11-19", **sums},
             {"order_number": "T-7", "kind": "2", "at": "", **sums},

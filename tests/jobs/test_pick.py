@@ -268,7 +268,7 @@ def test_loose_goods_ask_how_much() -> None:
     assert hand.scan("P1", "1.25") == "pick.all_picked"
 
 
-def test_progress_counts_what_is_measured_as_one_piece() -> None:
+def test_the_bar_counts_what_is_measured_as_one_piece_and_the_note_names_its_weight() -> None:
     """Kilos and pieces have no sum."""
     loose = {**line(2, "P2", 0, allow_decimal=True, unit="kg"), "quantity": Decimal("0.25")}
     hand = Hand(line(1, "P1", 2), loose)
@@ -280,7 +280,7 @@ def test_progress_counts_what_is_measured_as_one_piece() -> None:
     assert [hand.view.done, hand.view.total] == [2, 3]
     hand.scan("P1")
     note = next(line.text for line in hand.view.lines if line.text.id == "pick.note_done")
-    assert MessageWriter().write(note) == "All picked: 2 lines, 3 in all."
+    assert MessageWriter().write(note) == "All picked: 2 lines, 2 pieces, 0.25 kg in all."
 
 
 def test_number_without_open_quantity_differs_from_unknown_code() -> None:

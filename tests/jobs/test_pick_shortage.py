@@ -75,7 +75,7 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
     assert {each["rejection_reason_code_description"] for each in lines} == {"Not found"}
     assert hand.choices() == ["pick.choice_count"]
     hand.feed(Choice(1))
-    args = {"location_code": "A-1", "product_number": "P1", "label": "Product P1", "empty": True}
+    args = {"location_code": "A-1", "product_number": "P1", "label": "Product P1"}
     assert hand.effects[-1] == Start("count", args)
     assert hand.scan("P1") == "pick.was_closed_short"
     assert hand.feed(Back()) == "pick.dropped"

@@ -281,9 +281,9 @@ def test_differences_are_shown_before_it_is_closed() -> None:
         ("P3", (("sign", "-"), ("value", Decimal(5)))),
         ("P4", (("sign", "-"), ("value", Decimal(2)))),
     ]
-    assert hand.say("2") == "receive.go_on"
+    assert hand.say("k") == "receive.go_on"
     assert hand.say("d", "P3") == "receive.taken"
-    assert hand.say("d", "1") == "receive.closed_short"
+    assert hand.say("d", "y") == "receive.closed_short"
     assert hand.store.received("D-1", "P3") == 1
     assert hand.view.name == "receive.delivery"
 

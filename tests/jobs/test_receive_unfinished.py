@@ -44,7 +44,7 @@ def test_what_is_in_hand_when_it_is_left_counts_if_it_is_booked() -> None:
 
 def test_line_closed_short_is_marked_and_complete_line_is_not() -> None:
     hand = Hand()
-    hand.say("D-1", "P1", "d", "1")
+    hand.say("D-1", "P1", "d", "y")
     assert marks(hand) == [("D-1", True)]
     hand = Hand()
     hand.say("D-2", "P5", "=12", "P2", "=3", "d")

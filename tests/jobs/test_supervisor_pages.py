@@ -26,6 +26,7 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
+from aisle.jobs.supervisor.order_action_writes import ACTION_NUMBERS
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     FILTER_FIELDS,
@@ -320,6 +321,31 @@ def test_filter_words_become_arguments_and_unknown_ones_are_dropped() -> None:
 # One order
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"is_claimed": True, "claimed_by": "U2"},
+        {"status": "picked", "is_picked": True},
+        {"is_rejected": True, "status": "rejected"},
+        {"is_priority": True, "picker": "U3", "picker_name": "Carla"},
+    ],
+)
+def test_an_action_has_one_number_and_is_offered_where_it_is_possible(fields: dict[str, Any]) -> None:
+    world = World([order_row(1, **fields)])
+    page, many = Hand("order", {"order_number": "O1"}, world), Hand("order_actions", {"orders": ["O1"]}, world)
+    offered = []
+    for hand in (page, many):
+        view = hand.job.view(hand.state)
+        assert isinstance(view, DetailView | Step)
+        kinds = [choice.id.removeprefix("order_actions.").removeprefix("order.") for choice in view.choices]
+        assert [ACTION_NUMBERS[kind] for kind in kinds] == [int(key) for key in view.choice_letters]
+        offered.append({*kinds} - {"pick"})
+        missing = next(number for number in (8, 3) if str(number) not in view.choice_letters)
+        assert hand.does(Choice(missing)).told == "order_actions.not_possible"
+    assert offered[0] == offered[1]
+
+
 def test_the_page_offers_what_fits_the_state() -> None:
     def ways(**fields: Any) -> list[str]:
         view = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)])).job
@@ -333,11 +359,11 @@ def test_the_page_offers_what_fits_the_state() -> None:
         "order_actions.claim",
         "order_actions.reject",
         "order_actions.priority",
-        "order_actions.split",
         "order_actions.hand_over",
     ]
     assert ways() == usual
-    assert ways(is_priority=True) == [*usual[:3], "order_actions.no_priority", *usual[4:]]
+    assert ways(is_priority=True) == [*usual[:3], "order_actions.hand_over", "order_actions.no_priority"]
+    assert ways(picker_name="Ben") == [*usual[:4], "order_actions.split", "order_actions.hand_over"]
     assert ways(is_claimed=True) == [*usual, "order_actions.release"]
     assert ways(status="picked") == ["order_actions.claim", "order_actions.reject", "order_actions.hand_over"]
     assert ways(is_rejected=True, status="rejected") == ["order_actions.reopen"]
@@ -435,17 +461,17 @@ def test_a_line_is_closed_opened_or_looked_up() -> None:
     line = order_row(1)["lines"][0]
     full, closed = {**line, "picked_quantity": 3}, {**line, "is_picked": True}
     for said, kind, keys in ((line, "close_line", []), (closed, "reopen_line", [Choice(1)])):
-        hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[said])])).does(Command("l"), Choice(1))
+        hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[said])])).does(Command("e"), Choice(1))
         hand.does(*keys)
         (start,) = hand.of(Start)
         assert (start.job, start.args["kind"], start.args["line"]) == ("order_actions", kind, 1)
-    hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[full])])).does(Command("l"), Choice(1))
+    hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[full])])).does(Command("e"), Choice(1))
     assert hand.of(Start)[0].job == "look_up"
 
 
 def test_short_line_stays_short_unless_that_is_undone() -> None:
     closed = {**order_row(1)["lines"][0], "is_picked": True}
-    hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[closed])])).does(Command("l"), Choice(1))
+    hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[closed])])).does(Command("e"), Choice(1))
     assert (hand.at, hand.of(Start)) == ("order.short_line", [])
     assert hand.does(Choice(2)).of(Start)[0].job == "look_up"
     assert hand.does(Back()).at == "order.lines"
@@ -500,8 +526,8 @@ def test_rejection_has_reasons_of_orders_before_those_of_shortages() -> None:
 def test_back_from_confirmation_leads_one_step_back() -> None:
     for keys, pages in (
         ((Choice(3), Choice(1)), ["confirm", "reason", "action"]),
-        ((Choice(2),), ["confirm", "action"]),
-        ((Choice(1), Choice(1)), ["confirm", "person", "action"]),
+        ((Choice(4),), ["confirm", "action"]),
+        ((Choice(2), Choice(1)), ["confirm", "person", "action"]),
     ):
         hand = Hand("order_actions", {"orders": ["O1", "O2"]}).does(*keys)
         seen = [hand.at.partition(".")[2]]
@@ -636,7 +662,7 @@ def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> N
 
 
 def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
-    hand = Hand("order_actions", {"orders": ["O1", "O2"]}).does(Choice(1), Text("ben"))
+    hand = Hand("order_actions", {"orders": ["O1", "O2"]}).does(Choice(2), Text("ben"))
     page = hand.job.view(hand.state)
     assert isinstance(page, Step)
     told = str(page.lines[0].text)
@@ -668,11 +694,8 @@ def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: st
 
 
 def test_order_in_no_batch_is_not_split_before_assignee_is_asked() -> None:
-    for hand in (
-        Hand("order_actions", {"orders": ["O1"], "kind": "split"}),
-        Hand("order_actions", {"orders": ["O1"]}).does(Choice(8)),
-    ):
-        assert [close.verdict.text.id for close in hand.of(Close)] == ["order_actions.not_in_batch"]
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "split"})
+    assert [close.verdict.text.id for close in hand.of(Close)] == ["order_actions.not_in_batch"]
     walked = World([order_row(1, picker="U3", picker_name="Carla Fernandes")])
     assert Hand("order_actions", {"orders": ["O1"], "kind": "split"}, walked).at == "order_actions.person"
 

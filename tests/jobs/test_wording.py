@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from aisle.jobs.supervisor.today import TodayJob, TodayState
-from aisle.jobs.view import Frame, LinkState
+from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.messages.loader import message_lengths
 from aisle.tui.layout.screen import layout_screen
 from tests.samples.today import FIGURES, NOW
 
 WORDS = {
-    "en": ("2 to send, 1 to resolve", "2 h ago", "28, all read today"),
-    "nl": ("2 sturen, 1 oplossen", "28, vandaag gelezen"),
-    "de": ("2 senden, 1 klären", "28, heute gelesen", "Fertig"),
-    "fr": ("2 à envoyer, 1 à régler", "28, lues ce jour"),
+    "en": ("2 to send, 1 to resolve", "2 h ago", "Not started"),
+    "nl": ("2 sturen, 1 oplossen", "Niet begonnen"),
+    "de": ("2 senden, 1 klären", "Nicht begonnen", "Fertig"),
+    "fr": ("2 à envoyer, 1 à régler", "Pas commencées"),
 }
 
 
@@ -34,10 +34,19 @@ def test_the_figures_of_today_are_said_in_words_where_there_is_room(language: st
     assert "epackt" not in "\n".join(drawn)
 
 
-def test_the_smallest_screen_keeps_the_reservation() -> None:
-    view = TodayJob().view(TodayState(now=NOW, figures=FIGURES | {"seen_all_day": False}))
-    lines = layout_screen(Frame(view, LinkState("live", 3.0)), 20, 16).lines
-    assert any("28 read" in "".join(text for text, _ in line) for line in lines)
+@pytest.mark.parametrize("seen_all_day", [True, False])
+def test_new_orders_are_counted_only_if_this_host_saw_them_come(seen_all_day: bool) -> None:
+    view = TodayJob().view(TodayState(now=NOW, figures=FIGURES | {"seen_all_day": seen_all_day}))
+    lines = layout_screen(Frame(view, LinkState("live", 3.0)), 80, 24).lines
+    assert any("New today" in "".join(text for text, _ in line) for line in lines) is seen_all_day
+
+
+def test_orders_of_today_add_up_to_the_open_orders() -> None:
+    view = TodayJob().view(TodayState(now=NOW, figures=FIGURES))
+    assert isinstance(view, DetailView)
+    (block,) = (each for each in view.blocks if each.title.id == "today.orders")
+    counts = {name.id.removeprefix("today.orders_"): dict(value.args)["value"] for name, value in block.rows}
+    assert counts == {"in": 28, "open": 41, "in_progress": 3, "picked": 17, "rejected": 2, "late": 4}
 
 
 @pytest.mark.parametrize(("language", "word"), [("de", "reig"), ("fr", "ibér")])

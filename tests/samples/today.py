@@ -21,6 +21,7 @@ FIGURES: Any = {
     "orders_open": 41,
     "orders_partial": 3,
     "orders_picked": 17,
+    "orders_rejected": 2,
     "orders_in": 28,
     "seen_all_day": True,
     "unread": (),

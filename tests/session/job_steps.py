@@ -121,7 +121,7 @@ def settled(home: StoreFolder) -> None:
     cache(home).set_link(LinkRow(state="live", last_ok=time.time()))
 
 
-COUNTED = ("count", "A-1", BARCODES[0], "19", "d", "1")
+COUNTED = ("count", "A-1", BARCODES[0], "19", "d", "y")
 """Scans after which a count is on its way."""
 
 ROUND = ("batch", "4101", "4102")

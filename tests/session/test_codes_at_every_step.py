@@ -213,7 +213,7 @@ def test_undo_after_the_number_of_what_was_not_scanned_asks_again(home: StoreFol
 @pytest.mark.parametrize("locations", [("A-1",), ("A-1", "A-2"), ("A-1", "A-2", "35")])
 def test_an_undone_location_of_a_list_is_on_it_again(home: StoreFolder, locations: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
-        begin(session, "count", "3", *locations, "d", MUESLI, "17", BUTTER, "4", "d", "1")
+        begin(session, "count", "3", *locations, "d", MUESLI, "17", BUTTER, "4", "d", "y")
         frame = say(session, "u")
         assert told(frame)[1] == "count.sent_undone"
         assert [each.key for each in session.stack.top.state.plan] == ["A-1", *locations[2:]]
@@ -222,7 +222,7 @@ def test_an_undone_location_of_a_list_is_on_it_again(home: StoreFolder, location
 
 def test_an_undone_location_without_a_list_opens_none(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        begin(session, "count", "A-1", MUESLI, "17", BUTTER, "4", "d", "1")
+        begin(session, "count", "A-1", MUESLI, "17", BUTTER, "4", "d", "y")
         assert say(session, "u").view.name == "count.start"
         assert not session.stack.top.state.plan
 

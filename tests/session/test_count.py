@@ -131,7 +131,7 @@ def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
         open_count(session)
         say(session, "A-1", CODES[0], "9", "d")
         say(session, "a")
-        assert told(say(session, "1"))[1] == "count.sent_differing"
+        assert told(say(session, "y"))[1] == "count.sent_differing"
         frame = say(session, "2")
         assert frame.view.name == "my_entries"
         (row,) = frame.view.rows  # type: ignore[union-attr]

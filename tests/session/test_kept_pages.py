@@ -87,3 +87,23 @@ def test_half_a_search_is_not_kept(home: StoreFolder) -> None:  # noqa: F811
         frame = session.frames.build()
         assert isinstance(frame.view, ListView)
         assert frame.view.total == 3
+
+
+@pytest.mark.parametrize("answer", ["", "b", "2"])
+def test_a_question_stands_after_a_kill_until_it_is_answered(
+    home: StoreFolder,  # noqa: F811
+    answer: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with window(home) as session:
+        press(session, f"{TAB_KEY}orders", "down", "down")
+        says(session, "j")
+        asked = says(session, "1")
+        assert asked.view.name == "order_actions.confirm"
+        if answer:
+            says(session, answer)
+            says(session, "b")
+        monkeypatch.setattr(session.kept_pages, "keep", lambda: None)  # a killed program keeps nothing at its end
+    with window(home) as session:
+        after = session.frames.build()
+        assert (after.view == asked.view) is not bool(answer)

@@ -8,13 +8,13 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, Frame
+from aisle.jobs.view import ASK, WRONG, Frame
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session import test_batch
 from tests.session.every_page import on_page
 from tests.session.scanner import Scanner
-from tests.session.test_numbers_after_refused_scan import opened
+from tests.session.test_numbers_after_refused_scan import opened, shown
 from tests.session.test_numbers_after_scan import quantities
 from tests.session.test_one_digit_numbers import STEPS
 from tests.session.test_session import told
@@ -68,6 +68,30 @@ def test_a_typed_number_is_still_asked_back(aisle_home: Path, page: str) -> None
         with_labels(aisle_home)
         frame = said_to(session, STEPS[page], REFUSED["unknown"], "29", 0.12)
         assert told(frame) == (ASK, "input.number_after_refused_scan")
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("page", STEPS)
+@pytest.mark.parametrize("pace", [0.0, 0.003, 0.012])
+@pytest.mark.parametrize("number", ["1", "2", "7", "33", "47", "704", "4712"])
+@pytest.mark.parametrize("after", [0.4, 0.7, 1.5, 3.0])
+@pytest.mark.parametrize("refused", [name for name in REFUSED if name != "none"])
+def test_a_number_of_nothing_after_a_refused_code_is_an_unknown_code(
+    aisle_home: Path, page: str, pace: float, number: str, after: float, refused: str
+) -> None:
+    with on_page(aisle_home, page) as session:
+        with_labels(aisle_home)
+        scanner = Scanner(session)
+        if STEPS[page]:
+            scanner.send(f"{STEPS[page]}\r", 0.006)
+            scanner.rest(3.0)
+        scanner.send(f"{REFUSED[refused]}\r", 0.006)
+        scanner.rest(after)
+        before, view = quantities(session), session.frames.build().view
+        frame = scanner.send(f"{number}\r", pace)
+        assert told(frame) == (WRONG, "count.unknown")
+        assert f"{number} is unknown" in shown(frame)
+        assert (quantities(session), frame.view) == (before, view)
 
 
 home = test_batch.home

@@ -592,7 +592,7 @@ def test_a_number_that_somebody_sends_again_extends_the_guard_once(home: StoreFo
         for _ in range(4):
             scanner.rest(0.3)
             verdicts.append(told(scanner.send(f"{text}\r", 0.003)))
-        assert verdicts[0] == TOO_SOON
+        assert verdicts[0] == ((WRONG, "count.unknown") if text == "3" else TOO_SOON)
         assert verdicts[-1] != TOO_SOON
 
 
@@ -604,7 +604,7 @@ def test_one_line_after_a_code_of_several_lines_is_not_called_one(home: StoreFol
         scanner = Scanner(session)
         assert told(scanner.send("BEGIN:VCARD\nN:Muster\nEND:VCARD\n")) == UNKNOWN
         scanner.rest(after - 0.3)
-        assert told(scanner.send(f"{line}\r")) == ((WRONG, "count.unknown") if line == "NO-CODE-2" else TOO_SOON)
+        assert told(scanner.send(f"{line}\r")) == (WRONG, "count.unknown")
 
 
 @pytest.mark.parametrize("digits", ["0", "00", "7", "12"])

@@ -93,7 +93,7 @@ def test_without_a_link_a_rejection_shows_at_once_and_is_taken_back(home: StoreF
         "orders.status_in_progress",
         "orders.status_in_progress",
     ]
-    frame = says(session, "1", "1")
+    frame = says(session, "1", "8")
     assert frame.view.name == "order_actions.confirm"
     frame = says(session, "1")
     assert "order.rejected_why" not in notes(frame)
@@ -102,7 +102,7 @@ def test_without_a_link_a_rejection_shows_at_once_and_is_taken_back(home: StoreF
 
 def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: StoreFolder, session: Session) -> None:
     opened(session, "home.orders")
-    says(session, "m", "1", "2", "d", "1")
+    says(session, "m", "1", "2", "d", "2")
     frame = says(session, "ben")
     assert frame.view.name == "order_actions.confirm"
     says(session, "1")
@@ -122,7 +122,7 @@ def test_assignee_is_notified_and_sees_order_first(home: StoreFolder, session: S
     with closing(open_session(home, Settings(terminal="dock", user="U2"))) as dock:
         assert marks(dock.start()) == []
         opened(session, "home.orders")
-        says(session, "m", "2", "3", "d", "1", "ben", "1")
+        says(session, "m", "2", "3", "d", "2", "ben", "1")
         frame = dock.poll()
         assert frame is not None
         assert frame.verdict == Verdict(ASK, msg("home.assigned_many", count=2, who="Anna Kovac"))
@@ -188,7 +188,7 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
 ) -> None:
     opened(session, "home.orders")
     if on_board:
-        frame = says(session, "m", "1", "d", "1", "ben")
+        frame = says(session, "m", "1", "d", "2", "ben")
         assert frame.view.name == "orders"
     else:
         frame = says(session, "4101", "2", "ben")

@@ -1,4 +1,4 @@
-"""A number at the pace of a scanner chooses nothing on any page: it may be a part of a code, or a one-digit label."""
+"""A number or letter at the pace of a scanner chooses nothing on any page: it may be a part of a code, or a label."""
 
 from __future__ import annotations
 
@@ -56,3 +56,42 @@ def test_no_number_at_scanner_pace_is_a_quantity_where_a_reason_is_asked(
         scan.rest(6.0)
         assert told(scan.send(f"{number}\r", pace)) == (WRONG, "input.type_choice")
         assert session.frames.build().view.name == "adjust.reason"
+
+
+def letters_that_choose(session: Session, pace: float) -> list[str]:
+    """The letters of the choices on the page, each sent by a scanner: none answers, and none confirms."""
+    scan, accepts = Scanner(session), session.stack.top.job.accepts(session.stack.top.state)
+    for letter in accepts.choice_letters:
+        scan.rest(6.0)
+        before, stack = session.frames.build().view, [(each.job_id, each.state) for each in session.stack.jobs]
+        frame = scan.send(f"{letter}\r", pace)
+        assert told(frame) == (WRONG, "input.scan_not_accepted" if accepts.typed_only else "input.type_choice")
+        assert frame.view == before
+        assert [(each.job_id, each.state) for each in session.stack.jobs] == stack
+    return list(accepts.choice_letters)
+
+
+LETTERED = (
+    "pick.product/asked", "pick.return", "batch/claimed", "count.missing", "count.leave", "adjust.quantity/over",
+    "move.take/over", "move.where", "move.leave", "receive.leave", "store_product.confirm",
+)  # fmt: skip
+"""Pages whose choices are letters."""
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.003, 0.012])
+@pytest.mark.parametrize("page", PAGES)
+def test_no_letter_at_scanner_pace_answers_on_any_page(aisle_home: Path, page: str, pace: float) -> None:
+    with on_page(aisle_home, page) as session:
+        waiting = len(session.store.operations.unfinished())
+        assert letters_that_choose(session, pace) or page not in LETTERED
+        assert len(session.store.operations.unfinished()) == waiting
+
+
+@pytest.mark.parametrize("page", ["count.missing", "count.leave", "move.leave", "store_product.confirm"])
+def test_the_same_letter_typed_answers(aisle_home: Path, page: str) -> None:
+    with on_page(aisle_home, page) as session:
+        scan, before = Scanner(session), session.frames.build().view
+        scan.rest(6.0)
+        letter = session.stack.top.job.accepts(session.stack.top.state).choice_letters[0]
+        scan.send(f"{letter}\r", 0.003)
+        assert scan.send(f"{letter}\r", 0.12).view != before

@@ -25,6 +25,8 @@ SURE = (
 
 KEYS = {
     "count.leave": "y",
+    "count.summary": "y",
+    "receive.check": "y",
     "count.missing": "n",
     "adjust.quantity/over": "y",
     "move.leave": "x",
@@ -70,3 +72,16 @@ def test_a_scan_that_is_no_answer_is_said_to_be_none(home: StoreFolder, way: str
         before = stand(home, session, way)
         frame = Scanner(session).send(f"{code}\r", 0.003)
         assert (told(frame), frame.view) == ((WRONG, "input.answer_first"), before)
+
+
+REVIEWS = ("count.summary", "count.leave", "receive.check", "move.leave")
+"""Questions after a page where a quantity was open: a number there corrects it, and answers nothing."""
+
+
+@pytest.mark.parametrize("number", ["1", "2", "3", "12", "4101", "0", "007"])
+@pytest.mark.parametrize("way", REVIEWS, indirect=True)
+def test_a_typed_number_is_no_answer_after_a_quantity(home: StoreFolder, way: str, number: str) -> None:
+    with begin(home, way) as session:
+        before = stand(home, session, way)
+        frame = say(session, number)
+        assert (told(frame), frame.view) == ((WRONG, "input.choose_letter"), before)

@@ -58,8 +58,8 @@ WAYS = {
     "move, whole place": (("5", "A-3", "w", "A-2"), "move.", ("20 of Product 3", "A-2", "A-3")),
     "adjust": (("4", "1", P1, "d", "1"), "adjust.", ("Product 1", "+1", "A-1")),
     "find": (("4", "1", P2, "d", "5"), "adjust.", ("Product 2", "-1", "A-2")),
-    "count of a place": (("4", "A-1", P1, "19", "d", "1"), "count.", ("A-1", "+1", "Product 1")),
-    "count of a product": (("4", P2, "18", "d", "1"), "count.", ("Product 2", "+2")),
+    "count of a place": (("4", "A-1", P1, "19", "d", "y"), "count.", ("A-1", "+1", "Product 1")),
+    "count of a product": (("4", P2, "18", "d", "y"), "count.", ("Product 2", "+2")),
 }
 
 

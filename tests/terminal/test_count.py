@@ -75,7 +75,7 @@ def test_hands_for_a_place_of_five_products(shop: Shop, picker: Pick, size: tupl
         short = 1 if row is rows[2] else 0
         app.take(str(int(row["here"]) - short), "count.product", "count.counted_of", typed=True)
     app.take("d", "count.summary", "count.differ_value")
-    app.take("1", "count.start", "count.sent_differing")
+    app.take("y", "count.start", "count.sent_differing")
     assert app.scans == 1 + 5 * (1 + 1) + 2
     written = awaited(app, shop, 5)
     assert {row["app_user_name"] for row in written} == {"U2"}
@@ -109,7 +109,7 @@ def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pi
         app.take(code, "count.stop", "count.at_stop")
         app.type(str(int(have[code]) - 1))
     app.take("d", "count.summary", "count.differ_value")
-    app.take("1", "count.start", "count.sent_differing")
+    app.take("y", "count.start", "count.sent_differing")
     awaited(app, shop, 2)
     assert shop.balances() == {**before, number: before[number] - 2}
     app.take("l", "adjust.product", "")
@@ -155,7 +155,7 @@ def test_counts_in_hand_survive_a_death_and_are_sent_once(shop: Shop, picker: Pi
     app.enter("k")
     if app.seen()[-1]["step"] == "count.recount":
         app.take("0", "count.summary", "count.differ_value")
-    app.take("1", "count.start", "count.sent_differing")
+    app.take("y", "count.start", "count.sent_differing")
     counted = {row["product_number"]: row["counted_quantity"] for row in awaited(app, shop, 3)}
     assert sorted(counted.values()) == sorted([rows[0]["here"], rows[1]["here"], 0])
     (gone,) = [number for number, quantity in counted.items() if not quantity]

@@ -79,7 +79,7 @@ def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) ->
     app.take("k", "count.product", "count.one_pool")
     app.take("10", "count.product", "count.counted_of", typed=True)
     app.take("d", "count.summary", "count.differ")
-    app.take("1", "count.start", "count.sent_differing")
+    app.take("y", "count.start", "count.sent_differing")
     found = logged(app, served, 2)
     assert [(row["product_number"], row["quantity"]) for row in found] == [("P1", -1), ("P2", 0)]
     assert stock(served) == {"P1": 9, "P2": 10, "P3": 10}

@@ -51,7 +51,7 @@ def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pi
     app.take("ben", "order", "order_actions.done_claim")
     app.shows("Claimed by Ben Okafor")
     until(app, lambda: shop.order("SUP-1").get("claimed_by") == "U2")
-    app.take("l", "order.lines", "")
+    app.take("e", "order.lines", "")
     app.take("1", "order_actions.reason", "")
     app.take("Fell off the van", "order", "order_actions.done_close_line")
     until(app, lambda: shop.lines("SUP-1")[0].is_picked or shop.lines("SUP-1")[1].is_picked)
@@ -127,4 +127,4 @@ def test_a_difference_is_approved_and_another_counted_again(shop: Shop, picker: 
     assert ("write-recounts", "done") in told
     assert {state for _, state in told} == {"done"}
     app.take("6", "exceptions.recounts", "")
-    app.take("1", "count.product", "count.at_location")
+    app.take("1", "count.product", "count.how_many_at")

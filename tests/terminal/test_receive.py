@@ -129,8 +129,8 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
     app.take(code(extra), "receive.goods", "receive.not_announced")
     app.take("y", "receive.goods", "receive.taken_extra")
     app.take("d", "receive.check", "receive.differ")
-    app.shows("1 Yes")
-    app.take("1", "home", "receive.closed_short")
+    app.shows("y Yes")
+    app.take("y", "home", "receive.closed_short")
     wanted |= {short["product_number"]: less, over["product_number"]: more, extra["product_number"]: 1}
     with suppress(AssertionError):  # what differs is told below
         app.terminal.wait_for(lambda _: came(shop, "IN-100") == wanted, START_S)

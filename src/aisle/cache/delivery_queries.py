@@ -7,7 +7,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -116,7 +116,7 @@ class DeliveryHeader(NamedTuple):
 
 
 class DeliverySums(NamedTuple):
-    """Sums over the lines of a delivery."""
+    """Sums over the lines of a delivery or a receipt."""
 
     lines: int
     quantity: Decimal
@@ -304,20 +304,40 @@ def _load_sums(cache: apsw.Connection, numbers: str) -> dict[str, DeliverySums]:
     }
 
 
-def _sum_lines(lines: Sequence[DeliveryLineRow], header: DeliveryHeader) -> DeliverySums:
-    if not lines and parse_row(header.raw).get("status") == STATUS_RECEIVED:
-        return DeliverySums(0, Decimal(0), Decimal(1), is_complete=True)
-    complete = sum(is_line_received(line["received"], line["quantity"]) for line in lines)
-    announced = [(quantity, line["received"]) for line in lines if (quantity := line["quantity"]) is not None]
+class LineToSum(NamedTuple):
+    """Quantities of a line of a delivery or a receipt."""
+
+    announced: Decimal | None
+    received: Decimal
+    is_measured: bool
+    is_unknown: bool = False
+    """True if the received quantity is unknown."""
+
+
+def sum_lines(lines: Sequence[LineToSum]) -> DeliverySums:
+    """Return the sums of a delivery or a receipt, by the same rule: excess on one line fills no gap of another."""
+    complete = sum(is_line_received(line.received, line.announced) for line in lines)
+    announced = [(line.announced, line.received) for line in lines if line.announced is not None]
     return DeliverySums(
         len(lines),
         sum((quantity for quantity, _ in announced), Decimal(0)),
         sum((min(received, quantity) for quantity, received in announced), Decimal(0)),
         complete == len(lines),
         complete,
-        len(announced) < len(lines) or any(line["allow_decimal"] for line in lines),
-        any(line["received"] > 0 for line in lines),
-        any(map(is_received_unknown, lines)),
+        len(announced) < len(lines) or any(line.is_measured for line in lines),
+        any(line.received > 0 for line in lines),
+        any(line.is_unknown for line in lines),
+    )
+
+
+def _sum_lines(lines: Sequence[DeliveryLineRow], header: DeliveryHeader) -> DeliverySums:
+    if not lines and parse_row(header.raw).get("status") == STATUS_RECEIVED:
+        return DeliverySums(0, Decimal(0), Decimal(1), is_complete=True)
+    return sum_lines(
+        [
+            LineToSum(line["quantity"], line["received"], line["allow_decimal"], is_received_unknown(line))
+            for line in lines
+        ]
     )
 
 
@@ -490,8 +510,12 @@ def list_receipts(context: QueryContext, args: Args) -> QueryResult[ReceiptsRow]
     else:
         ((total,),) = fetch(cache, f"SELECT ifnull(sum(n), 0) FROM receipt_tally WHERE {of_kind}", *kind_values)  # noqa: S608
     numbers = [str(name) for (name,) in read_window(read, int(total), *window_bounds(args))]
-    found = fetch(cache, _RECEIPTS_BY_NUMBER, to_text(numbers))
-    return [_receipt_row(str(number), str(of), parse_row(str(raw))) for number, of, raw in found], int(total)
+    found = [
+        (str(number), str(of), parse_row(str(raw)))
+        for number, of, raw in fetch(cache, _RECEIPTS_BY_NUMBER, to_text(numbers))
+    ]
+    measured = _measured_products(cache, (raw for _, _, raw in found))
+    return [_receipt_row(*receipt, measured) for receipt in found], int(total)
 
 
 @declare_query("receipt_kinds", "", whole_topics())
@@ -504,9 +528,14 @@ def count_receipt_kinds(context: QueryContext, _: Args) -> QueryResult[ReceiptKi
     return rows, len(rows)
 
 
-def _receipt_row(number: str, kind: str, raw: Row) -> ReceiptsRow:
+def _receipt_row(number: str, kind: str, raw: Row, measured: Collection[str]) -> ReceiptsRow:
+    """Return a receipt; `measured` are the products sold by measure."""
     lines = raw.get("receipt_lines") or ()
     moments = [str(line.get("updated_on") or "") for line in lines]
+    sums = sum_lines([_line_to_sum(line, measured) for line in lines])
+    unannounced = sum(line.get("shipped_quantity") is None for line in lines)
+    has_announced = unannounced < len(lines)
+    received = sums.received if has_announced else sum((_received(line) for line in lines), Decimal(0))
     return {
         "order_number": number,
         "kind": kind,
@@ -514,26 +543,32 @@ def _receipt_row(number: str, kind: str, raw: Row) -> ReceiptsRow:
         "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
         "at": max(moments, default="") or str(raw.get("datetime_created") or ""),
         "lines": len(lines),
-        "received_quantity": _sum_received(lines),
-        "shipped_quantity": _sum_field(lines, "shipped_quantity"),
+        "complete_lines": sums.complete_lines,
+        "is_mixed": sums.has_no_sum if has_announced else any(_is_measured(line, measured) for line in lines),
+        "received_quantity": None if sums.is_unknown or not lines else received,
+        "shipped_quantity": None if unannounced or not lines else sums.quantity,
     }
 
 
-def _sum_received(lines: Sequence[Row]) -> Decimal | None:
-    """Return the received part of what was shipped, as a delivery counts it: excess on one line fills no gap."""
-    if None in (line.get("shipped_quantity") for line in lines):
-        return _sum_field(lines, "received_quantity")
-    capped: list[Row] = []
-    for line in lines:
-        received, shipped = line.get("received_quantity"), to_decimal(line.get("shipped_quantity"))
-        capped.append({"received": None if received is None else min(to_decimal(received), shipped)})
-    return _sum_field(capped, "received")
+def _line_to_sum(line: Row, measured: Collection[str]) -> LineToSum:
+    shipped = line.get("shipped_quantity")
+    is_unknown = line.get("received_quantity") is None
+    announced = None if shipped is None else to_decimal(shipped)
+    return LineToSum(announced, _received(line), _is_measured(line, measured), is_unknown)
 
 
-def _sum_field(lines: Iterable[Row], name: str) -> Decimal | None:
-    """Return the sum of a field over all lines; None if a line lacks it."""
-    found = [line.get(name) for line in lines]
-    return None if None in found or not found else sum((to_decimal(value) for value in found), Decimal(0))
+def _received(line: Row) -> Decimal:
+    return to_decimal(line.get("received_quantity"))
+
+
+def _is_measured(line: Row, measured: Collection[str]) -> bool:
+    return str(line.get("product_number") or "") in measured
+
+
+def _measured_products(cache: apsw.Connection, receipts: Iterable[Row]) -> set[str]:
+    """Return the products of these receipts that are sold by measure."""
+    products = {str(line.get("product_number") or "") for raw in receipts for line in raw.get("receipt_lines") or ()}
+    return {str(number) for number, *_, decimals in fetch(cache, _PRODUCT_NAMES, to_text(sorted(products))) if decimals}
 
 
 _RECEIVED_AMONG = (

@@ -318,6 +318,12 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
 LOSS = "loss"
 """Value of the filter `source` for entries that are losses and were not undone."""
 
+TO_REVIEW = "1"
+"""Value of the filter `review_status` for entries to review."""
+
+MAX_COUNTED_ENTRIES = 5000
+"""Most entries of a period among which those of any filter are counted."""
+
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
 
@@ -360,7 +366,7 @@ FROM loss x CROSS JOIN log l ON l.key = x.key {product} WHERE x.is_undone = 0 AN
 _COUNT_KINDS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
 _MOST_ACTIVE = """
 SELECT h.app_user, ifnull(p.name, h.app_user) FROM log_hour h LEFT JOIN person p ON p.user = h.app_user
-WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DESC, h.app_user LIMIT 4
+WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DESC, h.app_user LIMIT 7
 """
 _MINUTE_LENGTH = len("2026-01-01T08:15")
 _COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
@@ -410,12 +416,17 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
     found = _add_values(cache, [_full_entry(*row) for row in rows])
     if past:
         return found, len(found)
-    if values.keys() <= {"since", "until"}:
-        total = _count_between(cache, values.get("since", ""), values.get("until", ""))
-    else:
-        sql = _COUNT_ENTRIES.format(product=_JOIN_PRODUCT if "w0" in values else "", limits=limits)
-        total = int(str(cache.execute(sql, values).fetchall()[0][0]))
+    total = _count_entries(cache, values)
     return WindowRows(_add_user_names(cache, found), total, _reaches_before_log(cache, str(args.get("since") or "")))
+
+
+def _count_entries(cache: apsw.Connection, values: dict[str, Json]) -> int:
+    """Return the number of entries that meet the conditions with these values."""
+    if values.keys() <= {"since", "until"}:
+        return _count_between(cache, str(values.get("since", "")), str(values.get("until", "")))
+    limits = " AND ".join(_CONDITIONS[name] for name in values)
+    sql = _COUNT_ENTRIES.format(product=_JOIN_PRODUCT if "w0" in values else "", limits=limits)
+    return int(str(cache.execute(sql, values).fetchall()[0][0]))
 
 
 def _condition_values(cache: apsw.Connection, args: Args, past: PastEntry | None) -> dict[str, Json]:
@@ -529,16 +540,34 @@ def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
         quantity += (part := round_sum(float(str(amount))))
         value += part * (price or 0)
         unpriced += part if price is None else 0
+    people = [(str(user), str(name)) for user, name in fetch(cache, _MOST_ACTIVE, since[:_HOUR_LENGTH])]
     row: LogSumsRow = {
         "lost": quantity,
         "value": round(value, 2),
         "unpriced": unpriced,
         "counts": {**counts, "": _count_between(cache, since, ""), LOSS: int(losses)},
-        "people": [
-            {"user": str(user), "name": str(name)} for user, name in fetch(cache, _MOST_ACTIVE, since[:_HOUR_LENGTH])
-        ],
+        "to_review": None,
+        "everybody": None,
+        "people": [{"user": user, "name": name, "count": None} for user, name in people],
     }
+    if _count_between(cache, since, "") <= MAX_COUNTED_ENTRIES:
+        _add_counts(cache, row, args)
+    elif values.keys() > {"since"}:
+        row["counts"] = {}
     return [row], 1
+
+
+def _add_counts(cache: apsw.Connection, row: LogSumsRow, args: Args) -> None:
+    """Add the number of entries that each filter of the list leaves, in place."""
+
+    def count(**changed: str) -> int:
+        return _count_entries(cache, _condition_values(cache, {**args, **changed}, None))
+
+    row["counts"] = {source: count(source=source, review_status="") for source in row["counts"]}
+    row["to_review"] = count(source="", review_status=TO_REVIEW)
+    row["everybody"] = count(app_user_name="")
+    for person in row["people"]:
+        person["count"] = count(app_user_name=person["user"])
 
 
 def _parse_bound(value: Json) -> int | None:

@@ -90,7 +90,7 @@ def figures_of_day(context: QueryContext, args: Args) -> QueryResult[TodayRow]:
     first_read = fetch_one(cache, "SELECT min(first_read_began) FROM orders")
     seen_all_day = bool(first_read and first_read[0] is not None and float(first_read[0]) < began_at)
     row: Row = {
-        **{f"orders_{name}": states.get(name, 0) for name in ("open", "partial", "picked")},
+        **{f"orders_{name}": states.get(name, 0) for name in ("open", "partial", "picked", "rejected")},
         "orders_in": int(fetch(cache, _COUNT_FIRST_SEEN, began_at)[0][0]),
         "seen_all_day": seen_all_day,
         "unread": unread_lists(cache),

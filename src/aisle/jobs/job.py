@@ -170,8 +170,8 @@ class PrintTable(NamedTuple):
     heads: tuple[Msg, ...]
     rows: tuple[tuple[Msg, ...], ...]
     """Cells of each row. The last column takes several lines if it is long."""
-    left_out: int = 0
-    """Number of rows that are not on paper because they are done."""
+    done: int = 0
+    """Number of rows that are done."""
 
 
 class Start(NamedTuple):
@@ -416,10 +416,6 @@ class Job(ABC, Generic[S]):
     def prefers(self, state: S) -> tuple[str, ...]:
         """Return the kinds of meanings that this step can use, best first."""
         return self.preferred_kinds
-
-    def asks_for_kind(self, state: S) -> bool:
-        """Return True if a code that several usable kinds have exactly is asked about: this step takes any of them."""
-        return False
 
     def step_name(self, state: S) -> str:
         """Return the name of the current step, as its view has it. By default it is that of the job."""

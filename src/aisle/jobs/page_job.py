@@ -44,6 +44,8 @@ class Action(NamedTuple, Generic[S]):
     """Letter that runs it; empty: the next number does."""
     is_hinted: bool = True
     """True if the page shows its letter."""
+    number: int = 0
+    """Number that runs it on each page that has it; 0: the next number does."""
 
 
 def refuse(state: S, text: Msg) -> Turn[S]:
@@ -97,6 +99,16 @@ class Page(ABC, Generic[S]):
         """Return the texts of the numbered actions."""
         return tuple(action.text for action in self.page_actions(state) if not action.letter)
 
+    def choice_keys(self, state: S) -> str:
+        """Return the digits of the numbered actions if these have numbers of their own, else nothing."""
+        numbers = [action.number for action in self.page_actions(state) if not action.letter]
+        return "".join(map(str, numbers)) if any(numbers) else ""
+
+    def last_choice(self, state: S) -> int:
+        """Return the highest number that is a choice."""
+        keys = self.choice_keys(state)
+        return max(map(int, keys)) if keys else self.numbered_rows(state) + len(self.choices(state))
+
     def letters(self, state: S) -> str:
         """Return the letters of the other actions."""
         return "".join(action.letter for action in self.page_actions(state))
@@ -117,6 +129,8 @@ class Page(ABC, Generic[S]):
             case Choice(number):
                 at = number - 1 - self.numbered_rows(state)
                 numbered = tuple(action for action in self.page_actions(state) if not action.letter)
+                if self.choice_keys(state):
+                    return tuple(action for action in numbered if action.number == number)
                 return numbered[at : at + 1] if at >= 0 else ()
             case Command(letter):
                 return tuple(action for action in self.page_actions(state) if action.letter == letter)
@@ -177,7 +191,7 @@ class PagedPage(Page[P]):
 
     def accepts(self, state: P) -> Accepts:
         """Accept its numbers and letters, and the letters that turn the page."""
-        choices = self.numbered_rows(state) + len(self.choices(state))
+        choices = self.last_choice(state)
         return Accepts(choices=choices, command_letters=PAGE_LETTERS + self.letters(state))
 
     def key_hints(self, state: P) -> tuple[KeyHint, ...]:
@@ -213,6 +227,7 @@ class DetailPage(PagedPage[P]):
             blocks=tuple(block for block in self.blocks(state) if block.rows),
             page=state.page,
             choices=self.choices(state),
+            choice_letters=self.choice_keys(state),
             key_hints=self.key_hints(state),
         )
 
@@ -229,9 +244,7 @@ class FormPage(Page[S]):
 
     def accepts(self, state: S) -> Accepts:
         """Accept its numbers and letters."""
-        return Accepts(
-            choices=len(self.choices(state)), command_letters=self.letters(state), typed_only=self.typed_only
-        )
+        return Accepts(choices=self.last_choice(state), command_letters=self.letters(state), typed_only=self.typed_only)
 
     def view(self, state: S) -> View:
         """Return the screen."""
@@ -245,6 +258,7 @@ class FormPage(Page[S]):
             prompt=self.prompt(state),
             lines=self.lines(state),
             choices=self.choices(state),
+            choice_letters=self.choice_keys(state),
             key_hints=(*self.key_hints(state), BACK),
         )
 
@@ -353,6 +367,6 @@ def file_verdict(row: FileRow) -> Verdict:
     if row["why"]:
         why = msg(row["why"], count=row["count"])
         return Verdict(WRONG, msg("log.not_exported", file=row["file"], why=why))
-    if "left_out" in row:
-        return Verdict(GOOD, msg("pick_list.written", count=row["count"], file=row["file"], done=row["left_out"]))
+    if "done" in row:
+        return Verdict(GOOD, msg("pick_list.written", count=row["count"], file=row["file"], done=row["done"]))
     return Verdict(GOOD, msg("list.exported", count=row["count"], file=row["file"]))

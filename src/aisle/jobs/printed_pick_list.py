@@ -1,4 +1,4 @@
-"""Pick list on paper: the open lines of one order, or of a batch, in walking order, with boxes to tick."""
+"""Pick list on paper: the lines of one order, or of a batch, in walking order; complete ones have a ticked box."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Final
 
 from aisle.jobs.job import PrintTable, Query, format_number
 from aisle.jobs.pick.stops import PickLine, parse_lines, sort_stops
+from aisle.jobs.quantities import named_goods, sum_goods
 from aisle.jobs.row_types.orders import OrderRow, PickListRow
 from aisle.jobs.view import Msg, msg, raw
 
 BOX: Final = raw("[ ]")
 """Box to tick."""
+
+TICKED_BOX: Final = raw("[x]")
+"""Box of a line that is complete or closed."""
 
 TOTES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Letters of the totes of a batch."""
@@ -29,20 +33,21 @@ def printed_pick_list(rows: Sequence[PickListRow]) -> PrintTable:
     totes = {order["order_number"]: letter for order, letter in zip(orders, TOTES, strict=False)}
     barcodes = {product: code for row in rows for product, code in row["barcodes"].items()}
     ranks = {number: at for at, number in enumerate(totes)}
-    all_lines = [line for order in orders for line in parse_lines(order["lines"], order["order_number"])]
-    lines = [line for line in all_lines if line.is_open]
-    left_out = len(all_lines) - len(lines)
+    lines = [line for order in orders for line in parse_lines(order["lines"], order["order_number"])]
+    done = sum(not line.is_open for line in lines)
     is_batch = len(orders) > 1
     heads = (raw(""), *((msg("pick_list.tote"),) if is_batch else ()), *_HEADS)
     table = tuple(
-        (BOX, *((raw(totes[line.order]),) if is_batch else ()), *_cells(line, barcodes))
+        (BOX if line.is_open else TICKED_BOX, *((raw(totes[line.order]),) if is_batch else ()), *_cells(line, barcodes))
         for line in sort_stops(lines, ranks)
     )
     notes = tuple(_order_note(order, totes[order["order_number"]] if is_batch else "") for order in orders)
     name = "-".join(totes) if len(totes) == 1 else "batch"
-    notes += (msg("pick_list.left_out", count=left_out),) if left_out else ()
+    goods = sum_goods((line.remaining, line.unit if line.allows_decimals else None) for line in lines if line.is_open)
+    notes += (msg("pick_list.total", goods=named_goods(goods)),) if not goods.is_nothing else ()
+    notes += (msg("pick_list.ticked", count=done),) if done else ()
     notes = (msg("pick_list.title"), *notes)
-    return PrintTable("file_for_people", f"aisle-pick-{name}", notes, heads, table, left_out)
+    return PrintTable("file_for_people", f"aisle-pick-{name}", notes, heads, table, done)
 
 
 _HEADS: Final = (
@@ -57,7 +62,7 @@ def _cells(line: PickLine, barcodes: dict[str, str]) -> tuple[Msg, ...]:
     unit = f" {line.unit}" if line.allows_decimals and line.unit else ""
     return (
         raw(line.location),
-        raw(f"{format_number(Decimal(line.remaining))}{unit}"),
+        raw(f"{format_number(Decimal(line.remaining if line.is_open else line.ordered))}{unit}"),
         raw(barcodes.get(line.product, line.product)),
         raw(line.label),
     )

@@ -134,7 +134,9 @@ class Step(NamedTuple):
     key_hints: tuple[KeyHint, ...] = ()
     done: Decimal = Decimal(0)
     total: Decimal = Decimal(0)
-    """Progress, in pieces if goods of several units have no sum. A total of 0 shows no progress."""
+    """Progress for the bar, in pieces if goods of several units have no sum. A total of 0 shows no progress."""
+    progress: Msg | None = None
+    """The same in words, if it is not `done` of `total`."""
     upcoming_title: Msg = Msg("upcoming.title")
     """Title of `upcoming`."""
     is_upcoming_at_hand: bool = False
@@ -186,6 +188,8 @@ class Block(NamedTuple):
     cell_styles: tuple[str, ...] = ()
     """Styles of the cells of a row: kinds of a verdict, `accent`, `bold`, `dim`, `reversed`. For cells that demonstrate
     a style."""
+    is_wide: bool = False
+    """True if it takes the whole width of a desk, above the other blocks, where half of it would cut its rows."""
     is_title_needed: bool = False
     """True if the rows need the title. If it is left out, each row repeats it."""
     edited_rows: tuple[int, ...] = ()
@@ -253,7 +257,7 @@ class DetailView(NamedTuple):
     """Further choices, numbered on from the rows of the blocks, unless they have `choice_letters`."""
     key_hints: tuple[KeyHint, ...] = ()
     choice_letters: str = ""
-    """Letters of the choices, if numbers are quantities."""
+    """Keys of the choices that are not numbered on: letters where numbers are quantities, or numbers of their own."""
     dashboard: Dashboard | None = None
     """Tiles and panels that a wide screen shows above the blocks."""
     side: SidePane | None = None
@@ -293,8 +297,10 @@ class ListView(NamedTuple):
     """Number of choices among the rows, from the first one of the window, numbered from 1."""
     empty: Msg = Msg("list.empty")
     choices: tuple[Msg, ...] = ()
-    """Further choices, numbered on from the rows."""
+    """Further choices, numbered on from the rows, unless they have `choice_letters`."""
     key_hints: tuple[KeyHint, ...] = ()
+    choice_letters: str = ""
+    """Letters of the choices, if a quantity was open on the page before: a number is none."""
     has_progress_bars: bool = False
     """True if its rows show progress. Columns are left out to make space for the bars."""
     may_have_more: bool = False

@@ -44,7 +44,7 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack import PAGE_BY_LETTER
-from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.page_on_screen import Page
 from aisle.session.pin_check import PinCheck
@@ -291,7 +291,8 @@ class InputHandler:
             meaning = self._resolver.resolve(line.text)
         if self._resolver.is_scanned_number_label(line, meaning) or self._resolver.is_scanned_code(line, meaning):
             meaning = UnknownCode(line.text.strip(" "))
-        meaning = self._resolver.scanned_short_code(line, meaning) or meaning
+        is_repeated = self._is_refused_letter(line)
+        meaning = self._resolver.scanned_short_code(line, meaning, is_repeated=is_repeated) or meaning
         confirmed = self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
@@ -309,7 +310,10 @@ class InputHandler:
         elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
         elif self._resolver.is_fast_choice(line, meaning):
-            self._refuse_number(line, "input.type_choice")
+            self._refuse_line(line, "input.type_choice")
+        elif self._resolver.is_scanned_answer(line, meaning):
+            is_confirmed = self._page.accepts().typed_only
+            self._refuse_line(line, "input.scan_not_accepted" if is_confirmed else "input.type_choice")
         elif self._resolver.is_unknown_yet(line, meaning):
             text = msg("session.unknown_yet", text=line.text.strip(" "))
             self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
@@ -325,27 +329,49 @@ class InputHandler:
             return line._replace(text=""), UnknownCode("")
         return line, meaning
 
+    def _is_refused_letter(self, line: Line) -> bool:
+        """Return whether the line before was this letter, refused because it may be the label of a location."""
+        if self._last_line is None:
+            return False
+        last, meaning = self._last_line
+        is_refused = isinstance(meaning, RefusedInput) and meaning.reason == LOCATION_OR_TYPED
+        return is_refused and last.text.strip(" ").casefold() == line.text.strip(" ").casefold()
+
     def _ask_for_number(self, line: Line, quantity: Quantity) -> None:
-        """Ask whether a number at the pace of a scanner is a quantity; after a refused scan it is not taken by `y`.
+        """Ask whether a number at the pace of a scanner is a quantity; after a refused scan it is an unknown code.
 
         Refuse it while `y` or `x` answers another question: its answer must stay what the screen says.
         """
         if self._page.accepts().quantity_beyond_choices:
-            self._refuse_number(line, "input.type_choice")
+            self._refuse_line(line, "input.type_choice")
             return
         if set(YES + DROP) & set(self._page.accepts().choice_letters):
-            self._refuse_number(line, "input.answer_first")
+            self._refuse_line(line, "input.answer_first")
             return
-        if not self._page.question.is_asked:
-            asked = self._batch.ask_for_rejected_scan(line.text.strip(" "), self._page.stack.jobs)
-            if asked:
-                self._event_runner.answer(asked, UnknownCode(line.text), line.text)
-                return
+        if not self._page.question.is_asked and self._is_meant_for_refused_scan(line):
+            return
         self._batch.asked_number = AskedNumber(line.text, quantity, self._page.identity)
         self._event_runner.answer(self._batch.asked_number.question, quantity, line.text)
 
-    def _refuse_number(self, line: Line, reason: str) -> None:
-        """Refuse a number at the pace of a scanner for this reason (message id)."""
+    def _is_meant_for_refused_scan(self, line: Line) -> bool:
+        """Say that a number of nothing after a refused scan is unknown, or ask about `7*7`; False if it is neither.
+
+        The same number once more is a person's, whose link sends it in one read.
+        """
+        text, is_nothing = line.text.strip(" "), self._resolver.is_nothing(line.text)
+        if is_nothing and self._batch.is_first_unknown_number(text, self._page.stack.jobs):
+            self._event_runner.answer(Verdict(WRONG, msg("count.unknown", code=text)), UnknownCode(text), line.text)
+            self._meanings.record(UnknownCode(text))
+            return True
+        if is_nothing:
+            self._batch.forget_rejected_scan()
+        asked = self._batch.ask_for_rejected_scan(text, self._page.stack.jobs)
+        if asked:
+            self._event_runner.answer(asked, UnknownCode(line.text), line.text)
+        return asked is not None
+
+    def _refuse_line(self, line: Line, reason: str) -> None:
+        """Refuse a number or letter at the pace of a scanner for this reason (message id)."""
         refused = RefusedInput(reason, line.text.strip(" "))
         self._meanings.apply(refused, line.text)
         self._meanings.record(refused)

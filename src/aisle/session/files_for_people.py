@@ -58,7 +58,7 @@ def print_table(table: PrintTable, profile: Profile, terminal: Terminal, at: flo
     rule = f"{'-' * PAPER_CELLS}\n"
     name = f"{table.name}-{_stamp(at)}.txt"
     answer = deliver(table.id, name, [*notes, "\n", head, rule, *rows], len(table.rows), profile, terminal)
-    return answer._replace(rows=tuple({**row, "left_out": table.left_out} for row in answer.rows))
+    return answer._replace(rows=tuple({**row, "done": table.done} for row in answer.rows))
 
 
 def _paper_lines(row: Sequence[str], widths: Sequence[int], space: int) -> Iterator[str]:

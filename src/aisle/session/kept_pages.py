@@ -47,6 +47,8 @@ class KeptPages:
         self._store = store
         self._kept: tuple[KeptPage, ...] = ()
         """Pages that were loaded and are not shown yet."""
+        self._question: tuple[Any, ...] = ()
+        """Page that asks for a confirmation and is kept; empty for none."""
 
     def keep(self) -> None:
         """Keep the pages of the person. That they cannot be stored is no reason to stay."""
@@ -57,6 +59,17 @@ class KeptPages:
             text = json_codec.to_text(_pages_of(self._page.stack.jobs))
             notes = [LocalNote(PAGES, key, text) for key in self._keys(user)]
             self._store.unit_of_work.store_notes(notes, Author(profile.store, user, terminal=profile.terminal))
+
+    def keep_question(self) -> None:
+        """Keep the pages when one that is not journalled asks for a confirmation, and when it no longer does.
+
+        So the question stands after the program was killed.
+        """
+        is_asked = not self._page.top.job.journalled and self._page.accepts().typed_only
+        question = self._page.identity if is_asked else ()
+        if question != self._question:
+            self._question = question
+            self.keep()
 
     def load(self, user: str) -> frozenset[str] | None:
         """Load the pages of a person. Return the ids of those in the journal; None if none are kept here."""

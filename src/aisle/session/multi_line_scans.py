@@ -308,15 +308,17 @@ class MultiLineScans:
             return bad_line
         if held.applied or held.is_undone:
             return msg("input.later_lines_undone" if held.is_undone else "input.later_lines")
-        if held.is_late and len(held.lines) == 1 and not held.is_secret and (bad := self._bad_code(held.lines[0].text)):
+        if held.is_late and len(held.lines) == 1 and not held.is_secret and (bad := self._bad_code(held.lines[0])):
             return bad
         if held.is_late and len(held.lines) == 1:
             return _too_soon_message(held.lines[0], is_secret=held.is_secret)
         return msg("input.several_lines")
 
-    def _bad_code(self, text: str) -> Msg | None:
+    def _bad_code(self, line: Line) -> Msg | None:
         """Return what is wrong with a line that looks like a code, and would be refused at any time."""
-        text, accepts = text.strip(" "), self._page.accepts()
+        text, accepts = line.text.strip(" "), self._page.accepts()
+        if self._resolver.is_unknown_number(line):
+            return msg("count.unknown", code=text)
         if len(text) < MIN_SCAN or _is_answer(text):
             return None
         meaning = self._resolver.resolve(text)

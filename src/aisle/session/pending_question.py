@@ -8,7 +8,21 @@ from typing import NamedTuple
 from aisle.jobs import COUNTS_SCANS, choice_letters, quantity_or_record
 from aisle.jobs.choice_letters import MAX_CHOICES, YES, assign_letters, letter_prompt
 from aisle.jobs.quantity_or_record import other_choice_text
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
+from aisle.jobs.view import (
+    ASK,
+    GOOD,
+    INFO,
+    WRONG,
+    DetailView,
+    ListView,
+    Msg,
+    Step,
+    Verdict,
+    View,
+    msg,
+    raw,
+    without_row_numbers,
+)
 from aisle.scan.grammar import is_multiplied
 from aisle.scan.meaning import (
     PRODUCT,
@@ -194,7 +208,7 @@ class PendingQuestion(NamedTuple):
         """Return the page, which accepts `accepts`, with the question on it."""
         if self.measured_scan:
             plain = without_row_numbers(view)
-            plain = plain._replace(choice_letters="") if isinstance(plain, Step | DetailView) else plain
+            plain = plain._replace(choice_letters="") if isinstance(plain, Step | DetailView | ListView) else plain
             if not self.doubtful_quantity or not self.number_match or not isinstance(plain, Step | DetailView):
                 return plain._replace(choices=(), prompt=ask_measured_quantity.prompt(self.measured_scan))
             answers = (
@@ -212,7 +226,7 @@ class PendingQuestion(NamedTuple):
         if self._is_paged:
             choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)
-        if isinstance(view, Step | DetailView):
+        if isinstance(view, Step | DetailView | ListView):
             prompt = letter_prompt(keys, scans=False) if keys else msg("session.choose")
             return view._replace(choices=choices, choice_letters=keys, prompt=prompt)
         return view._replace(choices=choices, prompt=msg("session.choose"))
@@ -240,7 +254,7 @@ def restore_question(
 
 def without_guess(scan: Scan) -> Scan:
     """Return a scan that somebody chose: nothing of it is a guess any more."""
-    matches = tuple(each._replace(is_guess=False, has_other_zeros=False) for each in scan.matches)
+    matches = tuple(each._replace(is_guess=False, has_other_zeros=False, is_shared_code=False) for each in scan.matches)
     return scan._replace(matches=matches)
 
 

@@ -88,6 +88,8 @@ class InputBatch:
         self.has_failed = False
         """Whether a commit failed: the rest of the batch must not happen."""
         self._rejected_scan = NO_REJECTED_SCAN
+        self._unknown_number = ""
+        """Number that was said to be unknown after a refused scan."""
         self.asked_number = NO_NUMBER
         """Number that the last line made a question of."""
 
@@ -103,12 +105,23 @@ class InputBatch:
         self._rejected_scan = keep_rejected_scan(self._rejected_scan, meaning, verdict, stacked_jobs)
         self.refused = self.refused.add(meaning, verdict, choices)
 
+    def _is_after_rejected_scan(self, stacked_jobs: Sequence[StackedJob]) -> bool:
+        """Return whether a scan was refused while the quantity of this product was open on this page."""
+        product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
+        rejected = self._rejected_scan
+        return bool(rejected.product) and rejected == RejectedScan(page_key(stacked_jobs), product)
+
+    def is_first_unknown_number(self, text: str, stacked_jobs: Sequence[StackedJob]) -> bool:
+        """Return whether a number at the pace of a scanner follows a refused scan, and not itself."""
+        is_first = self._is_after_rejected_scan(stacked_jobs) and text != self._unknown_number
+        self._unknown_number = text if is_first else ""
+        return is_first
+
     def ask_for_rejected_scan(self, text: str, stacked_jobs: Sequence[StackedJob]) -> Verdict | None:
         """Return the question whether a number was meant for a refused scan, once; None if only the page fits."""
-        product, label = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
-        rejected = self._rejected_scan
-        if not rejected.product or rejected != RejectedScan(page_key(stacked_jobs), product):
+        if not self._is_after_rejected_scan(stacked_jobs):
             return None
+        _, label = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         self._rejected_scan = NO_REJECTED_SCAN
         self.asked_number = AskedNumber(text)
         return Verdict(ASK, msg("input.number_after_refused_scan", text=text, label=label))

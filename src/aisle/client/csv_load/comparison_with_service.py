@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_cleaning import CLEAR_WORDS, fold_code
+from aisle.client.csv_load.cell_cleaning import CLEAR_WORDS
 from aisle.client.csv_load.code_conflicts_with_service import check_meanings
 from aisle.client.csv_load.columns import (
     DELIVERIES,
@@ -29,16 +29,13 @@ from aisle.client.csv_load.columns import (
     STORES,
     price_of,
 )
-from aisle.client.csv_load.conflicting_rows import (
-    comparable_key,
-    difference_reason,
-    find_divided_records,
-    key_without_zeros,
-)
+from aisle.client.csv_load.conflicting_rows import find_divided_records
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.describe_record_differences import Difference, listed_differences
 from aisle.client.csv_load.implausible_values import CONTAINER_COLUMN, container_key
+from aisle.client.csv_load.keys_beside_others import KeysBesideOthers
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
+from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.product_codes import (
     BARCODE_COLUMNS,
     CODE_COLUMNS,
@@ -67,8 +64,6 @@ from aisle.errors import ContractError
 
 _PRICE_JUMP = 20
 """Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
-_FILES_OF_CODES = (PRODUCTS.file, LOCATIONS.file)
-"""Files in which codes with zeros inside are compared."""
 _STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
 
 
@@ -159,8 +154,7 @@ class _Comparison:
         self._warned: set[tuple[int, str]] = set()
         self._users: dict[tuple[str, str], tuple[str, str]] = {}
         self._roles: dict[RecordKey, str] = {}
-        self._bare_hashes: set[int] = set()
-        self._bare_keys: dict[RecordKey, str] = {}
+        self._beside = KeysBesideOthers(table, listed.noun)
         self._prices: dict[int, Decimal] = {}
         self._changes_prices = False
         self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
@@ -176,7 +170,7 @@ class _Comparison:
                 self._compare_row(store, row)
         known_keys = frozenset(key for keys in self._similar_keys.values() for key in keys)
         self._warn_of_kept_codes()
-        self._warn_of_zeros_inside(known_keys)
+        self._beside.warn(known_keys)
         self._warn_of_price_jumps()
         if self._changes_prices:
             self._table.notes.add_file_warning(
@@ -219,8 +213,6 @@ class _Comparison:
     def _scan_file(self) -> None:
         """Keep hashes of the file's keys, once it is known that the service has rows to compare."""
         self._key_hashes = {hash(comparable_key(key)) for _, key, _ in self._table.record_keys()}
-        if self._table.name in _FILES_OF_CODES:
-            self._bare_hashes = {hash(key_without_zeros(key)) for _, key, _ in self._table.record_keys()}
         if self._table.name == DELIVERIES.file and self._table.has_column(CONTAINER_COLUMN):
             for line, (order, code) in self._table.select_cells(("order_number", CONTAINER_COLUMN)):
                 if code:
@@ -241,10 +233,9 @@ class _Comparison:
         key = (store, name) if self._has_store else (name,)
         self._zeros.see(row)
         if isinstance(user := row.get("user"), str):
-            self._users[store, fold_code(user)] = user, name
+            self._users[store, fold_key(user)] = user, name
             self._roles[key] = str(row.get("role") or "")
-        if self._bare_hashes and hash(bare := key_without_zeros(key)) in self._bare_hashes:
-            self._bare_keys.setdefault(bare, name)
+        self._beside.see(key)
         if self._prices and (price := price_of(row.get("price"))):
             new = self._prices.get(hash(name), price)
             self._changes_prices |= new != price
@@ -300,7 +291,7 @@ class _Comparison:
             if key not in known and (others := self._similar_keys.get(comparable_key(key))):
                 yield line, f"{self._list.noun} {difference_reason(key[-1], others[0][-1])}"
         for line, (store, badge, user) in self._users_in_file() if self._users else ():
-            other, its = self._users.get((store, fold_code(user)), (user, badge))
+            other, its = self._users.get((store, fold_key(user)), (user, badge))
             if other != user and its != badge:
                 yield line, f"user {difference_reason(user, other)}"
 
@@ -311,18 +302,6 @@ class _Comparison:
             if before := self._price_jumps.get(product):
                 what = f"price is more than {_PRICE_JUMP} {FROM_PRICE_BEFORE}"
                 self._table.notes.add_warning(what, f"{before:f} then, {price} now, of {product}", line)
-
-    def _warn_of_zeros_inside(self, known: frozenset[RecordKey]) -> None:
-        """Add warnings for new keys that differ from others by zeros inside them alone (`A01` beside `A1`)."""
-        names: dict[RecordKey, str] = dict(self._bare_keys)
-        rows = self._table.record_keys() if self._table.name in _FILES_OF_CODES else ()
-        for line, key, _ in rows:
-            if not any(map(str.isdigit, key[-1])):
-                continue
-            other = names.setdefault(key_without_zeros(key), key[-1])
-            if key not in known and comparable_key((other,)) != comparable_key(key[-1:]):
-                what = f"{self._list.noun} differs from another by zeros alone; if it is the same, write it in one way"
-                self._table.notes.add_warning(what, f"{key[-1]} beside {other}", line)
 
     def _users_in_file(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         return self._table.select_cells(("store_number", "badge", "user"))
@@ -454,10 +433,10 @@ async def similar_field_keys(table: CsvTable, client: Client) -> dict[int, str]:
             product = str(row.get("product_number"))
             for field in (row.get("free_fields") or ()) if product in products else ():
                 key = str(field.get("key") or "")
-                held.setdefault((product, fold_code(key)), []).append(key)
+                held.setdefault((product, fold_key(key)), []).append(key)
     found: dict[int, str] = {}
     for line, (product, key) in rows:
-        others = held.get((product, fold_code(key)), ())
+        others = held.get((product, fold_key(key)), ())
         if key and others and key not in others:
             found[line] = f"key {difference_reason(key, others[0], f' on product {product}')}"
     return found

@@ -5,14 +5,13 @@ A number whose lines name several stores is a conflict too, as where one store n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_cleaning import fold_code
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PEOPLE, price_of
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_difference, fold_key
 from aisle.client.csv_load.report import format_rows
 from aisle.client.errors import ClientError, ServerError, TransportError
 
@@ -41,9 +40,9 @@ def _users_with_two_badges(table: CsvTable) -> Iterator[tuple[int, str]]:
     badges: dict[tuple[str, str], dict[str, int]] = {}
     rows = list(table.select_cells(("store_number", "user", "badge")))
     for line, (store, user, badge) in rows:
-        badges.setdefault((store, fold_code(user)), {}).setdefault(badge, line)
+        badges.setdefault((store, fold_key(user)), {}).setdefault(badge, line)
     for line, (store, user, badge) in rows:
-        others = badges[store, fold_code(user)]
+        others = badges[store, fold_key(user)]
         at = next((place for other, place in others.items() if other != badge), 0)
         if user and at:
             yield line, f"user {user!r} is also in row {at}, with another badge; keep one of the rows"
@@ -70,61 +69,12 @@ def _differently_written_keys(table: CsvTable, fold: Callable[[RecordKey], int])
 
 
 def _key_hash(key: RecordKey) -> int:
-    return hash(tuple([fold_code(part) for part in key]))
+    return hash(tuple([fold_key(part) for part in key]))
 
 
 def _comparable_key_hash(key: RecordKey) -> int:
     """Return the hash of a key of a file that creates records: leading zeros of the name make no difference."""
     return hash(comparable_key(key))
-
-
-def comparable_key(key: RecordKey) -> RecordKey:
-    """Return a key in the form in which it is compared: its name without blanks, case, leading zeros and thousands'
-    signs.
-    """
-    *before, name = key
-    name = fold_code(name)
-    bare = name.lstrip("0") or name[-1:]
-    return (*map(fold_code, before), bare.replace(".", "") if "." in bare and has_thousands(bare) else bare)
-
-
-def has_thousands(code: str) -> bool:
-    """Return True if a code of digits has points or blanks between its thousands."""
-    return _GROUPED_DIGITS.fullmatch(code) is not None
-
-
-_GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:([. ])\d{3})(?:\1\d{3})*", re.ASCII)
-
-
-def key_without_zeros(key: RecordKey) -> RecordKey:
-    """Return a key without the zeros before its groups of digits (`A01-02` as `A1-2`); those behind a point stay."""
-    *before, name = key
-    return (*map(fold_code, before), _ZEROS_BEFORE_DIGITS.sub("", fold_code(name)))
-
-
-def bare_code(code: str) -> str:
-    """Return the letters and digits of a code, without case and zeros before digits."""
-    return re.sub(r"[\W_]+", "", key_without_zeros((code,))[0])
-
-
-_ZEROS_BEFORE_DIGITS = re.compile(r"(?<![\d.,])0+(?=\d)", re.ASCII)
-
-
-def difference_reason(new: str, known: str, where: str = "") -> str:
-    """Return why a new name is refused beside a known one, with the likely cause. `where` locates the known one."""
-    mine, its = fold_code(new), fold_code(known)
-    if mine == its:
-        return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
-    if "." in mine + its and comparable_key((mine,)) == comparable_key((its,)):
-        return (
-            f"{new!r} and {known!r}{where or ' of the service'} differ by signs of thousands alone, which a spreadsheet"
-            " may have put there; write one of them, in a column of text"
-        )
-    if len(its) > len(mine):
-        return f"{new!r}: {known} is there{where}; has {new} lost its zeros? Write {known}, in a column of text"
-    if where:
-        return f"{new!r}: {known} is there{where}; has {known} lost its zeros? Write {new} there, in a column of text"
-    return f"{new!r}: {known} is there, with fewer zeros before it; write {known}, if it is the same"
 
 
 KeyGroup = list[tuple[int, RecordKey, int]]
@@ -146,9 +96,8 @@ def _check_group(
 
 def _key_difference_reason(key: RecordKey, other: RecordKey, at: int) -> str:
     if _key_hash(key) == _key_hash(other):
-        return (
-            f"{_format_key(key)} and {_format_key(other)} in row {at} differ by blanks or case alone; use one of them"
-        )
+        differ = fold_difference("/".join(key), "/".join(other))
+        return f"{_format_key(key)} and {_format_key(other)} in row {at} {differ}; use one of them"
     return difference_reason(key[-1], other[-1], f" in row {at}")
 
 

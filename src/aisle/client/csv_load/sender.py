@@ -44,7 +44,6 @@ from aisle.client.csv_load.comparison_with_service import (
     compare_with_service,
     warn_of_missing_supervisors,
 )
-from aisle.client.csv_load.conflicting_rows import bare_code
 from aisle.client.csv_load.csv_table import CsvTable
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
 from aisle.client.csv_load.existing_stock import (
@@ -56,6 +55,8 @@ from aisle.client.csv_load.existing_stock import (
 )
 from aisle.client.csv_load.fields_in_two_files import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
+from aisle.client.csv_load.mistaken_keys import find_mistaken_keys
+from aisle.client.csv_load.near_keys import are_near, bare_codes
 from aisle.client.csv_load.records import (
     EMPTY_PLACE,
     NO_FINDINGS,
@@ -148,6 +149,7 @@ async def load(
     stopped = False
     found = open_tables(directory)
     with kept_load_name(name_file, found, recount=recount) as name:
+        await find_mistaken_keys(found, client)
         before = (
             None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
         )
@@ -185,7 +187,7 @@ def _ignore_progress(_: LoadProgress) -> None:
     """Ignore progress."""
 
 
-_UNKNOWN_PRODUCT = re.compile(r"There is no product (\S+)\.")
+_UNKNOWN_PRODUCT = re.compile(r"There is no product (.+?)\.(?=\s|\Z)")
 
 
 class FileLoad:
@@ -228,6 +230,7 @@ class FileLoad:
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
+        self._is_read = False
         self._last_line = 0
         """Last row that was loaded; a load that ends early leaves those after it."""
         self._already_loaded: list[int] = []
@@ -257,6 +260,8 @@ class FileLoad:
             self._rows_left,
             self._unchanged_rows,
             {} if self._is_stock else self._states,
+            tuple(sorted(self._replaced.held_rows.get(self._table.name, set()) - refused)),
+            self._is_read,
         )
 
     async def send_all(self) -> None:
@@ -272,6 +277,7 @@ class FileLoad:
                     await self._read_orders(batch)
                     await self._send(batch)
                 self._report_progress()
+        self._is_read = True
         self._elsewhere.note_all()
         await self._suggest_products()
         await self._suggest_locations()
@@ -279,29 +285,32 @@ class FileLoad:
 
     async def _suggest_products(self) -> None:
         """Add to refusals for an unknown product the service's product that differs by zeros, signs or case only."""
-        unknown_products: dict[str, list[int]] = {}
+        unknown: dict[str, list[int]] = {}
         for at, row in enumerate(self.bad):
-            if found := _UNKNOWN_PRODUCT.search(row.reason):
-                unknown_products.setdefault(bare_code(found[1]), []).append(at)
-        if not unknown_products:
+            for form in bare_codes(found[1]) if (found := _UNKNOWN_PRODUCT.search(row.reason)) else ():
+                unknown.setdefault(form, []).append(at)
+        if not unknown:
             return
+        meant: dict[int, str] = {}
         try:
             async for product in self._client.rows("list-products"):
                 number = str(product.get("product_number") or "")
-                for at in unknown_products.get(bare_code(number), ()) if number else ():
-                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+                for form in bare_codes(number):
+                    meant |= dict.fromkeys(unknown.get(form, ()), number)
         except ClientError:
             return  # it is only a hint
+        for at, number in meant.items():
+            self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
 
     async def _suggest_locations(self) -> None:
         """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
         for store, rows in self._unknown_places.items():
             try:
-                near = {bare_code(code): code for code in await location_codes(self._client, store)}
+                places = await location_codes(self._client, store)
             except ClientError:
                 return  # it is only a hint
             for at, code in rows:
-                if other := near.get(bare_code(code)):
+                if other := next((place for place in places if are_near(place, code)), ""):
                     self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
 
     async def _differences(self, record: Record) -> list[Difference] | None:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities, quantity_or_record
+from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.count import count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn, reply
@@ -206,10 +207,8 @@ def handle_product(state: CountState, row: ProductRow | None, context: Context) 
     index = count_state.find_line(state, match.key)
     if index < 0:
         new = count_state.new_line(state, match.key, match.label or match.key)
-        if stock_lines:
-            new = new._replace(
-                allows_decimals=stock_lines[0].allows_decimals, unit=stock_lines[0].unit, price=stock_lines[0].price
-            )
+        if row:
+            new = count_state.with_product_data(new, row)
         index = len(state.lines)
         state = state._replace(lines=(*state.lines, new))
     return _add_scanned(state, index, match, context)
@@ -271,6 +270,32 @@ def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
     return reply(state, INFO, "count.new_stop", place=match.key, label=state.label)
 
 
+# Words
+
+
+def find_by_words(state: CountState, text: str) -> Result | None:
+    """Ask for the quantity of the product here with these words in its name; ask which one if there are several."""
+    if state.mode != "location":
+        return None
+    found = count_state.find_lines_by_words(state, text)
+    if not found:
+        return None
+    if len(found) == 1:
+        return _ask_found(state, found[0])
+    items = [state.lines[index] for index in found[:MAX_CHOICES]]
+    choices = tuple(CountTarget(count_state.FOUND_BY_WORDS, item.product, item.label) for item in items)
+    return reply(
+        state._replace(choices=choices, current_index=-1), ASK, "count.which_found", count=len(found), text=text
+    )
+
+
+def _ask_found(state: CountState, index: int) -> Result:
+    usual = count_state.find_line(state, state.lines[index].product)
+    state = state._replace(choices=(), current_index=usual if usual >= 0 else index)
+    label = count_state.label_with_pools(state, state.current_index)
+    return reply(state, ASK, "count.how_many_at", label=label, place=state.location)
+
+
 # Quantities
 
 
@@ -313,7 +338,29 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
         return question
     if state.has_moved_on:
         return _ask_quantity(state, item, value, "count.confirm_next")
+    if _may_be_for_next_stop(state, item, value):
+        return _ask_which_stop(state, item, value)
     return _set_quantity(state, value, context)
+
+
+def _may_be_for_next_stop(state: CountState, line: CountLine, value: Decimal) -> bool:
+    """Return whether a second typed number may be meant for the next location of the product."""
+    is_second = state.phase == "count" and state.mode == "product" and line.is_typed and line.counted != value
+    return is_second and count_state.next_stop(state) != state.current_index
+
+
+def _ask_which_stop(state: CountState, line: CountLine, value: Decimal) -> Result:
+    """Ask whether a second number replaces the first or is the quantity at the next location."""
+    place = count_state.name_with_pool(state, count_state.next_stop(state))
+    kinds = (("quantity", f"{value:f}"), (count_state.AT_NEXT_STOP, f"{value:f}"), (DROP_QUANTITY, ""))
+    state = state._replace(choices=tuple(CountTarget(kind, key) for kind, key in kinds))
+    here = count_state.name_with_pool(state, state.current_index)
+    return reply(state, ASK, "count.second_number", value=value, place=here, was=line.counted or Decimal(0), next=place)
+
+
+def _set_at_next_stop(state: CountState, value: Decimal, context: Context) -> Result:
+    """Go to the next location of the product and set its quantity, unless that is implausible."""
+    return _enter_if_plausible(finish_count.go_to_stop(state, count_state.next_stop(state)), value, context)
 
 
 def _ask_if_plausible(
@@ -344,6 +391,10 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
     if choice.kind == DROP_QUANTITY:
         return drop_quantity(state)
     state = state._replace(choices=())
+    if choice.kind == count_state.AT_NEXT_STOP:
+        return _set_at_next_stop(state, Decimal(choice.key), context)
+    if choice.kind == count_state.FOUND_BY_WORDS:
+        return _ask_found(state, next(at for at, each in enumerate(state.lines) if each.product == choice.key))
     if choice.kind == "quantity":
         return _set_quantity(state, Decimal(choice.key), context)
     if choice.kind in count_state.UNCOUNTABLE_KINDS:  # cannot be counted; the number was meant for another page
@@ -358,6 +409,8 @@ def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result
     if state.phase in ("recount", "missing"):
         return _answer_with_quantity(state._replace(has_moved_on=True), value, context)
     turn = _set_counted(state, state.current_index, value, context)
+    line = turn.state.lines[state.current_index]._replace(is_typed=True)
+    turn = turn._replace(state=count_state.replace_line(turn.state, state.current_index, line))
     if state.only_product:
         return _finish_single_product(turn.state, context)
     if state.mode == "product" and count_state.next_stop(turn.state) == state.current_index:

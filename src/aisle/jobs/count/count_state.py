@@ -17,6 +17,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
+from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationHeader, LocationRow
@@ -32,6 +33,13 @@ of them at the end."""
 
 UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
 """Kinds of records whose number may be typed but which cannot be counted."""
+
+
+FOUND_BY_WORDS = "found"
+"""Kind of a choice among the products here that have the typed words in their names."""
+
+AT_NEXT_STOP = "at_next_stop"
+"""Kind of the choice that a second number is the quantity at the next location."""
 
 
 class ExpectedStock(NamedTuple):
@@ -67,6 +75,8 @@ class CountLine(NamedTuple):
     """True if it was not found and its stock stays unchanged."""
     is_expected_unknown: bool = False
     """True if the stock is unknown: `expected` has no meaning, and there is no difference."""
+    is_typed: bool = False
+    """True if the counted quantity was typed and nothing was scanned since."""
     latest: ExpectedStock | None = None
     """Expected stock that was read since the last scan or entry; the next one is compared with it. None for none."""
 
@@ -99,8 +109,8 @@ class UndoStep(NamedTuple):
 
 
 class CountTarget(NamedTuple):
-    """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be a `quantity`, or
-    one of `UNCOUNTABLE_KINDS`."""
+    """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be a `quantity`,
+    `FOUND_BY_WORDS`, `AT_NEXT_STOP`, or one of `UNCOUNTABLE_KINDS`."""
 
     kind: str
     key: str
@@ -437,6 +447,21 @@ def new_line(state: CountState, product: str, label: str) -> CountLine:
     )
 
 
+def with_product_data(line: CountLine, row: ProductRow) -> CountLine:
+    """Return the line with the unit and price of its product."""
+    known = parse_product_lines(row)[0]
+    return line._replace(allows_decimals=known.allows_decimals, unit=known.unit, price=known.price)
+
+
+def find_lines_by_words(state: CountState, text: str) -> tuple[int, ...]:
+    """Return the indexes of the lines here whose product's name has all words, the first line of each product."""
+    words, found = normalise_text(text).split(), dict[str, int]()
+    for index, item in enumerate(state.lines):
+        if item.location == state.location and all(word in normalise_text(item.label) for word in words):
+            found.setdefault(item.product, index)
+    return tuple(found.values())
+
+
 def set_counted(state: CountState, index: int, counted: Decimal, now: str) -> CountState:
     """Set the counted quantity of a line, compare it with the stock read last, and add its earlier state to the
     history."""
@@ -444,7 +469,7 @@ def set_counted(state: CountState, index: int, counted: Decimal, now: str) -> Co
     was = expected_stock(item)
     before = UndoStep(item.location, item.product, item.pool, item.counted, item.counted_at, was)
     changed = item._replace(
-        counted=counted, counted_at=now, is_left_as_is=False, needs_recount=False, is_recounted=False
+        counted=counted, counted_at=now, is_left_as_is=False, needs_recount=False, is_recounted=False, is_typed=False
     )
     changed = changed._replace(latest=None, **(item.latest or was)._asdict())
     return replace_line(state, index, changed)._replace(

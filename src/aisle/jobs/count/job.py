@@ -192,6 +192,8 @@ class CountJob(Job[CountState]):
                 return _handle_command(state, letter, context)
             case CursorKey(key) if state.phase in ("summary", "pool", "list"):
                 return Turn(finish_count.scroll(state, key, context))
+            case Text(text) if state.phase == "count" and (found := count_input.find_by_words(state, text)):
+                return found
             case UnknownCode(code) | Text(code):
                 return reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
@@ -200,6 +202,8 @@ class CountJob(Job[CountState]):
 def _note_untaken(state: CountState, event: Event) -> CountState:
     """Note which scan is not taken if an input drops the question about it."""
     if not state.choices or count_input.is_quantity_asked(state) or not isinstance(event, Scan | Command):
+        return state
+    if state.choices[0].kind == count_state.FOUND_BY_WORDS:
         return state
     return state._replace(untaken=state.choices[0].label or state.choices[0].key)
 
@@ -235,7 +239,7 @@ def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
     state = CountState(is_blind=context.policy.blind_counts, closes_after_send=bool(location or product))
     if not location and not product:
         return Turn(state, (POOLS_QUERY, RECOUNTS_QUERY))
-    label, only_product = str(args.get("label") or product), product if location and args.get("empty") else ""
+    label, only_product = str(args.get("label") or product), product if location else ""
     target = CountTarget("location", location) if location else CountTarget("product", product, label)
     turn = finish_count.begin_count(state, target, only_product)
     if only_product:
@@ -268,6 +272,8 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: C
             return count_input.handle_product_here(state, row, context)
         case finish_count.QUERY_ALL:
             return finish_count.handle_all_lines(state, row, context)
+        case "unstocked":
+            return _describe_single_product(state, row)
         case "scanned":
             return count_input.handle_product(state, row, context)
         case refused_operations.REFUSED_QUERY:
@@ -312,10 +318,18 @@ def _open_location(state: CountState, row: LocationRow | None) -> Result:
 def _open_single_product(state: CountState) -> Result:
     """Ask for the quantity of the only product of the location, including zero."""
     items = tuple(item for item in state.lines if item.product == state.only_product)
+    unread = () if items else (Query("unstocked", "product", {"product_number": state.only_product}),)
     items = items or (count_state.new_line(state, state.only_product, state.label),)
     state = state._replace(lines=items, current_index=0)
     label = count_state.label_with_pools(state, 0)
-    return reply(state, ASK, "count.how_many_at", label=label, place=state.location)
+    return reply(state, ASK, "count.how_many_at", *unread, label=label, place=state.location)
+
+
+def _describe_single_product(state: CountState, row: ProductRow | None) -> Result:
+    """Take over the unit and price of the only product, which has no stock at the location."""
+    if row is None or not state.only_product or not state.lines:
+        return Turn(state)
+    return Turn(count_state.replace_line(state, 0, count_state.with_product_data(state.lines[0], row)))
 
 
 def _report_begun(state: CountState, text: Msg) -> Result:

@@ -28,10 +28,17 @@ from aisle.jobs.view import (
 )
 from aisle.scan.meaning import Match
 
-ANSWER_KINDS = {"missing": ["not_there", "leave_it", "count", "leave_all"], "leave": ["finish", "throw_away", "back"]}
+ANSWER_KINDS = {
+    "missing": ["not_there", "leave_it", "count", "leave_all"],
+    "summary": ["finish", "count", "back"],
+    "leave": ["finish", "throw_away", "back"],
+}
 
 COMMAND_LETTERS = "dulkn"
 """Command letters of the pages on which products are counted."""
+
+_COMMANDS_OF_QUESTION = {"missing": "u", "leave": "u", "summary": "nu"}
+"""Command letters of the pages that ask something before a count is sent or left."""
 
 MAX_UPCOMING = 12
 
@@ -93,19 +100,23 @@ def open_quantity_line(state: CountState) -> CountLine | None:
 
 
 def choice_letters(state: CountState) -> str:
-    """Return the letters of the choices while products are counted; empty where they are numbered."""
-    if state.phase in ("start", "list", "summary", "pool"):
+    """Return the letters of the choices while products are counted; empty where they are numbered.
+
+    Before a count is sent they are letters too: a number there corrects the last quantity, and answers nothing."""
+    if state.phase in ("start", "list", "pool"):
         return ""
     if state.choices:
         kinds = [_choice_kind(state, choice) for choice in state.choices]
     else:
         kinds = ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
-    return assign_letters(kinds, COMMAND_LETTERS if state.phase in ("count", "recount") else "u")
+    return assign_letters(kinds, _COMMANDS_OF_QUESTION.get(state.phase, COMMAND_LETTERS))
 
 
 def _choice_kind(state: CountState, choice: CountTarget) -> str:
     if choice.kind == "quantity":
         return "quantity"
+    if choice.kind in (count_state.FOUND_BY_WORDS, count_state.AT_NEXT_STOP):
+        return choice.kind
     if state.choices[0].kind != "quantity":
         return "then"
     return {"location": "is_location", "product": "is_product", DROP_QUANTITY: DROP_QUANTITY}.get(
@@ -123,7 +134,11 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
         return msg("count.choice_quantity", quantity=Decimal(choice.key))
     if choice.kind == DROP_QUANTITY:
         return msg("count.choice_not_so_many")
+    if choice.kind == count_state.AT_NEXT_STOP:
+        return msg("count.choice_at_next", quantity=Decimal(choice.key))
     label = choice.label or choice.key
+    if choice.kind == count_state.FOUND_BY_WORDS:
+        return raw(label)
     if choice.kind in UNCOUNTABLE_KINDS:
         return quantity_or_record.other_choice_text(Match(choice.kind, choice.key, label))
     if not is_number:
@@ -364,6 +379,7 @@ def _summary(state: CountState) -> ListView:
         first=state.first_row,
         total=len(rows),
         choices=choices(state),
+        choice_letters=choice_letters(state),
         key_hints=(*((NEXT_PAGE,) if len(rows) > 1 else ()), KeyHint("u", msg("hint.undo")), BACK),
     )
 

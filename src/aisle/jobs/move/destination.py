@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.job import Context, Query, Turn, reply
-from aisle.jobs.move import goods_in_hand, movement_write
+from aisle.jobs.move import goods_in_hand, movement_write, undo
 from aisle.jobs.move.move_state import ZERO, Goods, MoveChoice, MovementItem, MoveState, OrderNeed, parse_order_needs
 from aisle.jobs.move.take_goods import ask_exceeding, refuse_order
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
@@ -193,7 +193,7 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
             state._replace(current_index=index, portion=ZERO), WRONG, "move.not_so_many", label=part.label, **args
         )
     portion = match.quantity if match.is_explicit else ZERO
-    state = state._replace(current_index=index, portion=portion)
+    state = undo.select_goods(state, index)._replace(portion=portion)
     return reply(state, INFO, "move.current_goods", label=part.label, quantity=portion or part.quantity)
 
 

@@ -412,6 +412,8 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
             return reply(state_asked, ASK, "move.which_from_pool")
         case "u" if state.phase == "put" and state.portion:
             return undo.take_back_portion(state)
+        case "u" if state.phase == "put" and undo.is_selection_last(state):
+            return undo.drop_selection(state)
         case "u" if state.phase in ("from", "take", "load", "put"):
             return undo.undo_step(state, context)
     return Turn(state)
@@ -427,7 +429,7 @@ def _next_on_cart(state: MoveState) -> Result:
     index = (state.current_index + 1) % len(state.in_hand)
     part = state.in_hand[index]
     return reply(
-        state._replace(current_index=index, portion=ZERO),
+        undo.select_goods(state, index),
         INFO,
         "move.current_goods",
         label=part.label,

@@ -180,6 +180,8 @@ class MoveState(NamedTuple):
     in_hand: tuple[Goods, ...] = ()
     current_index: int = -1
     """Index of the goods whose quantity is open."""
+    selection: tuple[int, int, int] = (-1, -1, -1)
+    """Last selection on the cart: index of the goods before and after it, and number of steps then."""
     portion: Decimal = ZERO
     """Quantity of the goods on the screen that goes to the next location or order; 0 for all if nothing was said."""
     from_pool: int = 0

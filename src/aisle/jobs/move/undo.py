@@ -53,6 +53,27 @@ def take_back_portion(state: MoveState) -> Result:
     return Turn(state._replace(portion=ZERO), (), undo_verdict(text))
 
 
+def select_goods(state: MoveState, index: int) -> MoveState:
+    """Return the state with other goods on the cart selected, to be put down next; nothing is booked."""
+    selection = (state.current_index, index, len(state.history))
+    return state._replace(current_index=index, portion=ZERO, selection=selection)
+
+
+def is_selection_last(state: MoveState) -> bool:
+    """Return True if other goods were selected since the last step."""
+    before, after, steps = state.selection
+    is_same = (after, steps) == (state.current_index, len(state.history))
+    return is_same and before != after and 0 <= before < len(state.in_hand)
+
+
+def drop_selection(state: MoveState) -> Result:
+    """Select again the goods before; what was booked stays."""
+    state = state._replace(current_index=state.selection[0], selection=(-1, -1, -1), portion=ZERO)
+    part = state.in_hand[state.current_index]
+    text = msg("move.current_goods", label=part.label, quantity=part.quantity)
+    return Turn(state, (), undo_verdict(text))
+
+
 def _target_locations(step: UndoStep) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.to_location for item in step.items if item.to_location))
 

@@ -549,7 +549,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             return Turn(state, (*take_over.release_unpicked(state, context.store), close))
         case "count":
             label = next((take.label for take in state.lines if take.product == choice.product), choice.product)
-            count_args = {"location_code": choice.key, "product_number": choice.product, "label": label, "empty": True}
+            count_args = {"location_code": choice.key, "product_number": choice.product, "label": label}
             return Turn(state, (Start("count", count_args),))
         case "set":
             return line_actions.set_quantity(state, choice.quantity, context)

@@ -69,6 +69,9 @@ CHOICE_TEXTS = {
 LEAVE_ANSWERS = ("book", "forget", "back")
 """Kinds of answers to the question before a delivery is left, in order."""
 
+CHECK_ANSWERS = ("finish", "back")
+"""Kinds of answers to the question before a delivery is closed, in order."""
+
 COMMAND_LETTERS = "dlu"
 
 LINE_HEADS = (msg("head.product"), msg("head.received"), msg("head.container"))
@@ -91,8 +94,8 @@ def choice_count(state: ReceiveState) -> int:
 
 def choice_letters(state: ReceiveState) -> str:
     """Return the letters of the choices while goods may be in hand; empty where they are numbered."""
-    if state.phase == "leave" and not state.choices:
-        return assign_letters(LEAVE_ANSWERS)
+    if state.phase in ("check", "leave") and not state.choices:
+        return assign_letters(LEAVE_ANSWERS if state.phase == "leave" else CHECK_ANSWERS)
     if not state.choices or not state.delivery_number:
         return ""
     return assign_letters((choice.kind for choice in state.choices), COMMAND_LETTERS)
@@ -193,10 +196,12 @@ def _progress_text(delivery: ListedDelivery) -> Msg:
 
 def delivery_progress(delivery: ListedDelivery) -> Decimal:
     """Return the received share of a delivery; below 0 if it is unknown."""
-    if delivery.received is None or delivery.announced is None:
+    if delivery.received is None:
         return Decimal(-1)
     if delivery.is_mixed and delivery.line_count:
         return Decimal(delivery.complete_lines) / delivery.line_count
+    if delivery.announced is None:
+        return Decimal(-1)
     return (
         min(Decimal(1), delivery.received / delivery.announced)
         if delivery.announced > 0
@@ -300,6 +305,7 @@ def _check_view(state: ReceiveState) -> ListView:
         first=state.first,
         total=len(differing),
         choices=_open_choices(state),
+        choice_letters=choice_letters(state),
         key_hints=(*_page_hints(len(rows), len(differing)), BACK),
     )
 

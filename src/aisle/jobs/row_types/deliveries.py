@@ -76,8 +76,11 @@ class ReceiptsRow(TypedDict):
     supplier_name: str
     at: str
     lines: int
+    complete_lines: int
+    is_mixed: bool
+    """True if the sums say nothing, as of a delivery."""
     received_quantity: Decimal | None
-    """Sum over the lines; None if a line lacks it."""
+    """Received part of what was shipped; None if a line lacks it."""
     shipped_quantity: Decimal | None
 
 

@@ -105,8 +105,8 @@ class FileRow(TypedDict):
     """Rows written."""
     why: str
     """Id of the message why it is not or cannot be written; empty on success."""
-    left_out: NotRequired[int]
-    """Rows that are done and not in the file; only of a table on paper."""
+    done: NotRequired[int]
+    """Rows that are done; only of a table on paper."""
 
 
 class TerminalRow(TypedDict):

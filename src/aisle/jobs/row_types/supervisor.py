@@ -112,6 +112,7 @@ class TodayRow(TypedDict):
     orders_open: int
     orders_partial: int
     orders_picked: int
+    orders_rejected: int
     orders_in: int
     """New orders."""
     seen_all_day: bool

@@ -125,6 +125,10 @@ class HelpState(NamedTuple):
     """True if the letters of the step act without Enter."""
 
 
+_SIGNS = Block(msg("help.signs"), ((msg("help.sign_estimate"),), (msg("help.sign_changed"),), (msg("help.sign_late"),)))
+"""Signs of the lists of a desk."""
+
+
 class HelpPage(DetailPage[HelpState]):
     """Page on a step: what it asks for, then its inputs and letters."""
 
@@ -145,6 +149,7 @@ class HelpPage(DetailPage[HelpState]):
             Block(msg("help.accepts"), tuple((Msg(id_),) for id_ in state.inputs)),
             Block(msg("help.letters_at_once" if state.is_at_once else "help.letters"), letters),
             Block(msg("help.always"), always),
+            *((_SIGNS,) if state.is_at_once else ()),
         )
 
 

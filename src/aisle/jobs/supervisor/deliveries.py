@@ -149,6 +149,9 @@ def _parse_receipt(row: ReceiptsRow) -> ListedDelivery:
         row["shipped_quantity"],
         row["received_quantity"],
         row["status"],
+        row["lines"],
+        row["complete_lines"],
+        row["is_mixed"],
     )
 
 

@@ -340,6 +340,26 @@ def _query_all(state: ExceptionsState, context: Context) -> Result:
     return Turn(state, (list_window.query_window("all", "differences", {}, 0, MAX_APPROVALS),))
 
 
+def _query_scanned(state: ExceptionsState, matches: tuple[Match, ...]) -> Result:
+    """Query all differences, of which those of the scanned product or location are marked."""
+    query = list_window.query_window("scanned", "differences", {}, 0, MAX_APPROVALS)
+    return Turn(state._replace(scanned=matches), (query,))
+
+
+def _mark_scanned(state: ExceptionsState, rows: tuple[DifferencesRow, ...], matches: tuple[Match, ...]) -> Result:
+    """Mark the differences of a scanned product or location; remove these marks if all of them are marked already."""
+    names = {(each.kind, each.key) for each in matches}
+    keys = tuple(
+        row["key"] for row in rows if {(PRODUCT, row["product_number"]), (LOCATION, row["location_code"])} & names
+    )
+    if not keys:
+        return reply(state, WRONG, "orders.no_row", row=name_of(matches[0]))
+    is_marked = set(keys) <= set(state.marked)
+    others = tuple(key for key in state.marked if key not in keys)
+    marked = others if is_marked else tuple(dict.fromkeys((*state.marked, *keys)))[:MAX_APPROVALS]
+    return reply(state._replace(marked=marked), INFO, "orders.rows_marked", count=len(marked))
+
+
 def _ask_decision(state: ExceptionsState, decision: str) -> Result:
     if state.marked:
         return Turn(state._replace(question=decision))
@@ -438,6 +458,8 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             case Rows("all", rows, total):
                 keys = tuple(row["key"] for row in rows)
                 return list_page.mark_all(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
+            case Rows("scanned", rows):
+                return _mark_scanned(state._replace(scanned=()), rows, state.scanned)
             case Rows(id_) if id_ == state.kind:
                 turn = LISTS[state.kind].handle_rows(state, answer, context)
                 is_gone = self.page(state) is ONE and not opened_rows(turn.state)
@@ -445,10 +467,12 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         return Turn(state)
 
     def handle_scan(self, state: ExceptionsState, matches: tuple[Match, ...], context: Context) -> Result:
-        """Open the scanned record: the page of an order, or the look-up of a product or location."""
+        """Mark the scanned rows while rows are marked, else open the scanned record: an order, product or location."""
         kind, key, label = matches[0].kind, matches[0].key, matches[0].label
         if self.page(state) in (MANY, ONE):
             return reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
+        if state.is_marking or state.marked:
+            return _query_scanned(state, matches)
         if kind in (ORDER, REFERENCE):
             return _open_order(state, key)
         if start := list_window.open_record(kind, key, label):

@@ -11,6 +11,7 @@ from aisle.jobs.job import (
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
 from aisle.jobs.row_types.supervisor import DifferencesRow
+from aisle.scan.meaning import Match
 
 EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
 """Kinds of exceptions, in the order of their numbers."""
@@ -35,6 +36,8 @@ class ExceptionsState(NamedTuple):
     is_marking: bool = False
     """True if numbers mark rows instead of opening them."""
     marked: tuple[str, ...] = ()
+    scanned: tuple[Match, ...] = ()
+    """Product or location whose differences are looked for, to mark them."""
     question: str = ""
     """`approve` or `recount` while that is asked for all marked rows; else the key of the opened difference."""
     approved: tuple[DifferencesRow, ...] = ()

@@ -6,6 +6,7 @@ accepts that. A line of which nothing is picked is rejected explicitly if the se
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import LocalNote, Write
@@ -25,6 +26,17 @@ PRIORITY, REMOVE_PRIORITY, SPLIT = "priority", "no_priority", "split"
 CLOSE_LINE, REOPEN_LINE = "close_line", "reopen_line"
 
 ORDER_ACTIONS = (CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER, PRIORITY, REMOVE_PRIORITY, SPLIT)
+
+PICK = "pick"
+"""What the page of one order offers beside the actions."""
+
+ACTION_NUMBERS = {
+    kind: number
+    for number, kind in enumerate(
+        (PICK, CLAIM, REJECT, PRIORITY, SPLIT, HAND_OVER, RELEASE, REOPEN, REMOVE_PRIORITY), 1
+    )
+}
+"""Number of each action, the same on each page that offers it."""
 
 LINE_ACTIONS = (CLOSE_LINE, REOPEN_LINE)
 
@@ -72,6 +84,20 @@ def decide(
     done = _decide(order, row, action, store, can_reject_lines, user)
     reported = any(isinstance(each, Write) for each in done.writes)
     return done._replace(writes=tuple(_for_supervisor(each, reported) for each in done.writes))
+
+
+_SOMEBODY = " "
+"""User number that nobody has."""
+
+
+def possible_kinds(rows: Sequence[OrderToActOnRow], store: str) -> tuple[str, ...]:
+    """Return the actions that are possible for at least one of the orders."""
+
+    def is_possible(kind: str) -> bool:
+        action = OrderAction(kind, _SOMEBODY)
+        return any(decide(row["order_number"], row, action, store).why is None for row in rows)
+
+    return tuple(kind for kind in ORDER_ACTIONS if is_possible(kind))
 
 
 def _for_supervisor(effect: Write | LocalNote, reported: bool) -> Write | LocalNote:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from aisle.jobs import list_window
 from aisle.jobs.job import (
@@ -27,23 +26,26 @@ from aisle.jobs.job import (
 from aisle.jobs.list_window import PAGE_LETTERS, page_size
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
-from aisle.jobs.quantities import order_progress
+from aisle.jobs.quantities import GoodsSum, OrderGoods, add_order_goods, goods_text, order_goods
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor.order_action_writes import (
+    ACTION_NUMBERS,
     CLAIM,
     CONFIRMED_ACTIONS,
     LINE_ACTIONS,
     LINE_REJECTION_FEATURE,
     ORDER_ACTIONS,
     PERSON_ACTIONS,
+    PICK,
     REASON_ACTIONS,
     REJECT,
     REOPEN,
     SPLIT,
     OrderAction,
     decide,
+    possible_kinds,
 )
 from aisle.jobs.view import (
     ASK,
@@ -68,6 +70,7 @@ from aisle.scan.meaning import (
     PERSON,
     REFERENCE,
     Accepts,
+    Choice,
     Command,
     CursorKey,
     Match,
@@ -100,9 +103,8 @@ class OrderActionState(NamedTuple):
     line: int = 0
     label: str = ""
     """Name of the line's product."""
-    picked: Decimal = Decimal(0)
-    ordered: Decimal = Decimal(0)
-    """Picked and ordered quantity of all orders."""
+    goods: OrderGoods = OrderGoods()
+    """Goods of all orders."""
     reasons: tuple[Reason, ...] = ()
     """Reasons of the action: of a rejection those of orders first, then those of shortages."""
     is_kind_asked: bool = False
@@ -134,8 +136,8 @@ class OrderActionState(NamedTuple):
     """True if a letter alone began it, as words do that somebody types without a slash."""
     can_reject_lines: bool = False
     """True if the service accepts rejections of lines."""
-    is_in_batch: bool = True
-    """True if at least one of the orders is in a batch, or if that is not known yet."""
+    possible: tuple[str, ...] = ORDER_ACTIONS
+    """Actions that are possible for at least one of the orders; all while that is not known yet."""
 
     @property
     def rows(self) -> tuple[Outcome, ...]:
@@ -166,11 +168,14 @@ ACTION_TEXTS = {
 }
 """Name of each action, and what is said when it is done."""
 
-ACTION_NAMES = {kind: name for kind, (name, _) in ACTION_TEXTS.items()}
+ACTION_NAMES = {PICK: "order.pick", **{kind: name for kind, (name, _) in ACTION_TEXTS.items()}}
 
 ACTION_LETTERS = {"c": "claim", "l": "release", "j": "reject", "i": "priority", "o": "hand_over"}
 """Actions on orders that have a letter of their own at a desk, the same on each page."""
 
+KIND_BY_NUMBER = {number: kind for kind, number in ACTION_NUMBERS.items()}
+
+S = TypeVar("S")
 Result = Turn[OrderActionState]
 Actions = tuple[Action[OrderActionState], ...]
 
@@ -190,8 +195,9 @@ class OrderQuestion(FormPage[OrderActionState]):
         orders = Line("product", _orders_message(state))
         if state.line:
             return (orders, Line("note", msg("order_actions.for_line", label=state.label)))
-        if state.ordered:
-            far = msg("order_actions.progress", done=state.picked, total=state.ordered)
+        if not state.goods.ordered.is_nothing:
+            done, total = goods_text(state.goods.picked), goods_text(state.goods.ordered)
+            far = msg("order_actions.progress", done=done, total=total)
             return (orders, Line("note", far))
         return (orders,)
 
@@ -228,7 +234,23 @@ class KindPage(OrderQuestion):
     prompt_text = msg("order_actions.prompt_action")
 
     def actions(self, state: OrderActionState) -> Actions:
-        return tuple(Action(msg(ACTION_NAMES[kind]), partial(_answer_kind, kind)) for kind in ORDER_ACTIONS)
+        kinds = sorted(state.possible, key=ACTION_NUMBERS.__getitem__)
+        return tuple(numbered_action(kind, partial(_answer_kind, kind)) for kind in kinds)
+
+    def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        if isinstance(event, Choice) and event.number in KIND_BY_NUMBER:
+            return refuse_kind(state, event.number)
+        return super().handle_other_input(state, event, context)
+
+
+def numbered_action(kind: str, run: Callable[[S, Context], Turn[S]]) -> Action[S]:
+    """Return an action on orders with its number, which is the same on each page."""
+    return Action(msg(ACTION_NAMES[kind]), run, number=ACTION_NUMBERS[kind])
+
+
+def refuse_kind(state: S, number: int) -> Turn[S]:
+    """Refuse the number of an action that is not possible now."""
+    return refuse(state, msg("order_actions.not_possible", what=msg(ACTION_NAMES[KIND_BY_NUMBER[number]])))
 
 
 def _answer_kind(kind: str, state: OrderActionState, context: Context) -> Result:
@@ -248,7 +270,7 @@ def _choose_kind(kind: str, state: OrderActionState, context: Context) -> Result
 
 def _check_in_batch(state: OrderActionState) -> Result:
     """Close the job if a split is asked for orders that are in no batch, before a person is chosen."""
-    if state.page == "person" and state.kind == SPLIT and not state.is_in_batch:
+    if state.page == "person" and state.kind == SPLIT and SPLIT not in state.possible:
         return Turn(state, (Close(Verdict(WRONG, msg("order_actions.not_in_batch", order=state.orders[0]))),))
     return Turn(state)
 
@@ -423,14 +445,17 @@ def _confirm_message(state: OrderActionState) -> Msg:
     return msg("order_actions.confirm_action", what=what, which=_orders_message(state))
 
 
+def _hand_over_warning(missing: GoodsSum) -> Msg:
+    if missing.measured:
+        return msg("order_actions.warn_hand_over_measured", left=goods_text(missing))
+    if missing.pieces > 0:
+        return msg("order_actions.warn_hand_over_short", left=missing.pieces)
+    return msg("order_actions.warn_hand_over")
+
+
 def _warning(state: OrderActionState) -> Msg:
     if state.kind == "hand_over":
-        missing = state.ordered - state.picked
-        return (
-            msg("order_actions.warn_hand_over_short", left=missing)
-            if missing > 0
-            else msg("order_actions.warn_hand_over")
-        )
+        return _hand_over_warning(state.goods.missing)
     if state.kind == "reopen":
         return msg("order_actions.warn_reopen")
     if state.kind == "split":
@@ -629,7 +654,7 @@ class OrderActionJob(PageJob[OrderActionState]):
                 first = state.first_choice if state.first_choice < len(known) else 0
                 return Turn(state._replace(reasons=known, first_choice=first))
             case Rows("look", rows):
-                return _check_in_batch(_with_progress(state, rows))
+                return _check_in_batch(_with_orders(state, rows, context.store))
             case Rows("people", rows, known):
                 people = tuple(Person(row["user"], row["name"] or row["user"]) for row in rows)
                 return _choose_person(state._replace(match_count=known), people, context)
@@ -649,10 +674,8 @@ def _parse_action(fields: Args) -> OrderAction:
     return OrderAction(**{name: fields[name] for name in OrderAction._fields if name in fields})
 
 
-def _with_progress(state: OrderActionState, rows: tuple[OrderToActOnRow, ...]) -> OrderActionState:
-    progress = [order_progress(row) for row in rows]
+def _with_orders(state: OrderActionState, rows: tuple[OrderToActOnRow, ...], store: str) -> OrderActionState:
     return state._replace(
-        picked=sum((picked for picked, _ in progress), Decimal(0)),
-        ordered=sum((ordered for _, ordered in progress), Decimal(0)),
-        is_in_batch=not rows or any(row.get("picker") or row.get("assigned_to") for row in rows),
+        goods=add_order_goods(map(order_goods, rows)),
+        possible=possible_kinds(rows, store) if rows else ORDER_ACTIONS,
     )

@@ -14,7 +14,7 @@ from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, co
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.printed_pick_list import query_pick_list
-from aisle.jobs.quantity_or_record import not_an_order
+from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.supervisor.order_actions import ACTION_LETTERS, ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
@@ -258,6 +258,8 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             )
         if numbers:
             return Turn(state, (_start_order(numbers[0]),))
+        if state.is_marking:  # the marks stay on the screen
+            return refuse(state, msg("batch.not_this", what=name_of(first)))
         if start := list_window.open_record(first.kind, first.key, first.label):
             return Turn(state, (start,))
         return refuse(state, not_an_order(first))

@@ -11,13 +11,16 @@ from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh,
 from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
+from aisle.jobs.quantities import goods_text
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor.order_action_writes import (
+    ACTION_NUMBERS,
     CLAIM,
     CLOSE_LINE,
     HAND_OVER,
+    PICK,
     PRIORITY,
     REJECT,
     RELEASE,
@@ -26,7 +29,13 @@ from aisle.jobs.supervisor.order_action_writes import (
     REOPEN_LINE,
     SPLIT,
 )
-from aisle.jobs.supervisor.order_actions import ACTION_LETTERS, ACTION_NAMES
+from aisle.jobs.supervisor.order_actions import (
+    ACTION_LETTERS,
+    ACTION_NAMES,
+    KIND_BY_NUMBER,
+    numbered_action,
+    refuse_kind,
+)
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.page_addresses import PageAddress
@@ -170,7 +179,11 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
         else msg("order_actions.one_order", order=order.number)
     )
     far = msg(
-        "order.progress", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due
+        "order.progress",
+        state=msg(STATUS_NAMES[order.status]),
+        done=goods_text(order.goods.picked),
+        total=goods_text(order.goods.ordered),
+        due=order.due,
     )
     notes = [claim_message(order), _batch_message(order), _priority_message(order)]
     if order.status == "rejected" and order.rejection_reason:
@@ -229,7 +242,7 @@ def _line_block(state: OrderState) -> Block:
     are_known = not state.details or state.details["lines_known"]
     missing = msg("order.no_lines" if are_known else "order.lines_loading")
     rows = tuple(_line_cells(line) for line in state.lines)
-    return Block(msg("order.lines_title", count=len(rows)), rows or ((missing,),))
+    return Block(msg("order.lines_title", count=len(rows)), rows or ((missing,),), is_wide=True)
 
 
 def line_label(line: OrderLineRow) -> str:
@@ -268,6 +281,8 @@ def _history_cells(row: OrderHistoryRow) -> Cells:
     if row["why"]:
         what = msg("order.event_reason", what=what, why=read_message(row["why"]))
     state_text = msg(_STATE_TEXTS[row["outcome"]]) if row["outcome"] in _STATE_TEXTS else raw("")
+    if row["event"] == "claimed" and row["user"]:  # the order names who has it, and not who gave it
+        return (msg("order.event_claimed_by", who=row["user"]), raw(""), msg("moment", at=row["at"]), state_text)
     return (what, raw(row["user"]), msg("moment", at=row["at"]), state_text)
 
 
@@ -281,16 +296,16 @@ def order_pane(state: OrderState) -> DetailView:
 
 
 def possible_actions(order: BoardOrder | None) -> tuple[str, ...]:
-    """Return the possible actions on the order, in the order of their numbers. A claim that comes or goes changes no
-    other number."""
+    """Return the possible actions on the order."""
     if order is None or order.status == "finished":
         return ()
     if order.status == "rejected":
         return (REOPEN,)
     is_open = order.status in ("open", "partial")
-    walk = (REMOVE_PRIORITY if order.is_priority else PRIORITY, SPLIT) if is_open else ()
+    split = (SPLIT,) if order.picker or order.assigned_to else ()
+    walk = (REMOVE_PRIORITY if order.is_priority else PRIORITY, *split) if is_open else ()
     release = (RELEASE,) if order.is_claimed else ()
-    finish = (HAND_OVER,) if order.picked > 0 or order.status == "picked" else ()
+    finish = (HAND_OVER,) if not order.goods.picked.is_nothing or order.status == "picked" else ()
     return (CLAIM, REJECT, *walk, *finish, *release)
 
 
@@ -317,13 +332,22 @@ class OrderPage(DetailPage[OrderState]):
     def actions(self, state: OrderState) -> tuple[Action[OrderState], ...]:
         is_open = state.order is not None and state.order.status in ("open", "partial")
         return (
-            *((Action(msg("order.pick"), _start_pick),) if is_open else ()),
-            *(Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind)) for kind in possible_actions(state.order)),
-            *((Action(msg("order.choose_line"), _choose_line, "l"),) if state.has_open_lines else ()),
+            *((numbered_action(PICK, _start_pick),) if is_open else ()),
+            *(numbered_action(kind, partial(_start_action, kind)) for kind in self._kinds(state)),
+            *((Action(msg("order.choose_line"), _choose_line, "e"),) if state.has_open_lines else ()),
             *((Action(msg("hint.undo"), _undo, "u"),) if state.undo else ()),
             *((Action(msg("orders.print"), _print, "P"),) if is_open and state.is_desk else ()),
             *(_letter_actions(state) if state.is_desk else ()),
         )
+
+    def handle_other_input(self, state: OrderState, event: Event, context: Context) -> Result:
+        if isinstance(event, Choice) and event.number in KIND_BY_NUMBER:
+            return refuse_kind(state, event.number)
+        return super().handle_other_input(state, event, context)
+
+    @staticmethod
+    def _kinds(state: OrderState) -> list[str]:
+        return sorted(possible_actions(state.order), key=ACTION_NUMBERS.__getitem__)
 
 
 def _print(state: OrderState, context: Context) -> Result:
@@ -335,13 +359,12 @@ def _start_pick(state: OrderState, context: Context) -> Result:
 
 
 def _letter_actions(state: OrderState) -> tuple[Action[OrderState], ...]:
-    """Return the actions by their letters on the order board. Numbers depend on the order, letters do not."""
-    used = {"l"} if state.has_open_lines else set()
+    """Return the actions by their letters on the order board."""
     kinds = possible_actions(state.order)
     return tuple(
         Action(msg(ACTION_NAMES[kind]), partial(_start_action, kind, is_one_key=True), letter)
         for letter, kind in ACTION_LETTERS.items()
-        if kind in kinds and letter not in used
+        if kind in kinds
     )
 
 

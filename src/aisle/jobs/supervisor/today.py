@@ -233,12 +233,14 @@ def _figure_rows(*rows: tuple[str, int | Msg]) -> tuple[tuple[Msg, ...], ...]:
 
 
 def _order_block(values: TodayRow) -> Block:
-    new_orders = msg("number" if values["seen_all_day"] else "today.since_start", value=values["orders_in"])
+    """Return the orders by state. How many are new today is unknown on the day on which this host reads them first."""
+    new_today = (("today.orders_in", values["orders_in"]),) if values["seen_all_day"] else ()
     rows = _figure_rows(
-        ("today.orders_in", new_orders),
+        *new_today,
         ("today.orders_open", values["orders_open"]),
         ("today.orders_in_progress", values["orders_partial"]),
         ("today.orders_picked", values["orders_picked"]),
+        ("today.orders_rejected", values["orders_rejected"]),
         ("today.orders_late", values["late"]),
     )
     return Block(msg("today.orders"), rows, is_compact=True)

@@ -217,12 +217,14 @@ def min_list_rows(view: ListView, box: LayoutBox) -> int:
 
 
 def _command_lines(view: ListView, box: LayoutBox, rows: int = UNLIMITED_ROWS) -> list[StyledLine]:
-    return command_flow(view.choices, view.key_hints, box.cells, box.writer, rows, view.numbered_rows)
+    return command_flow(
+        view.choices, view.key_hints, box.cells, box.writer, rows, view.numbered_rows, view.choice_letters
+    )
 
 
 def _footer(view: ListView, box: LayoutBox) -> list[StyledLine]:
     """Return choices, and below them commands; side by side if there are few rows. A blank line separates them."""
-    choices = choice_flow(view.choices, box.cells, box.writer, view.numbered_rows)
+    choices = choice_flow(view.choices, box.cells, box.writer, view.numbered_rows, view.choice_letters)
     needed = _row_lines(view, box) if _row_lines(view, box) < box.rows else len(view.rows)
     spare = box.rows - len(choices) - needed - 2
     footer = [
@@ -249,7 +251,9 @@ def _with_side_commands(view: ListView, box: LayoutBox) -> DrawnList:
     listed = _draw_list(view, box._replace(cells=left - 1))
     title: StyledLine = [(box.writer.fit_line(msg("choices.title"), SIDE_COMMAND_WIDTH), "head")]
     hints = [line for hint in view.key_hints for line in hint_lines((hint,), SIDE_COMMAND_WIDTH, box.writer)]
-    choices = choice_items(view.choices, SIDE_COMMAND_WIDTH, box.writer, first_number=view.numbered_rows)
+    choices = choice_items(
+        view.choices, SIDE_COMMAND_WIDTH, box.writer, first_number=view.numbered_rows, letters=view.choice_letters
+    )
     aside = [*([title, *choices, []] if choices else []), *hints][: box.rows]
     missing: list[StyledLine] = [[] for _ in range(box.rows - len(aside))]
     rule = "|" if box.writer.is_ascii else "│"
@@ -398,6 +402,9 @@ def _size_table(
         columns = column_widths(lines, table_cells, gap, words, moments, name_cells=min(name_cells, table_cells // 3))
         shorter = dict(zip(_heads(view, writer, level, table_cells), _heads(view, writer, 0, table_cells), strict=True))
         heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
+        if heads and table_cells >= MEDIUM_CELLS:
+            longest = _pick_columns([_heads(view, writer, 9, table_cells)], kept)[0]
+            heads, columns = _lengthen_heads(heads, longest, columns, table_cells - gap * (len(columns) - 1))
         return SizedTable(cells, heads, columns, tones, [_head_role(view, at) for at in kept])
 
     all_tones = [[tone_of(cell) for cell in row.cells] for row in rows]
@@ -408,6 +415,18 @@ def _size_table(
     short = sized(0, 0)
     long = sized(0, dates) if dates else short
     return long if len(long.columns) == len(short.columns) and long.is_legible else short
+
+
+def _lengthen_heads(
+    heads: Sequence[str], longest: Sequence[str], columns: Sequence[int], cells: int
+) -> tuple[list[str], list[int]]:
+    """Return the longest headings for which the table has room, and the columns widened for them."""
+    free, shown, widened = cells - sum(columns), list(heads), list(columns)
+    for at, (head, column) in enumerate(zip(longest, columns, strict=False)):
+        more = max(0, width(head) - column)
+        if more <= free:
+            free, shown[at], widened[at] = free - more, head, column + more
+    return shown, widened
 
 
 def _heads(view: ListView, writer: MessageWriter, level: int, table_cells: int) -> list[str]:

@@ -300,7 +300,7 @@ def _progress_message(view: Step) -> Msg | None:
             if view.choice_total > len(view.choices)
             else None
         )
-    return msg("frame.progress", done=view.done, total=view.total)
+    return view.progress or msg("frame.progress", done=view.done, total=view.total)
 
 
 def _verdict_lines(

@@ -1,0 +1,60 @@
+"""New keys of a file that differ from others, of the file or the service, by zeros or a decimal mark alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.near_keys import comparable_key, forms_without_zeros
+
+
+class KeysBesideOthers:
+    """Keys of a file that creates records, by hashes of their forms without zeros."""
+
+    def __init__(self, table: CsvTable, noun: str) -> None:
+        """Read the keys of the file. `noun` is what it creates."""
+        self._table = table
+        self._noun = noun
+        self._first: dict[int, int] = {}
+        """Hash of the first key of a form, by the hash of the form."""
+        self._shared: set[int] = set()
+        """Forms that keys in several writings have."""
+        self._others: dict[int, str] = {}
+        """First key of the service, or of the file, of a form."""
+        for _, key in self._keys():
+            for form in _forms(key):
+                if self._first.setdefault(form, hash(key)) != hash(key):
+                    self._shared.add(form)
+
+    def see(self, key: RecordKey) -> None:
+        """Store a key of the service, if the file has one of its forms."""
+        for form in _forms(key) if self._first else ():
+            if self._first.get(form, hash(key)) != hash(key) or form in self._shared:
+                self._shared.add(form)
+                self._others.setdefault(form, key[-1])
+
+    def warn(self, known: Collection[RecordKey]) -> None:
+        """Add a warning for each new key that another has in a form without zeros."""
+        warned: set[int] = set()
+        for line, key in self._keys() if self._shared else ():
+            found = [self._others.setdefault(form, key[-1]) for form in _forms(key) if form in self._shared]
+            is_new = key not in known and hash(key) not in warned
+            other = next((one for one in found if comparable_key((one,)) != comparable_key(key[-1:])), "")
+            if other and is_new:
+                warned.add(hash(key))
+                by = "zeros or a comma" if "," in key[-1] + other else "zeros"
+                what = f"{self._noun} differs from another by {by} alone; if it is the same, write it in one way"
+                self._table.notes.add_warning(what, f"{key[-1]} beside {other}", line)
+
+    def _keys(self) -> Iterator[tuple[int, RecordKey]]:
+        """Yield the keys with a digit, once for rows of one record that stand together."""
+        last: RecordKey = ()
+        for line, key, _ in self._table.record_keys():
+            if key != last and any(map(str.isdigit, key[-1])):
+                yield line, key
+            last = key
+
+
+def _forms(key: RecordKey) -> list[int]:
+    *before, name = key
+    return [hash((*before, form)) for form in forms_without_zeros(name)]

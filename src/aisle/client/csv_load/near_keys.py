@@ -1,0 +1,110 @@
+"""Near forms of keys: what two writings of one key can differ by, for all kinds of records.
+
+A spreadsheet takes zeros off and adds signs of thousands; other programs and people change blanks, case, dashes and
+letters that look alike. `fold_key` and `comparable_key` give one form to keys that are never two, `bare_codes` to keys
+that are hardly two, and `forms_without_zeros` to keys that can be two.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal, InvalidOperation
+
+from aisle.client.csv_load.cell_cleaning import fold_code
+
+RecordKey = tuple[str, ...]
+
+_DASHES = "\u058a\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d"
+_CYRILLIC = str.maketrans("авекмнорстухіјѕԁһӏ", "abekmhopctyxijsdhl")
+_GREEK = str.maketrans("αβεζηικμνορτυχ", "abezhikmnoptyx")
+_LOOK_ALIKE: dict[int, str | int] = {**dict.fromkeys(map(ord, _DASHES), "-"), **_CYRILLIC, **_GREEK}
+"""Signs that cannot be told from those of a keyboard on a screen; letters in lower case, as of a folded code."""
+_GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:([. ])\d{3})(?:\1\d{3})*", re.ASCII)
+_ZEROS_BEFORE_DIGITS = re.compile(r"(?<![\d.,])0+(?=\d)", re.ASCII)
+_NUMBER = re.compile(r"(\d+)[.,](\d*?)0*", re.ASCII)
+_SHORTENED = re.compile(r"\d+(?:[.,]\d+)?e\+?\d{1,2}", re.ASCII)
+"""Number in E notation, in lower case."""
+
+
+def fold_key(code: str) -> str:
+    """Return a key without blanks, in one case, and with one sign for those that look alike: dashes, letters."""
+    if code.isascii():
+        return fold_code(code)
+    return fold_code(unicodedata.normalize("NFKC", code.translate(_LOOK_ALIKE))).translate(_LOOK_ALIKE)
+
+
+def comparable_key(key: RecordKey) -> RecordKey:
+    """Return a key in the form in which it is compared: its name folded, without leading zeros and thousands' signs."""
+    *before, name = key
+    name = fold_key(name)
+    bare = name.lstrip("0") or name[-1:]
+    return (*map(fold_key, before), bare.replace(".", "") if "." in bare and has_thousands(bare) else bare)
+
+
+def has_thousands(code: str) -> bool:
+    """Return True if a code of digits has points or blanks between its thousands."""
+    return _GROUPED_DIGITS.fullmatch(code) is not None
+
+
+def forms_without_zeros(code: str) -> tuple[str, ...]:
+    """Return a key without the zeros before its groups of digits (`A01-02` as `A1-2`); of one that a spreadsheet reads
+    as a number, also that number (`7.30` and `7,3` as `7.3`).
+    """
+    bare = _ZEROS_BEFORE_DIGITS.sub("", fold_key(code))
+    number = _NUMBER.fullmatch(bare)
+    shown = f"{number[1]}.{number[2]}".rstrip(".") if number else bare
+    return (bare,) if shown == bare else (bare, shown)
+
+
+def bare_codes(code: str) -> tuple[str, ...]:
+    """Return the letters and digits of a code, folded, without zeros before digits; also without those behind a
+    point. A number in E notation is the number that it shows.
+
+    Two codes that share one of these can be meant for each other.
+    """
+    forms = [re.sub(r"[\W_]+", "", form) for form in forms_without_zeros(_written_out(code))]
+    return tuple(dict.fromkeys(form for form in forms if form))
+
+
+def _written_out(code: str) -> str:
+    """Return a number in E notation in its digits; other codes unchanged."""
+    folded = fold_key(code)
+    if not _SHORTENED.fullmatch(folded):
+        return code
+    try:
+        number = Decimal(folded.replace(",", "."))
+    except InvalidOperation:
+        return code
+    return f"{number:f}" if number == number.to_integral_value() else code
+
+
+def difference_reason(new: str, known: str, where: str = "") -> str:
+    """Return why a new name is refused beside a known one, with the likely cause. `where` locates the known one."""
+    mine, its = fold_key(new), fold_key(known)
+    if mine == its:
+        return f"{new!r} and {known!r}{where or ' of the service'} {fold_difference(new, known)}; use one of them"
+    if "." in mine + its and comparable_key((mine,)) == comparable_key((its,)):
+        return (
+            f"{new!r} and {known!r}{where or ' of the service'} differ by signs of thousands alone, which a spreadsheet"
+            " may have put there; write one of them, in a column of text"
+        )
+    if len(its) > len(mine):
+        return f"{new!r}: {known} is there{where}; has {new} lost its zeros? Write {known}, in a column of text"
+    if where:
+        return f"{new!r}: {known} is there{where}; has {known} lost its zeros? Write {new} there, in a column of text"
+    return f"{new!r}: {known} is there, with fewer zeros before it; write {known}, if it is the same"
+
+
+def fold_difference(one: str, other: str) -> str:
+    """Return by what two keys of one folded form differ; of signs that look alike, with their numbers."""
+    if fold_code(one) == fold_code(other):
+        return "differ by blanks or case alone"
+    mine, its = fold_code(one), fold_code(other)
+    shown = (f"{a} is U+{ord(a):04X}, {b} is U+{ord(b):04X}" for a, b in zip(mine, its, strict=False) if a != b)
+    return f"differ by signs that look alike alone ({next(shown, 'of two kinds')})"
+
+
+def are_near(one: str, other: str) -> bool:
+    """Return True if two codes can be meant for each other."""
+    return not set(bare_codes(one)).isdisjoint(bare_codes(other))

@@ -1,0 +1,83 @@
+"""New keys that differ from another by a near form: refused if nobody means two, else warned of, in all files."""
+
+import pytest
+
+from tests.load.test_existing_keys import FIRST, HEADERS, load
+from tests.load.test_repeated_loads import World
+
+ROWS = {
+    "stores.csv": "{},Kerkstraat,false",
+    "products.csv": "{},Een,,,",
+    "locations.csv": "0042,{}",
+    "people.csv": "0042,{},u{},U,,",
+    "orders.csv": "0042,{},1,P1,2",
+    "deliveries.csv": "0042,{},1,1,P1,3",
+}
+ALIKE = [
+    "X\u20118",
+    "X\u20138",
+    "X\u20128",
+    "X\u22128",
+    "\uff38-8",
+    "\u0425-8",
+    "\u03a7\u20138",
+    "x\u20138",
+]
+ZEROS = [("7.30", "7.3"), ("8.3", "8.30"), ("2026.10", "2026,1"), ("1.100", "1.1"), ("A01", "A1"), ("B-07", "B-7")]
+
+
+def row(file: str, key: str) -> str:
+    """Return a row of a file with a key; a person's user is another for each key."""
+    user = "".join(f"{ord(sign):x}" for sign in key)
+    return ROWS[file].replace("u{}", f"u{user}").format(key)
+
+
+@pytest.mark.parametrize("file", HEADERS)
+async def test_key_of_signs_that_look_alike_is_refused(file: str, world: World) -> None:
+    await load(world, FIRST)
+    bad, _ = await load(world, {file: [row(file, "X-8"), row(file, ALIKE[0])]})
+    assert [line.partition(": ")[0] for line in bad] == [f"{file}:2", f"{file}:3"]
+    assert "(- is U+002D, \u2011 is U+2011); use one of them" in bad[0]
+    assert await load(world, {file: [row(file, "X-8")]}) == ([], [])
+    bad, _ = await load(world, {file: [row(file, key) for key in ALIKE]})
+    assert [line.partition(": ")[0] for line in bad] == [f"{file}:{at}" for at, _ in enumerate(ALIKE, 2)]
+    assert all("alone" in line and "use one of them" in line for line in bad)
+
+
+@pytest.mark.parametrize("file", HEADERS)
+@pytest.mark.parametrize("is_one_file", [True, False])
+async def test_key_of_other_zeros_is_warned_of(file: str, is_one_file: bool, world: World) -> None:
+    dotted = row(file, "A.5")
+    await load(world, FIRST | {file: [*FIRST[file], dotted, *(row(file, f'"{old}"') for old, _ in ZEROS)]})
+    keys = [*(old for old, _ in ZEROS if is_one_file), *(new for _, new in ZEROS)]
+    bad, notes = await load(world, {file: [dotted, *(row(file, f'"{key}"') for key in keys)]})
+    assert bad == []
+    said = [line for line in notes if "differs from another by zeros" in line]
+    assert len(said) == len(ZEROS), notes
+    assert all(any(f"{new} beside {old}" in line for line in said) for old, new in ZEROS)
+    bad, notes = await load(world, {file: [dotted, *(row(file, f'"{key}"') for key in keys)]})
+    assert not [line for line in notes if "differs from another" in line]
+
+
+async def test_order_of_several_rows_is_warned_of_once(world: World) -> None:
+    await load(world, FIRST | {"orders.csv": ["0042,2026.10,1,P1,2"]})
+    _, notes = await load(world, {"orders.csv": ["0042,2026.1,1,P1,2", "0042,2026.1,2,P1,2", "0042,2026.2,1,P1,2"]})
+    assert [line for line in notes if "zeros alone" in line] == [
+        "orders.csv:2: warning: order differs from another by zeros alone; if it is the same, write it in one way:"
+        " 2026.1 beside 2026.10."
+    ]
+
+
+@pytest.mark.parametrize(("said", "meant"), [("5.1", "5.10"), ("X\u20118", "X-8"), ("110 002", "110002")])
+async def test_product_that_is_only_named_is_named_as_it_is_meant(said: str, meant: str, world: World) -> None:
+    await load(world, FIRST | {"products.csv": [f"{meant},Een,,,", "P1,Een,,,"]})
+    [bad], _ = await load(world, {"orders.csv": [f"0042,4,1,{said},5"]})
+    assert bad.endswith(f"There is no product {said}. {meant}?")
+
+
+@pytest.mark.parametrize("keys", [("1-11", "11-1"), ("2026.1.1", "2026.1.10"), ("A1", "A10"), ("7.3", "73")])
+async def test_keys_of_two_are_made_without_a_word(keys: tuple[str, str], world: World) -> None:
+    for file in ("products.csv", "locations.csv", "orders.csv"):
+        await load(world, FIRST)
+        bad, notes = await load(world, {file: [row(file, key) for key in keys]})
+        assert (bad, [line for line in notes if "differs" in line]) == ([], []), file
