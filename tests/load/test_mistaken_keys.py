@@ -119,3 +119,30 @@ async def test_figures_that_contradict_are_written_as_figures(world: World) -> N
     world.write("deliveries.csv", header, "D,0042,1,A1,5,1.0", "D,0042,2,A1,5,2")
     [bad] = (await loaded(world)).bad
     assert bad.reason.startswith("no_of_containers is 2, but 1.0 in an earlier row of delivery D")
+
+
+HELD = {
+    "products.csv": ("product_number,price", "A1,9.99"),
+    "store_products.csv": ("store_number,product_number,price", "0042,A1,9.99"),
+}
+
+
+@pytest.mark.parametrize("file", HELD)
+async def test_row_of_which_all_waits_counts_as_not_loaded(file: str, world: World) -> None:
+    await base(world)
+    header, row = HELD[file]
+    world.write(file, header, row)
+    world.write("prices.csv", header, row.replace("9.99", "x"))
+    lines = (await loaded(world)).lines()
+    assert f"{file}: 0 of 1 rows loaded; fields of row 2 are held back." in lines
+
+
+async def test_row_of_which_a_part_waits_is_named(world: World) -> None:
+    await base(world)
+    world.write("products.csv", "product_number,price,size", "A1,9.99,S", "NEW,3.33,L")
+    world.write("prices.csv", "product_number,price", "A1,x", "NEW,x")
+    lines = (await loaded(world)).lines()
+    assert any(line.startswith("products.csv: ") and "fields of 2 rows (2-3) are held back." in line for line in lines)
+    assert any("the new product has none until that is right: 3.33 of NEW here" in line for line in lines)
+    assert any("stays as it is until that is right: 9.99 of A1 here" in line for line in lines)
+    assert "price" not in await of_product(world, "NEW")

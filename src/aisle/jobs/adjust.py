@@ -104,9 +104,6 @@ class AdjustJob(Job[AdjustState]):
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
         return (LOCATION, PRODUCT) if state.phase == "location" else (PRODUCT, LOCATION)
 
-    def asks_for_kind(self, state: AdjustState) -> bool:
-        return state.line is None
-
     def uses_product(self, state: AdjustState, product: str) -> bool:
         return state.line is not None and state.line.product == product
 

@@ -24,6 +24,7 @@ from aisle.client.csv_load.csv_table import CsvTable, TableRow, Values
 from aisle.client.csv_load.report import FileNotes
 
 _LAYOUTS = {layout.file: layout for layout in LAYOUTS}
+_STAYS = "and stays as it is until that is right"
 _KEY = ("store_number", "product_number")
 _OTHER_NAMES = {(DISCOUNT_PRICES.file, PRODUCTS.file): {"discount_price": "promotion_price"}}
 """Fields of a product that have another name in a file of one matter."""
@@ -45,14 +46,19 @@ class ReplacedFields:
         self._tables = {table.name: table for table in tables}
         self._given: dict[int, _ReplacingValue] = {}
         self._old_prices: dict[int, Any] = {}
+        self.held_rows: dict[str, set[int]] = {}
+        """Rows, by file, of which a field waits for a refused row of another file."""
         for name in (ATTRIBUTES.file, FREE_FIELDS.file, PRICES.file, DISCOUNT_PRICES.file):
             if name in self._tables and any(self._is_shared(name, one) for one in (PRODUCTS.file, STORE_PRODUCTS.file)):
                 self._read(self._tables[name])
         if PRICES.file in self._tables and PRODUCTS.file in self._tables:
             self._read_old_prices(self._tables[PRODUCTS.file])
 
-    def apply(self, table: CsvTable, row: TableRow, body: Values) -> Values:
-        """Return the body of a row without what another file replaces. Add a warning where that is another value."""
+    def apply(self, table: CsvTable, row: TableRow, body: Values, *, is_new: bool = False) -> Values:
+        """Return the body of a row without what another file replaces. Add a warning where that is another value.
+
+        `is_new` is True for a product that the service does not have.
+        """
         if table.name == PRICES.file and self._old_prices:
             old = self._old_prices.get(hash(body["product_number"])) if "store_number" not in body else None
             return body if old is None else {"old_price": old} | body
@@ -65,12 +71,32 @@ class ReplacedFields:
             if given is None:
                 kept[name] = value
             else:
-                _warn_of_other(table, row, name, value, given)
+                self._warn_of_other(table, row, name, value, given, is_new=is_new)
         for field in kept.get("free_fields", ()):
             given = self._given.get(hash((*key, "free_fields", field.get("key"))))
             if given:
-                _warn_of_other(table, row, f"the free field {field['key']}", field.get("value"), given)
+                name = f"the free field {field['key']}"
+                self._warn_of_other(table, row, name, field.get("value"), given, is_new=is_new)
         return kept
+
+    def _warn_of_other(
+        self, table: CsvTable, row: TableRow, name: str, value: object, given: _ReplacingValue, *, is_new: bool
+    ) -> None:
+        """Add a warning if the file that counts has another value, or a refused row."""
+        if given.value == _hash_of(value):
+            return
+        what = f"{name} is another in {given.file}, which counts"
+        if given.value is None:
+            self.held_rows.setdefault(table.name, set()).add(row.line)
+            stays = "and the new product has none until that is right" if is_new else _STAYS
+            what = f"{name} is in a refused row of {given.file}, which counts, {stays}"
+        said = str(value).lower() if isinstance(value, bool) else value if name != FREE_FIELDS.lines_field else "those"
+        shown = f"{said} of {row.values['product_number']} here, row {given.line} there"
+        table.notes.add_warning(what, shown, row.line)
+
+    def is_held_whole(self, table: CsvTable, row: TableRow, body: Values) -> bool:
+        """Return True if a row has a field that is held back, and no other is left of it."""
+        return row.line in self.held_rows.get(table.name, ()) and set(body) <= {*_KEY}
 
     def _is_shared(self, file: str, general: str) -> bool:
         """Return True if the load has the other file, and that has a column of what this file is about."""
@@ -108,17 +134,6 @@ class ReplacedFields:
         for row in again.rows(find_conflicts(again)[0]) if table.has_column("old_price") else ():
             if not row.reason and "old_price" in row.values:
                 self._old_prices[hash(row.values["product_number"])] = row.values["old_price"]
-
-
-def _warn_of_other(table: CsvTable, row: TableRow, name: str, value: object, given: _ReplacingValue) -> None:
-    """Add a warning if the file that counts has another value, or a refused row."""
-    if given.value is None or given.value != _hash_of(value):
-        what = f"{name} is another in {given.file}, which counts"
-        if given.value is None:
-            what = f"{name} is in a refused row of {given.file}, which counts, and stays as it is until that is right"
-        said = str(value).lower() if isinstance(value, bool) else value if name != FREE_FIELDS.lines_field else "those"
-        shown = f"{said} of {row.values['product_number']} here, row {given.line} there"
-        table.notes.add_warning(what, shown, row.line)
 
 
 def _read_again(table: CsvTable) -> CsvTable:

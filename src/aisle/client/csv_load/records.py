@@ -365,7 +365,12 @@ def _row_reader(description: str, name: str, defaults: Values | None = None, *, 
                 yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
             else:
                 body = (defaults or {}) | found.store_flags.get(row.values.get("store_number", ""), {}) | row.values
-                body = found.replaced.apply(table, row, body)
+                key = tuple(row.values.get(one, "") for one in table.key_columns)
+                is_new = found.prices is not None and key not in found.known_keys
+                body = found.replaced.apply(table, row, body, is_new=is_new)
+                if found.replaced.is_held_whole(table, row, body) and not is_new:
+                    yield BadRows((), 1)
+                    continue
                 store = body.pop("store_number") if path else ""
                 yield Record(store, f"{description} {row.values[name]}", body, row.line, 1)
 

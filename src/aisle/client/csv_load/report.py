@@ -240,6 +240,8 @@ class FileReport(NamedTuple):
     states: Mapping[str, int] = {}
     """Records that were new, changed, the same, and worked on in the service before; empty if it does not say."""
 
+    held_rows: tuple[int, ...] = ()
+    """Rows of which a field waits for a refused row of another file."""
     is_read: bool = True
     """False if the load ended before all rows of the file were read."""
 
@@ -311,6 +313,14 @@ class LoadReport(NamedTuple):
 
 
 def _file_line(file: FileReport) -> str:
+    """Return what was loaded of a file, and of which rows fields wait for a refused row of another file."""
+    line = _counts_line(file)
+    return (
+        f"{line.removesuffix('.')}; fields of {format_rows(file.held_rows)} are held back." if file.held_rows else line
+    )
+
+
+def _counts_line(file: FileReport) -> str:
     if not file.rows:
         return f"{file.file}: it holds no row below the header." if file.is_read else f"{file.file}: no row was loaded."
     many = "1 record" if file.records == 1 else f"{file.records} records"

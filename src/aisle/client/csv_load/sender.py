@@ -260,6 +260,7 @@ class FileLoad:
             self._rows_left,
             self._unchanged_rows,
             {} if self._is_stock else self._states,
+            tuple(sorted(self._replaced.held_rows.get(self._table.name, set()) - refused)),
             self._is_read,
         )
 

@@ -341,7 +341,9 @@ def _merge_lines(
     an own movement (`is_own`), which the overlay shows before it is sent."""
     mine = {take.line: take for take in state.lines if take.order == tote.order}
     merged = {
-        take.line: expected_stock.keep_read_stock(state, _keep_location(take, mine.get(take.line)), mine.get(take.line))
+        take.line: expected_stock.keep_read_stock(
+            state, _keep_location(take, mine.get(take.line), is_uncertain=is_uncertain), mine.get(take.line)
+        )
         for take in fresh
     }
     if merged == mine:
@@ -371,14 +373,16 @@ def _order_values(lines: Mapping[int, PickLine]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _keep_location(fresh: PickLine, known: PickLine | None) -> PickLine:
-    """Return the new line with the location, label and pool that the picker already uses."""
+def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: bool) -> PickLine:
+    """Return the new line with the location, label and pool that the picker already uses. An uncertain read takes
+    nothing from the picker's share."""
     if known is None:
         return fresh
     fresh = fresh._replace(location=known.location, label=known.label, pool=known.pool, barred_pools=known.barred_pools)
     fresh = fresh._replace(walk_order=known.walk_order, location_order=known.location_order)
     was = known.with_picked(fresh.picked, own=False)
-    return fresh._replace(picked_from=was.picked_from, own_picked=min(was.own_picked, fresh.in_hand))
+    own = known.own_picked if is_uncertain else min(known.own_picked, fresh.in_hand)
+    return fresh._replace(picked_from=was.picked_from, own_picked=own)
 
 
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:

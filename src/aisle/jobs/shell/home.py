@@ -258,9 +258,6 @@ class HomeJob(Job[HomeState]):
             choices=len(MENU_PAGES[state.menu_page]), command_letters="dnopqru", search=True, follows_typing=True
         )
 
-    def asks_for_kind(self, state: HomeState) -> bool:
-        return True
-
     def handle(self, state: HomeState, event: Event, context: Context) -> Result:
         is_confirmed = state.is_sign_out_warned
         if isinstance(event, Meaning) and not isinstance(event, TypedText):
