@@ -40,24 +40,25 @@ from aisle.client.csv_load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
-from aisle.client.csv_load.comparison_with_service import (
+from aisle.client.csv_load.conflicts_with_service import (
     ChangedOrders,
     compare_with_service,
     warn_of_missing_supervisors,
 )
 from aisle.client.csv_load.csv_table import CsvTable
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
-from aisle.client.csv_load.existing_stock import (
+from aisle.client.csv_load.existing_stock_and_loaded_counts import (
     LoadedStock,
     ProductStock,
     SplitCount,
     TrackedStock,
     with_load_reference,
 )
-from aisle.client.csv_load.fields_in_two_files import ReplacedFields
+from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
 from aisle.client.csv_load.mistaken_keys import find_mistaken_keys
 from aisle.client.csv_load.near_keys import are_near, bare_codes
+from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (
     EMPTY_PLACE,
     NO_FINDINGS,
@@ -70,7 +71,6 @@ from aisle.client.csv_load.records import (
 from aisle.client.csv_load.report import WORKED_ON, BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.csv_load.service_reads import location_codes, read_units
 from aisle.client.csv_load.stock_not_in_file import GoodsInHand, UnnamedStock, in_pools, pools_counted, without_fields
-from aisle.client.csv_load.store_price_warnings import warn_of_own_prices
 from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.errors import ClientError, ServerError, TransportError, message_of
 from aisle.client.outcome import Outcome, outcome_of
