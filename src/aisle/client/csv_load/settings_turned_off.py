@@ -12,7 +12,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS, STORES, price_of
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store, store_rows
-from aisle.client.errors import ClientError, ServerError, TransportError
+from aisle.client.errors import ClientError
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
 from aisle.errors import ContractError
@@ -91,15 +91,10 @@ class SettingsTurnedOff:
                 self._changed[key, column] = line
 
     async def warn(self) -> None:
-        """Add a warning for each setting that becomes false, and what the service has of the store or product.
-
-        Raise ClientError if the service does not respond.
-        """
+        """Add a warning for each setting that becomes false, and what the service has of the store or product."""
         try:
             await self._remove_inactive_stores()
             uses = await self._find_uses()
-        except (TransportError, ServerError):
-            raise
         except ClientError as error:
             self._table.notes.add_file_warning(f"what stores have of what becomes false could not be read: {error}")
             return
@@ -224,10 +219,7 @@ _READERS: dict[_Reader, tuple[str, ...]] = {
 
 
 async def warn_of_inactive_stores(table: CsvTable, client: Client, known_keys: _Keys) -> None:
-    """Add a warning for each record of a file that the service does not have, for a store that is inactive.
-
-    Raise ClientError if the service does not respond.
-    """
+    """Add a warning for each record of a file that the service does not have, for a store that is inactive."""
     if table.name not in _INTO_INACTIVE:
         return
     states: dict[str, bool] = {}
@@ -248,7 +240,5 @@ async def _is_inactive(client: Client, store: str) -> bool:
     """Return True if the service says that a store is inactive."""
     try:
         return (await fetch_store(client, store)).get("is_active") is False
-    except (TransportError, ServerError):
-        raise
-    except ContractError:
-        return False  # no path can name the store, or the service does not say
+    except (ClientError, ContractError):
+        return False  # it is only a hint
