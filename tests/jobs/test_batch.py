@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.batch import BatchJob, BatchState
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, PrintTable, Query, Resumed, Rows, Start
 from aisle.jobs.pick.pick_state import MAX_ORDERS
 from aisle.jobs.printed_pick_list import TICKED_BOX, query_pick_list
+from aisle.jobs.quantities import GoodsSum, named_goods
 from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict, raw
 from aisle.scan.meaning import (
     LOCATION,
@@ -183,12 +184,13 @@ def test_a_number_takes_the_next_open_orders_that_nobody_else_works_on(said: Eve
     assert hand.gathered == ["4106", "4101", "4103", "4105", "4107", "4108"]
 
 
-def test_what_is_measured_counts_as_one_piece_of_a_round() -> None:
+def test_what_is_measured_stands_beside_the_pieces_of_a_round() -> None:
     orders = book(1)
-    orders["4101"]["lines"].append(line(3, "CHEESE", Decimal("1.5"), allow_decimal=True))
+    orders["4101"]["lines"].append(line(3, "CHEESE", Decimal("1.5"), allow_decimal=True, unit="kg"))
     hand = Hand(orders)
     hand.scan("4101")
-    assert dict(hand.view.lines[0].text.args)["pieces"] == 1 + 2 + 1
+    goods = GoodsSum(Decimal(1 + 2), (("kg", Decimal("1.5")),))
+    assert dict(hand.view.lines[0].text.args)["goods"] == named_goods(goods)
 
 
 def test_a_round_has_twenty_orders_at_most() -> None:
@@ -460,7 +462,7 @@ def test_no_sequence_raises_doubles_an_order_or_leaves_no_way_on(sequence: list[
         assert len(set(hand.gathered)) == len(hand.gathered) <= MAX_ORDERS
         assert "4104" not in hand.gathered
         assert hand.view.name == hand.job.step_name(hand.state)
-        assert json_codec.from_text(BatchState, json_codec.to_text(hand.state)) == hand.state
+        assert named_tuple_json.from_text(BatchState, named_tuple_json.to_text(hand.state)) == hand.state
         assert hand.verdict is None or hand.verdict.kind in (GOOD, WRONG, ASK, "info")
     for _ in range(3):
         if not isinstance(hand.effects[-1] if hand.effects else None, Close):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Closed, Context, Query, Rows, SignOut, Start
+from aisle.jobs.quantities import GoodsSum, add_goods, goods_progress
 from aisle.jobs.shell.home import MORE_MENU, HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState
@@ -131,15 +132,29 @@ def test_the_letter_that_signs_out_is_named() -> None:
     assert "o" in [hint.letter for hint in HomeJob().view(HomeState()).key_hints]
 
 
+CHEESE = (("kg", Decimal("0.5")),)
+MEASURED = {
+    "pieces": Decimal(5),
+    "picked_pieces": Decimal(2),
+    "measured": [
+        {
+            "unit": "kg", "quantity": Decimal(2), "picked_quantity": Decimal("0.5"), "missing": Decimal("1.5"),
+            "lines": 1, "complete_lines": 0,
+        }
+    ],
+}  # fmt: skip
+"""Sums of an order with four pieces and two kilograms."""
+
+
 @pytest.mark.parametrize(
     ("measured", "told"),
     [
-        ({"pieces": Decimal(5), "picked_pieces": Decimal(2), "complete_lines": 1, "counted_lines": 3}, (2, 5)),
-        ({}, (Decimal("3.5"), Decimal("6.5"))),
+        (MEASURED, (GoodsSum(Decimal(2), CHEESE), GoodsSum(Decimal(4), (("kg", Decimal(2)),)))),
+        ({}, (GoodsSum(Decimal("3.5")), GoodsSum(Decimal("6.5")))),
     ],
 )
 def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
-    measured: dict[str, Decimal], told: tuple[Any, Any]
+    measured: dict[str, Any], told: tuple[GoodsSum, GoodsSum]
 ) -> None:
     row: Any = {
         **ROW,
@@ -151,11 +166,10 @@ def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
     state = HomeJob().handle(HomeState(), Rows("orders", (row,), 1), CONTEXT).state
     home = HomeJob().view(state).rows[0].cells[3]
     board = BOARD.view(OrdersState(rows=(parse_order_row(row, CONTEXT),), total=1)).rows[0].cells[3]
-    listed = msg("progress.of_lines", done=1, total=3) if measured else msg("progress.of", done=told[0], total=told[1])
-    assert home == board == listed
+    assert home == board == goods_progress(*told)
     acting = OrderActionState(orders=("4101", "4102"))
     acting = OrderActionJob().handle(acting, Rows("look", (row, {**row, "order_number": "4102"}), 2), CONTEXT).state
-    assert (acting.picked, acting.ordered) == (told[0] * 2, told[1] * 2)
+    assert (acting.goods.picked, acting.goods.ordered) == tuple(add_goods((goods, goods)) for goods in told)
 
 
 def test_an_order_that_somebody_has_says_as_well_when_it_is_due() -> None:

@@ -10,8 +10,22 @@ from typing import Any
 
 import pytest
 
-from aisle import json_codec
-from aisle.jobs.job import Changed, Close, Closed, Context, Event, Export, Opened, Query, Refresh, Resumed, Rows, Start
+from aisle import named_tuple_json
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Export,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Write,
+)
 from aisle.jobs.supervisor.log import EXPORT_COLUMNS, LogJob
 from aisle.jobs.supervisor.log_list import FILTER_FIELDS, LogFilter, LogState, filter_values
 from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
@@ -92,6 +106,8 @@ class Hand:
             rows = [{"reason_code": "1", "description": "", "weeks": weeks, "total": Decimal(3)}]
         elif query.name == "people":
             rows = [{"user": "U2", "name": "Ann", "is_badge": False}]
+        elif query.name == "features":
+            rows = [{"features": ()}]
         else:
             rows = [{"reason_code": 77, "reason_code_description": "Mice", "adds": False}]
         first, size = int(query.args.get("first") or 0), int(query.args.get("size") or 99)
@@ -400,7 +416,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
                 said = [view.title, view.prompt, *view.choices]
                 said += [line.text for line in view.lines] if isinstance(view, Step | Chart) else []
                 assert all(complete(message) for message in said)
-                assert json_codec.from_text(LogState, json_codec.to_text(hand.state)) == hand.state
+                assert named_tuple_json.from_text(LogState, named_tuple_json.to_text(hand.state)) == hand.state
             if any(isinstance(effect, Close) for effect in hand.effects):
                 break
         for _ in range(5):
@@ -440,14 +456,42 @@ def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(in_zone: 
     assert [each.cells[3].id for each in view.rows] == ["moment", "log.at_time"]
 
 
+def test_an_entry_to_review_is_marked_as_reviewed() -> None:
+    job, desk = LogJob(), CONTEXT._replace(is_desk=True)
+    entry = {**log_row("7", "2026-11-20T09:00:00Z"), "review_status": "1"}
+    state = job.handle(job.begin(), Rows("entry", (entry,), 1), desk).state
+    assert "r" not in job.accepts(state).command_letters, "the service keeps no reviews"
+    state = job.handle(state, Rows("features", ({"features": ("reviews",)},), 1), desk).state
+    turn = job.handle(state, Command("r"), desk)
+    (write,) = turn.effects
+    assert isinstance(write, Write)
+    assert (write.operation, write.body, write.needs_supervisor) == (
+        "review-logs",
+        {"reviews": [{"id": 7, "review_status": 2}]},
+        True,
+    )
+    again = job.handle(turn.state, Rows("entry", (entry,), 1), desk).state
+    assert "r" not in job.accepts(again).command_letters, "the cache does not know it yet"
+
+
+def test_a_desk_has_one_export() -> None:
+    job = LogJob()
+    letters = [
+        job.accepts(job.handle(job.begin(), Opened({}), CONTEXT._replace(is_desk=is_desk)).state).command_letters
+        for is_desk in (False, True)
+    ]
+    assert [("e" in each, "x" in each) for each in letters] == [(True, False), (False, True)]
+
+
 def test_a_chip_leaves_the_entries_of_one_person() -> None:
     job, desk = LogJob(), CONTEXT._replace(is_desk=True)
-    people = [{"user": "ben", "name": "Ben"}]
-    sums = {"lost": Decimal(0), "value": Decimal(0), "unpriced": Decimal(0), "counts": {"": 30}, "people": people}
+    people = [{"user": "ben", "name": "Ben", "count": 4}]
+    sums: dict[str, Any] = {"lost": Decimal(0), "value": Decimal(0), "unpriced": Decimal(0), "counts": {"": 30}}
+    sums |= {"to_review": 2, "everybody": 30, "people": people}
     state = job.handle(job.handle(job.begin(), Opened({}), desk).state, Rows("log_sums", (sums,), 1), desk).state
     view = job.view(state)
     assert isinstance(view, ListView)
-    assert [(chip.text, chip.total) for chip in view.chips[-2:]] == [(msg("log.everybody"), None), (raw("Ben"), None)]
+    assert [(chip.text, chip.total) for chip in view.chips[-2:]] == [(msg("log.everybody"), 30), (raw("Ben"), 4)]
     turn = job.handle(state, CursorKey(f"{CHIP_KEY}{len(view.chips) - 1}"), desk)
     assert turn.state.filter.user == "ben"
     view = job.view(turn.state)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs import JOBS
 from aisle.jobs.job import Changed, Close, Event, Query, Rows, Start, Write
 from aisle.jobs.pick.pick_state import PickState
@@ -268,7 +268,7 @@ def test_loose_goods_ask_how_much() -> None:
     assert hand.scan("P1", "1.25") == "pick.all_picked"
 
 
-def test_progress_counts_what_is_measured_as_one_piece() -> None:
+def test_the_bar_counts_what_is_measured_as_one_piece_and_the_note_names_its_weight() -> None:
     """Kilos and pieces have no sum."""
     loose = {**line(2, "P2", 0, allow_decimal=True, unit="kg"), "quantity": Decimal("0.25")}
     hand = Hand(line(1, "P1", 2), loose)
@@ -280,7 +280,7 @@ def test_progress_counts_what_is_measured_as_one_piece() -> None:
     assert [hand.view.done, hand.view.total] == [2, 3]
     hand.scan("P1")
     note = next(line.text for line in hand.view.lines if line.text.id == "pick.note_done")
-    assert MessageWriter().write(note) == "All picked: 2 lines, 3 in all."
+    assert MessageWriter().write(note) == "All picked: 2 lines, 2 pieces, 0.25 kg in all."
 
 
 def test_number_without_open_quantity_differs_from_unknown_code() -> None:
@@ -404,7 +404,7 @@ def test_any_sequence_stays_within_ordered_and_state_survives_journal(sequence: 
         assert hand.view.name == hand.job.step_name(hand.state)
         assert hand.view.name in hand.job.steps
         assert (hand.view.name == "pick.done") == all(not take.is_open for take in hand.state.lines)
-        assert json_codec.from_text(PickState, json_codec.to_text(hand.state)) == hand.state
+        assert named_tuple_json.from_text(PickState, named_tuple_json.to_text(hand.state)) == hand.state
         assert hand.sent == {line: value for line, value in picked(hand).items() if line in hand.sent}
 
 

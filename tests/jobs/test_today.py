@@ -9,8 +9,10 @@ import pytest
 
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Rows, Start
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
-from aisle.jobs.view import Chart, DetailView, ListView, msg, raw
+from aisle.jobs.view import Chart, DetailView, Frame, LinkState, ListView, msg, raw
 from aisle.scan.meaning import Back, Choice, Command, CursorKey, UnknownCode
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.samples.log import log_row
 from tests.samples.today import FIGURES
@@ -196,3 +198,11 @@ def test_an_aisle_is_what_a_code_begins_with(code: str, aisle: str) -> None:
 
 def test_no_places_are_no_aisles() -> None:
     assert group_by_aisle(()) == ()
+
+
+@pytest.mark.parametrize(("size", "is_cut"), [((100, 30), True), ((200, 50), False)])
+def test_a_screen_too_small_for_all_of_today_says_so(size: tuple[int, int], is_cut: bool) -> None:
+    hand = Hand()
+    hand.feed(Changed("order", ""), CONTEXT._replace(is_desk=True))
+    lines = plain_lines(layout_screen(Frame(hand.job.view(hand.state), LinkState("live", 3.0)), *size))
+    assert any("More on a larger screen" in line for line in lines) is is_cut

@@ -30,7 +30,7 @@ async def load(world: World, files: dict[str, list[str]]) -> tuple[list[str], li
     return list(map(str, report.bad)), [note for file in report.files for note in file.notes if "warning" in note]
 
 
-ALSO = "also another code of the store, and at home a scan of it has to ask which is meant"
+ALSO = "also another code of the store, and a scan of it has to ask which is meant"
 
 
 @pytest.mark.parametrize(
@@ -181,3 +181,10 @@ async def test_place_that_looks_like_another_is_warned_of(rows: list[str], value
     bad, notes = await load(world, {"locations.csv": rows})
     what = "location_code looks like another, as O and 0 or I and 1 do; if it is the same, write it in one way"
     assert (bad, notes) == ([], [f"locations.csv:{len(rows) + 1}: warning: {what}: {value}."])
+
+
+@pytest.mark.parametrize("code", ["B", "y", "7"])
+async def test_location_of_one_character_is_warned_of(code: str, world: World) -> None:
+    bad, notes = await load(world, STORE | {"locations.csv": [f"1,{code}"]})
+    what = "location_code of one character is also an answer or a command; a code of two or more is none"
+    assert (bad, notes) == ([], [f"locations.csv:2: warning: {what}: {code} of store 1."])

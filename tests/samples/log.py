@@ -84,7 +84,9 @@ def _losses_listed(text: str) -> Frame:
         "value": Decimal("5.59"),
         "unpriced": Decimal(0),
         "counts": {"": 812, "loss": 2, "count": 96, "pick": 690, "short": 0},
-        "people": [{"user": "U2", "name": text or "Ben Okafor"}],
+        "to_review": 3,
+        "everybody": 812,
+        "people": [{"user": "U2", "name": text or "Ben Okafor", "count": 96}],
     }
     rows = tuple(row for row in _entries(text) if row["reason_code_description"])
     state = LogState(filter=LogFilter(source="loss"), rows=rows, total=2, cursor=0, today="2026-11-20")

@@ -21,6 +21,7 @@ from aisle.jobs.pick.pick_state import (
 )
 from aisle.jobs.pick.stops import PickLine
 from aisle.jobs.pools import Pool
+from aisle.jobs.quantities import GoodsSum
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, LinkState, Verdict, View, msg
 
 PRODUCTS = (
@@ -275,7 +276,7 @@ def _new_batch_state(text: str, count: int = 3) -> BatchState:
                 text or who,
                 f"2026-11-{20 + index}T09:30:00",
                 3 + index,
-                Decimal(9),
+                GoodsSum(Decimal(9)),
                 tuple((place, place, 0, "") for place in spots[index]),
                 has_lines=index < 5,
             )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple
 
+from aisle.jobs.quantities import GoodsSum, OrderGoods
 from aisle.jobs.shell.home import HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
 from aisle.jobs.stored_messages import store_message
@@ -70,7 +71,9 @@ def _open_orders(text: str) -> tuple[OpenOrderRow, ...]:
         pickup = f"2026-11-{20 + index // 4:02}T{9 + index % 4 * 2:02}:30:00"
         who = text or CUSTOMERS[index % len(CUSTOMERS)]
         due = msg("moment.late" if index < 2 else "moment", at=pickup)
-        rows.append(OpenOrderRow(f"10{index * 7 + 4:04}", who, due, index + 1, of, Decimal(max(0, 8 - index))))
+        picked = Decimal(max(0, 8 - index))
+        goods = OrderGoods(GoodsSum(picked), GoodsSum(of))
+        rows.append(OpenOrderRow(f"10{index * 7 + 4:04}", who, due, index + 1, of, picked, goods=goods))
     rows[1] = rows[1]._replace(is_claimed=True, claimed_by=text or "Ben Okafor")
     rows[4] = rows[4]._replace(is_claimed=True)
     rows[5] = rows[5]._replace(

@@ -7,6 +7,7 @@ from typing import Any
 
 from aisle.jobs.list_window import ListOptions
 from aisle.jobs.pick.shortage_choices import Reason
+from aisle.jobs.quantities import GoodsSum, OrderGoods
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.shell.sign_in import Person
@@ -44,6 +45,7 @@ def _order_row(index: int, text: str) -> BoardOrder:
         status=status,
         ordered=of,
         picked=picked,
+        goods=OrderGoods(GoodsSum(picked), GoodsSum(of), GoodsSum(of - picked)),
         line_count=index % 9 + 1,
         short_lines=2 if index in (2, 5) else 0,
         is_claimed=status == "partial",
@@ -254,7 +256,8 @@ def _action_state(text: str, **fields: object) -> OrderActionState:
         Reason("22", text or "Damaged"),
         Reason("31", "Customer cancelled"),
     )
-    state = OrderActionState(orders=("100037",), reasons=reasons, picked=Decimal(4), ordered=Decimal(19))
+    goods = OrderGoods(GoodsSum(Decimal(4)), GoodsSum(Decimal(19)), GoodsSum(Decimal(15)))
+    state = OrderActionState(orders=("100037",), reasons=reasons, goods=goods)
     return state._replace(**fields)  # type: ignore[arg-type]
 
 

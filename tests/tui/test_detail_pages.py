@@ -23,6 +23,7 @@ from aisle.jobs.view import (
     Step,
     Verdict,
     msg,
+    raw,
 )
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
@@ -210,3 +211,14 @@ def test_text_is_not_broken_when_one_column_fits_it() -> None:
     left, right = _columns(("Places", rows - 3), ("About", rows - 1), ("Codes", 9))
     assert not any(line.startswith("About") for line in left)
     assert (right[0], right[rows - 1]) == ("About", f"About {rows - 2}")
+
+
+@pytest.mark.parametrize("columns", [100, 120])
+def test_the_lines_of_an_order_are_whole_on_the_smallest_desk(columns: int) -> None:
+    names = ("Northern Star Ice cream Strawberry 900 ml", "Café Brûlerie Ground coffee Mild 250 g")
+    cells = ("3 of 6", "in progress", "FZ-01, BR-05", "Dev Patel")
+    lines = Block(raw("Lines"), tuple((raw(name), *map(raw, cells)) for name in names), is_wide=True)
+    about = Block(raw("About"), ((raw("Customer"), raw("Tom Moss")),))
+    view = DetailView("order", raw("Order"), raw("Choose"), blocks=(lines, about, about))
+    drawn = "\n".join(plain_lines(layout_screen(Frame(view, LinkState("live", 3.0)), columns, 30)))
+    assert all(f"{name}  {'  '.join(cells)}" in re.sub("  +", "  ", drawn) for name in names)

@@ -66,6 +66,15 @@ def test_the_name_of_a_marked_row_stands_under_the_others(cells: int) -> None:
     assert [("*" in line) for line in named] == [False, True, False]
 
 
+@pytest.mark.parametrize("state", ["order_actions.split", "order_actions.claim"])
+def test_a_heading_is_whole_wherever_the_table_has_room_for_it(state: str) -> None:
+    cells = (raw("4101"), raw("x" * 30), msg(state), raw("Ben"))
+    heads = (raw("Order"), raw("Customer"), raw("State"), msg("orders.head_claim"))
+    view = ListView("orders", raw("List"), raw("Choose"), heads, (Row("1", cells),), 0, 1)
+    head = "".join(text for text, _ in list_lines(view, LayoutBox(72, 9, MessageWriter())).lines[0])
+    assert "Claimed by" in head
+
+
 def test_the_last_columns_go_before_a_name_cannot_be_read() -> None:
     rows = ("Two Locks Lager Alcohol-free 440 ml|-3|taken|14:12|Ben Okafor|A-03-12|PO-2026-1187",) * 12
     head, *shown = drawn(80, "Product|+/-|Why|Time|Who|Place|Reference", *rows)

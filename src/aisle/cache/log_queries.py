@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
+from aisle.cache.log_and_difference_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
-from aisle.cache.log_writer import entry_identity
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
-from aisle.cache.people_queries import names_by_user
+from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.price import prices_of
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import Row, parse_row, product_names, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
@@ -28,12 +29,12 @@ from aisle.jobs import store_time
 from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.reason_messages import reason_of_operation
 from aisle.scan.meaning import LOCATION
 from aisle.search_text import index_text, normalise_text
-from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow
@@ -318,6 +319,12 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
 LOSS = "loss"
 """Value of the filter `source` for entries that are losses and were not undone."""
 
+TO_REVIEW = "1"
+"""Value of the filter `review_status` for entries to review."""
+
+MAX_COUNTED_ENTRIES = 5000
+"""Most entries of a period among which those of any filter are counted."""
+
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
 
@@ -360,7 +367,7 @@ FROM loss x CROSS JOIN log l ON l.key = x.key {product} WHERE x.is_undone = 0 AN
 _COUNT_KINDS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
 _MOST_ACTIVE = """
 SELECT h.app_user, ifnull(p.name, h.app_user) FROM log_hour h LEFT JOIN person p ON p.user = h.app_user
-WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DESC, h.app_user LIMIT 4
+WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DESC, h.app_user LIMIT 7
 """
 _MINUTE_LENGTH = len("2026-01-01T08:15")
 _COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
@@ -410,12 +417,17 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
     found = _add_values(cache, [_full_entry(*row) for row in rows])
     if past:
         return found, len(found)
-    if values.keys() <= {"since", "until"}:
-        total = _count_between(cache, values.get("since", ""), values.get("until", ""))
-    else:
-        sql = _COUNT_ENTRIES.format(product=_JOIN_PRODUCT if "w0" in values else "", limits=limits)
-        total = int(str(cache.execute(sql, values).fetchall()[0][0]))
+    total = _count_entries(cache, values)
     return WindowRows(_add_user_names(cache, found), total, _reaches_before_log(cache, str(args.get("since") or "")))
+
+
+def _count_entries(cache: apsw.Connection, values: dict[str, Json]) -> int:
+    """Return the number of entries that meet the conditions with these values."""
+    if values.keys() <= {"since", "until"}:
+        return _count_between(cache, str(values.get("since", "")), str(values.get("until", "")))
+    limits = " AND ".join(_CONDITIONS[name] for name in values)
+    sql = _COUNT_ENTRIES.format(product=_JOIN_PRODUCT if "w0" in values else "", limits=limits)
+    return int(str(cache.execute(sql, values).fetchall()[0][0]))
 
 
 def _condition_values(cache: apsw.Connection, args: Args, past: PastEntry | None) -> dict[str, Json]:
@@ -529,16 +541,34 @@ def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
         quantity += (part := round_sum(float(str(amount))))
         value += part * (price or 0)
         unpriced += part if price is None else 0
+    people = [(str(user), str(name)) for user, name in fetch(cache, _MOST_ACTIVE, since[:_HOUR_LENGTH])]
     row: LogSumsRow = {
         "lost": quantity,
         "value": round(value, 2),
         "unpriced": unpriced,
         "counts": {**counts, "": _count_between(cache, since, ""), LOSS: int(losses)},
-        "people": [
-            {"user": str(user), "name": str(name)} for user, name in fetch(cache, _MOST_ACTIVE, since[:_HOUR_LENGTH])
-        ],
+        "to_review": None,
+        "everybody": None,
+        "people": [{"user": user, "name": name, "count": None} for user, name in people],
     }
+    if _count_between(cache, since, "") <= MAX_COUNTED_ENTRIES:
+        _add_counts(cache, row, args)
+    elif values.keys() > {"since"}:
+        row["counts"] = {}
     return [row], 1
+
+
+def _add_counts(cache: apsw.Connection, row: LogSumsRow, args: Args) -> None:
+    """Add the number of entries that each filter of the list leaves, in place."""
+
+    def count(**changed: str) -> int:
+        return _count_entries(cache, _condition_values(cache, {**args, **changed}, None))
+
+    row["counts"] = {source: count(source=source, review_status="") for source in row["counts"]}
+    row["to_review"] = count(source="", review_status=TO_REVIEW)
+    row["everybody"] = count(app_user_name="")
+    for person in row["people"]:
+        person["count"] = count(app_user_name=person["user"])
 
 
 def _parse_bound(value: Json) -> int | None:

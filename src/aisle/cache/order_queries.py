@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.claim_queries import add_claims, add_priority, add_workers, orders_ahead, orders_not_put_down
+from aisle.cache.claim_and_priority_queries import (
+    add_claims,
+    add_priority,
+    add_workers,
+    orders_ahead,
+    orders_not_put_down,
+)
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
 from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.pending_order_states import ListChange, SortKey
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
 from aisle.cache.stored_row_values import (
@@ -36,13 +43,14 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import (
         LocationStockRow,
+        MeasuredGoodsRow,
         OrderHeader,
         OrderLineRow,
         OrderRow,
@@ -310,7 +318,7 @@ def _load_headers(context: QueryContext, keys: Iterable[SortKey]) -> list[Orders
 
 
 _MEASURED_LINES = """
-SELECT l.order_number, l.product_number FROM json_each(?) e JOIN line l ON l.order_number = e.value
+SELECT l.order_number, l.product_number, p.unit, l.raw FROM json_each(?) e JOIN line l ON l.order_number = e.value
 JOIN product p ON p.product_number = l.product_number WHERE p.allow_decimal
 """
 
@@ -334,20 +342,24 @@ def add_pieces(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
     """
     cache = context.cache
     by_number = {str(row["order_number"]): row for row in rows}
-    measured: dict[str, set[str]] = {}
-    for number, product in fetch(cache, _MEASURED_LINES, to_text(list(by_number))):
-        measured.setdefault(number, set()).add(product)
+    measured: dict[str, dict[str, str]] = {}
+    lines: dict[str, list[Row]] = {}
+    for number, product, unit, raw in fetch(cache, _MEASURED_LINES, to_text(list(by_number))):
+        measured.setdefault(number, {})[product] = str(unit or "")
+        lines.setdefault(number, []).append({**parse_row(raw), "product_number": product})
     without_pending = [number for number in measured if number not in context.pending_orders]
     for number, ordered, picked, done, count in (
         fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ()
     ):
         _add_progress(by_number[number], to_decimal(picked), to_decimal(ordered), int(done or 0), int(count))
+        by_number[number]["measured"] = _sum_measured(lines[number], measured[number])
     for number in measured.keys() - set(without_pending):
         _add_pieces_of_lines(by_number[number], overlaid_lines(context, number), measured[number])
 
 
-def _add_pieces_of_lines(order: OrderHeader, lines: Iterable[Row | OrderLineRow], measured: Collection[str]) -> None:
-    """Add pieces and complete lines to an order in which the products `measured` are measured."""
+def _add_pieces_of_lines(order: OrderHeader, lines: Iterable[Row | OrderLineRow], measured: Mapping[str, str]) -> None:
+    """Add pieces and complete lines to an order in which the products `measured` are measured, in these units."""
+    lines = list(lines)
     picked = ordered = Decimal(0)
     done = count = 0
     for line in lines:
@@ -357,6 +369,32 @@ def _add_pieces_of_lines(order: OrderHeader, lines: Iterable[Row | OrderLineRow]
             picked_here, ordered_here = Decimal(is_done), Decimal(1)
         picked, ordered, done, count = picked + picked_here, ordered + ordered_here, done + is_done, count + 1
     _add_progress(order, picked, ordered, done, count)
+    order["measured"] = _sum_measured(lines, measured)
+
+
+def _sum_measured(lines: Iterable[Row | OrderLineRow], units: Mapping[str, str]) -> list[MeasuredGoodsRow]:
+    """Return the sums of the measured lines by unit; `units` are those of the products that are measured."""
+    sums: dict[str, MeasuredGoodsRow] = {}
+    for line in lines:
+        unit = units.get(str(line.get("product_number")))
+        if unit is None:
+            continue
+        picked, ordered = to_decimal(line.get("picked_quantity")), to_decimal(line.get("quantity"))
+        is_done = picked > 0 and is_line_complete(line)
+        none = Decimal(0)
+        found = sums.setdefault(
+            unit,
+            {
+                "unit": unit, "quantity": none, "picked_quantity": none, "missing": none, "lines": 0,
+                "complete_lines": 0,
+            },
+        )  # fmt: skip
+        found["quantity"] += ordered
+        found["picked_quantity"] += picked
+        found["missing"] += none if is_done else ordered - picked
+        found["lines"] += 1
+        found["complete_lines"] += is_done
+    return list(sums.values())
 
 
 def _add_progress(order: OrderHeader, picked: Decimal, ordered: Decimal, done: int, count: int) -> None:
@@ -423,7 +461,7 @@ def load_order(context: QueryContext, number: str) -> QueryResult[OrderRow]:
     order = cast("OrderRow", row)
     order["moved_by"] = _last_move_by_user(operations, began)
     order["unsure"] = any(may_be_included(each, began) for each in operations)
-    measured = {line["product_number"] for line in order["lines"] if line["allow_decimal"]}
+    measured = {line["product_number"]: line["unit"] for line in order["lines"] if line["allow_decimal"]}
     if measured:
         _add_pieces_of_lines(order, order["lines"], measured)
     return [order], 1

@@ -65,7 +65,7 @@ from aisle.scan.meaning import (
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
     from aisle.jobs.row_types.operations import RefusedOperationsRow
-    from aisle.operation_bodies import LogEntry
+    from aisle.operation_body_types import LogEntry
 
 
 Result = Turn[AdjustState]
@@ -103,9 +103,6 @@ class AdjustJob(Job[AdjustState]):
 
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
         return (LOCATION, PRODUCT) if state.phase == "location" else (PRODUCT, LOCATION)
-
-    def asks_for_kind(self, state: AdjustState) -> bool:
-        return state.line is None
 
     def uses_product(self, state: AdjustState, product: str) -> bool:
         return state.line is not None and state.line.product == product

@@ -16,7 +16,7 @@ from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, qu
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities import GoodsSum, add_goods, named_goods, sum_goods, to_decimal
 from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
 from aisle.jobs.tote_labels import (
     MAX_SHORT_LABEL,
@@ -71,7 +71,8 @@ class BatchOrder(NamedTuple):
     pickup: str = ""
     open_lines: int = 0
     """Number of its lines that are still open."""
-    pieces: Decimal = Decimal(0)
+    goods: GoodsSum = GoodsSum()
+    """Goods of those lines that are still to be picked."""
     stops: tuple[tuple[str, str, int, str], ...] = ()
     """Stop keys of its open lines (`Take.stop_key`)."""
     tote_code: str = ""
@@ -160,8 +161,8 @@ def _lines(state: BatchState) -> tuple[Line, ...]:
     if not state.orders:
         return (Line("note", msg("batch.note")),)
     lines = sum(each.open_lines for each in state.orders)
-    pieces = sum((each.pieces for each in state.orders), Decimal(0))
-    total = msg("batch.total", count=len(state.orders), lines=lines, pieces=pieces)
+    goods = named_goods(add_goods(each.goods for each in state.orders))
+    total = msg("batch.total", count=len(state.orders), lines=lines, goods=goods)
     if not state.stop_count:
         return (Line("quantity", total),)
     return (Line("quantity", total), Line("note", msg("batch.stops", stops=state.stop_count)))
@@ -359,7 +360,7 @@ def _with_order_data(order: BatchOrder, row: OrderRow) -> BatchOrder:
         customer=str(row.get("customer_name") or row.get("reference") or ""),
         pickup=str(row.get("pickup_date") or ""),
         open_lines=len(open_) if open_ else int(to_decimal(row.get("total_lines"))),
-        pieces=sum((Decimal(1) if take.allows_decimals else take.remaining for take in open_), Decimal(0)),
+        goods=sum_goods((take.remaining, take.unit if take.allows_decimals else None) for take in open_),
         stops=tuple(dict.fromkeys(take.stop_key for take in open_)),
         has_lines=bool(row.get("lines_known", True)),
     )

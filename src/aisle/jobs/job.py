@@ -417,10 +417,6 @@ class Job(ABC, Generic[S]):
         """Return the kinds of meanings that this step can use, best first."""
         return self.preferred_kinds
 
-    def asks_for_kind(self, state: S) -> bool:
-        """Return True if a code that several usable kinds have exactly is asked about: this step takes any of them."""
-        return False
-
     def step_name(self, state: S) -> str:
         """Return the name of the current step, as its view has it. By default it is that of the job."""
         return self.name

@@ -8,6 +8,7 @@ from typing import Final
 
 from aisle.jobs.job import PrintTable, Query, format_number
 from aisle.jobs.pick.stops import PickLine, parse_lines, sort_stops
+from aisle.jobs.quantities import named_goods, sum_goods
 from aisle.jobs.row_types.orders import OrderRow, PickListRow
 from aisle.jobs.view import Msg, msg, raw
 
@@ -42,6 +43,8 @@ def printed_pick_list(rows: Sequence[PickListRow]) -> PrintTable:
     )
     notes = tuple(_order_note(order, totes[order["order_number"]] if is_batch else "") for order in orders)
     name = "-".join(totes) if len(totes) == 1 else "batch"
+    goods = sum_goods((line.remaining, line.unit if line.allows_decimals else None) for line in lines if line.is_open)
+    notes += (msg("pick_list.total", goods=named_goods(goods)),) if not goods.is_nothing else ()
     notes += (msg("pick_list.ticked", count=done),) if done else ()
     notes = (msg("pick_list.title"), *notes)
     return PrintTable("file_for_people", f"aisle-pick-{name}", notes, heads, table, done)

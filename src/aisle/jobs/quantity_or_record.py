@@ -118,6 +118,12 @@ def name_of(match: Match) -> Msg:
     return msg("record_name.person", what=label) if match.kind == PERSON else raw(label)
 
 
+def is_other_kind(match: Match, other: Match) -> bool:
+    """Return True if two records with one code are of different kinds; an order and its reference are one."""
+    orders = (ORDER, REFERENCE)
+    return match.kind != other.kind and not (match.kind in orders and other.kind in orders)
+
+
 def not_an_order(match: Match) -> Msg:
     """Return the refusal of a record where an order is scanned."""
     if match.kind == PERSON:

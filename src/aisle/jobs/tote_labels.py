@@ -6,7 +6,7 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-from aisle.barcode_keys import has_valid_check_digit
+from aisle.barcode_numbers import has_valid_check_digit
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 
 _LABEL_CHARACTERS = re.compile(r"[\w .:/+$%#-]*")

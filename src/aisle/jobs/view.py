@@ -134,7 +134,9 @@ class Step(NamedTuple):
     key_hints: tuple[KeyHint, ...] = ()
     done: Decimal = Decimal(0)
     total: Decimal = Decimal(0)
-    """Progress, in pieces if goods of several units have no sum. A total of 0 shows no progress."""
+    """Progress for the bar, in pieces if goods of several units have no sum. A total of 0 shows no progress."""
+    progress: Msg | None = None
+    """The same in words, if it is not `done` of `total`."""
     upcoming_title: Msg = Msg("upcoming.title")
     """Title of `upcoming`."""
     is_upcoming_at_hand: bool = False
@@ -186,6 +188,8 @@ class Block(NamedTuple):
     cell_styles: tuple[str, ...] = ()
     """Styles of the cells of a row: kinds of a verdict, `accent`, `bold`, `dim`, `reversed`. For cells that demonstrate
     a style."""
+    is_wide: bool = False
+    """True if it takes the whole width of a desk, above the other blocks, where half of it would cut its rows."""
     is_title_needed: bool = False
     """True if the rows need the title. If it is left out, each row repeats it."""
     edited_rows: tuple[int, ...] = ()

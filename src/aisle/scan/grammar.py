@@ -7,16 +7,8 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aisle.barcode_keys import (
-    expand_upc_e,
-    guessed_keys,
-    has_valid_check_digit,
-    lookup_keys,
-    normalise_code,
-    to_ascii_forms,
-    without_padding,
-    zero_forms,
-)
+from aisle.barcode_keys import guessed_keys, lookup_keys, normalise_code, to_ascii_forms, without_padding, zero_forms
+from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
 from aisle.scan.gs1 import KEY_MARK, begins_gs1_message
 from aisle.scan.meaning import (
@@ -153,8 +145,8 @@ def parse(
     `in_store_patterns` are the restricted codes of the store. Message ids of a RefusedInput: input.too_long,
     input.no_command, input.no_choice_back, input.no_quantity, input.whole_number_only, input.too_many_decimals,
     input.no_multiplier, input.scan_not_accepted, input.no_page, input.empty_scan, input.choose_letter,
-    input.control_character. A session adds input.choices_changed, input.after_refused_scan, input.answer_first and
-    input.type_choice.
+    input.control_character. A session adds input.choices_changed, input.after_refused_scan, input.answer_first,
+    input.type_choice and input.location_or_typed.
     """
     if len(text) >= MAX_LINE:
         return RefusedInput("input.too_long", text[:40])

@@ -94,6 +94,8 @@ class Match(NamedTuple):
     """True if this serial number was scanned before in the job, so that the scan is asked about."""
     is_multiplied_serial: bool = False
     """True if its serial number came with a typed multiplier, so that the scan is asked about: it is one piece."""
+    is_shared_code: bool = False
+    """True if records of other kinds have its code too, for which the page has no use."""
 
 
 class Accepts(NamedTuple):

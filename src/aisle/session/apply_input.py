@@ -46,7 +46,7 @@ from aisle.session.asked_number import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack import PAGE_BY_LETTER
-from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.page_on_screen import Page
 from aisle.session.pin_check import PinCheck
@@ -293,7 +293,8 @@ class InputHandler:
             meaning = self._resolver.resolve(line.text)
         if self._resolver.is_scanned_number_label(line, meaning) or self._resolver.is_scanned_code(line, meaning):
             meaning = UnknownCode(line.text.strip(" "))
-        meaning = self._resolver.scanned_short_code(line, meaning) or meaning
+        is_repeated = self._is_refused_letter(line)
+        meaning = self._resolver.scanned_short_code(line, meaning, is_repeated=is_repeated) or meaning
         confirmed = self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
@@ -332,6 +333,14 @@ class InputHandler:
         if is_secret and not isinstance(meaning, Back):
             return line._replace(text=""), UnknownCode("")
         return line, meaning
+
+    def _is_refused_letter(self, line: Line) -> bool:
+        """Return whether the line before was this letter, refused because it may be the label of a location."""
+        if self._last_line is None:
+            return False
+        last, meaning = self._last_line
+        is_refused = isinstance(meaning, RefusedInput) and meaning.reason == LOCATION_OR_TYPED
+        return is_refused and last.text.strip(" ").casefold() == line.text.strip(" ").casefold()
 
     def _ask_for_number(self, line: Line, quantity: Quantity) -> None:
         """Ask whether a number at the pace of a scanner is a quantity; after a refused scan it is an unknown code.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
-from aisle.jobs.job import Event, Opened, SignIn, Start, money_message
+from aisle.jobs.job import Event, Opened, Start, money_message
 from aisle.jobs.list_window import PAGE_LETTERS
 from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
@@ -39,6 +39,7 @@ from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.pin_check import PinCheck
 from aisle.session.refused_inputs import InputBatch
+from aisle.session.scan_trials import ScanTrials
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size import Terminal
 from aisle.session.shown_verdict import ScanRemarks, Verdicts
@@ -60,6 +61,7 @@ class MeaningHandler:
         verdicts: Verdicts,
         pin_check: PinCheck,
         event_runner: EventRunner,
+        trials: ScanTrials,
         current_frame: Callable[[], Frame],
     ) -> None:
         self._page = page
@@ -71,6 +73,7 @@ class MeaningHandler:
         self._verdicts = verdicts
         self._pin_check = pin_check
         self._event_runner = event_runner
+        self._trials = trials
         self._current_frame = current_frame
         self._remarks = ScanRemarks(verdicts)
         self._are_lots_certain = False
@@ -160,7 +163,7 @@ class MeaningHandler:
         if question.measured_scan and isinstance(meaning, Back):
             self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
         elif not self._ask_for_rejected_scan(question, meaning, raw):
-            jobs, opens_only = self._page.stack.jobs, self._opens_only
+            jobs, opens_only = self._page.stack.jobs, self._trials.opens_only
             meaning = ask_measured_quantity.ask_if_measured(self._store.reader, jobs, meaning, opens_only)
             if not self._are_lots_certain:
                 meaning = ask_measured_quantity.ask_if_count_hidden(self._store.reader, jobs, meaning, opens_only)
@@ -238,7 +241,7 @@ class MeaningHandler:
                 meaning = self._with_label_of_job(meaning)
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
                 answer(Verdict(ASK, ask_measured_quantity.quantity_question(meaning)), meaning, raw)
-            case Scan() if self._leaves_by_guess(meaning):
+            case Scan() if self._trials.leaves_by_guess(meaning):
                 self._ask_which((meaning,), meaning, raw)
             case RefusedInput():
                 if meaning.reason in _REFUSED_BESIDE_QUESTION:
@@ -274,22 +277,6 @@ class MeaningHandler:
         self._page.question = PendingQuestion(self._page.key, scans=tuple(map(without_guess, scans)))
         self._event_runner.answer(Verdict(ASK, choice_question(scans)), meaning, raw)
 
-    def _leaves_by_guess(self, scan: Scan) -> bool:
-        """Return whether a guessed code signs somebody else in, or opens something else than the work on the page.
-
-        Jobs are pure: it is tried.
-        """
-        match = scan.matches[0]
-        if match.kind == PRODUCT or not (match.is_guess or match.has_other_zeros):
-            return False
-        stack = self._page.stack
-        receiver, before = receiving_job(stack.jobs, scan), stack.snapshot()
-        result, after = stack.feed(scan, self._context.current()), stack.top
-        stack.restore(before)
-        signs_in = any(isinstance(each, SignIn) for each in result.session_effects)
-        is_work = receiver.job.name in _WORK and receiver.job_id != after.job_id
-        return (signs_in and bool(self._context.user.user)) or is_work
-
     def _with_label_of_job(self, scan: Scan) -> Scan:
         """Return the scan with the product's name as the job that counts it says it, such as with its stock pool."""
         receiver, first = receiving_job(self._page.stack.jobs, scan), scan.matches[0]
@@ -298,24 +285,10 @@ class MeaningHandler:
 
     def _needs_quantity(self, scan: Scan) -> bool:
         is_needed = ask_measured_quantity.is_quantity_needed(self._page.stack.jobs, scan)
-        is_shown_only = receiving_job(self._page.stack.jobs, scan) is not self._page.top and self._opens_only(scan)
+        is_shown_only = receiving_job(self._page.stack.jobs, scan) is not self._page.top and self._trials.opens_only(
+            scan
+        )
         return is_needed and not is_shown_only and not self._event_runner.is_refused(scan)
-
-    def _opens_only(self, scan: Scan) -> bool:
-        """Return whether a scan opens something where its quantity is counted later, or only shows the product.
-
-        Jobs are pure: it is tried.
-        """
-        stack = self._page.stack
-        receiver = receiving_job(stack.jobs, scan)
-        is_opening = receiver.job.step_name(receiver.state) in ask_measured_quantity.OPENING_STEPS
-        if receiver is stack.top and not is_opening:
-            return False
-        before = stack.snapshot()
-        stack.feed(scan, self._context.current())
-        after = stack.top
-        stack.restore(before)
-        return after.job.step_name(after.state) != "count.product" if is_opening else after.job_id != receiver.job_id
 
     def _refusal(self, refused: RefusedInput) -> Verdict:
         if refused.reason != "input.no_choice_back":
@@ -385,11 +358,9 @@ def _choice_hint(accepts: Accepts) -> Msg | None:
 
 _REFUSED_BESIDE_QUESTION = (
     "input.scan_not_accepted", "input.answer_first", "input.no_command", "input.type_choice",
+    "input.location_or_typed",
 )  # fmt: skip
 """Reasons (message ids) of refusals that leave the question of the session as it is."""
-
-_WORK = COUNTS_SCANS | {"batch", "shortage"}
-"""Jobs that a guessed code never leaves without a question."""
 
 _PAGES_WITHOUT_QUANTITY = ("home", "look_up", "locations")
 """Jobs that only show a scanned product."""

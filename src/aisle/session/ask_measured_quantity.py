@@ -190,13 +190,13 @@ def _lacks_quantity(match: Match) -> bool:
     return match.kind == PRODUCT and match.needs_quantity
 
 
-def find_number(reader: CacheReader, quantity: Quantity) -> Match | None:
-    """Return what in the store has the number that was typed as a quantity, if anything."""
+def find_number(reader: CacheReader, quantity: Quantity, kinds: tuple[str, ...] = ()) -> Match | None:
+    """Return what in the store has the number that was typed as a quantity, if anything; of `kinds` the first."""
     query = quantity_or_record.query_by_number(quantity.value, quantity.code)
     if query is None:
         return None
     rows, _ = reader.query(query.name, query.args)
-    return quantity_or_record.best_match(rows, quantity.value, ())
+    return quantity_or_record.best_match(rows, quantity.value, kinds)
 
 
 def quantity_label(scan: Scan) -> str:

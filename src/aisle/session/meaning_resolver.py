@@ -6,20 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.barcode_keys import has_valid_check_digit, lookup_keys
+from aisle.barcode_keys import lookup_keys
+from aisle.barcode_numbers import has_valid_check_digit
 from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import MAX_FACTOR_DIGITS, PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
-from aisle.scan.inputs import TYPING_PAUSE_S, Line
+from aisle.scan.inputs import SAME_SCAN_S, TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
     LOCATION,
     NUMBER_BESIDE_CODE,
-    ORDER,
     PERSON,
     PRODUCT,
-    REFERENCE,
     Accepts,
     Ambiguous,
     Back,
@@ -39,6 +38,7 @@ from aisle.session.ask_measured_quantity import find_number, quantity_with_unit,
 from aisle.session.job_stack import StackedJob, is_help_page, receiving_job
 from aisle.session.page_on_screen import Page
 from aisle.session.refused_inputs import InputBatch
+from aisle.session.scan_trials import ScanTrials
 from aisle.session.stale_typed_text import has_changed_meaning
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
@@ -54,6 +54,16 @@ MIN_SCAN = 5
 
 FAST_S = 0.02
 """Seconds between the characters of a number below which a scanner sent them."""
+
+MAX_LABEL_PAUSE_S = SAME_SCAN_S
+"""Seconds between a character and its Enter below which it may be the label of a location: a busy host, a wireless
+scanner or a link delays the Enter."""
+
+LOCATION_OR_TYPED = "input.location_or_typed"
+"""Refusal: a character may be the label of a location, or typed."""
+
+_HARMLESS_LETTERS = "hn"
+"""Commands that show something else and change nothing."""
 
 MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
@@ -85,11 +95,14 @@ class PreparedLine(NamedTuple):
 class MeaningResolver:
     """Resolver of lines. The same line at the same step is looked up once in a batch, and while it is held."""
 
-    def __init__(self, page: Page, batch: InputBatch, store: StoreConnection, profile: ProfileInForce) -> None:
+    def __init__(
+        self, page: Page, batch: InputBatch, store: StoreConnection, profile: ProfileInForce, trials: ScanTrials
+    ) -> None:
         self._page = page
         self._batch = batch
         self._store = store
         self._profile = profile
+        self._trials = trials
         self._is_scanned = False
         """Whether the line that is applied came at the pace of a scanner."""
         self._is_fast = False
@@ -121,7 +134,7 @@ class MeaningResolver:
             meaning = self._read_with_unit(text, accepts, meaning)
         if accepts.text and isinstance(meaning, UnknownCode) and not self._is_scanned:
             meaning = Text(meaning.code)  # a name of digits; at the pace of a scanner it is a code
-        meaning = choose_product(page.stack.jobs, ask_of_kinds(page.top, ask_of_badge(page.top, meaning)))
+        meaning = choose_product(page.stack.jobs, self._choose_kind(ask_of_badge(page.top, meaning)))
         if is_asked:
             meaning = question.apply_undo(meaning)
         if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
@@ -145,6 +158,11 @@ class MeaningResolver:
         is_number = text.strip(" ").isdecimal() and len(text.strip(" ")) <= MAX_FACTOR_DIGITS
         confirms = accepts.typed_only and bool(accepts.choice_letters) and not accepts.quantity
         return is_number and confirms and not self._is_scanned
+
+    def _choose_kind(self, meaning: Meaning) -> Meaning:
+        """Choose the kind of a code, or ask, unless the page takes the input as it came, or a name."""
+        is_plain = self._page.top.job.raw_input or self._page.accepts().text
+        return meaning if is_plain else choose_kind(self._trials, meaning)
 
     def _read_with_unit(self, text: str, accepts: Accepts, meaning: Meaning) -> Meaning:
         """Return the quantity if a text is a number with a unit of the product, else the meaning as it is."""
@@ -278,24 +296,45 @@ class MeaningResolver:
         is_number = isinstance(meaning, Quantity | Choice) and not self._page.question.is_asked
         return is_number and _is_fast(line) and line.text.strip(" ") in self._page.accepts().codes
 
-    def scanned_short_code(self, line: Line, meaning: Meaning) -> Scan | UnknownCode | None:
+    def scanned_short_code(
+        self, line: Line, meaning: Meaning, *, is_repeated: bool
+    ) -> Scan | Ambiguous | UnknownCode | RefusedInput | None:
         """Return the scan of a location or product whose code is one character, at the pace of a scanner.
 
         Return an unknown code if the character has no other meaning here, so that a number after it is asked about.
+        The Enter of a scanner may come late, so that the label of a location is none of the answers and commands on
+        `MAX_LABEL_PAUSE_S`. `is_repeated`: the line before was refused for this, in capitals or not.
         """
         text, top = line.text.strip(" "), self._page.top
-        is_scan = len(text) == 1 and line.scan_number and line.longest_pause < FAST_S
+        is_short = len(text) == 1 and line.scan_number and line.longest_pause < MAX_LABEL_PAUSE_S
         takes_scans = not (self._page.is_secret(text) or top.job.raw_input or self._page.accepts().text)
-        if not is_scan or not takes_scans or not isinstance(meaning, Back | Choice | Command | RefusedInput):
+        if not is_short or not takes_scans or not isinstance(meaning, Back | Choice | Command | RefusedInput):
             return None
         found = self.resolve(f"{_CODE_128}{text}")
-        if isinstance(found, Scan) and (found.matches[0].kind, found.matches[0].key) in (
-            (LOCATION, text),
-            (PRODUCT, text),
-        ):
-            return found
+        first = _first_match(found)
+        if first and line.longest_pause < FAST_S and (first.kind, first.key) in ((LOCATION, text), (PRODUCT, text)):
+            return found if isinstance(found, Scan | Ambiguous) else None
+        if first and (place := _location_of(found, text)):
+            return self._label_of_location(place, text, meaning, is_repeated=is_repeated)
         is_command = text.islower() or meaning != RefusedInput("input.no_command", text)  # labels have capitals
-        return None if is_command else UnknownCode(text)
+        is_fast = line.longest_pause < FAST_S
+        return None if is_command or not is_fast else UnknownCode(text)
+
+    def _label_of_location(
+        self, place: Scan, text: str, meaning: Meaning, *, is_repeated: bool
+    ) -> Scan | RefusedInput | None:
+        """Return what a character is that is the label of a location, or was typed fast: a scan, refused, or typed.
+
+        In the other case of letters it is a scan only where it means nothing else, and an answer once it is repeated.
+        """
+        is_exact = place.matches[0].key == text
+        if isinstance(meaning, Command) and meaning.letter in _HARMLESS_LETTERS and not is_exact:
+            return None
+        if (is_exact or isinstance(meaning, RefusedInput)) and self._trials.is_taken(place):
+            return place
+        if isinstance(meaning, RefusedInput) or (is_repeated and not is_exact):
+            return None
+        return RefusedInput(LOCATION_OR_TYPED, text)
 
     @staticmethod
     def is_scanned_code(line: Line, meaning: Meaning) -> bool:
@@ -309,7 +348,7 @@ class MeaningResolver:
         """
         if self._page.top.job.name in (*COUNTS_SCANS, "shortage") or self._page.question.is_asked or not _is_fast(line):
             return None
-        match = find_number(self._store.reader, quantity)
+        match = find_number(self._store.reader, quantity, self._page.preferred_kinds())
         return Scan((match,)) if match else None
 
     def record_at_question(self, line: Line, quantity: Quantity) -> Match | None:
@@ -399,6 +438,20 @@ def is_scanned_letter(line: Line) -> bool:
     return len(text) == 1 and text.isalpha() and bool(line.scan_number) and line.longest_pause < FAST_S
 
 
+def _first_match(meaning: Meaning) -> Match | None:
+    """Return the first match of a scan, or of the first of several readings."""
+    scan = meaning.scans[0] if isinstance(meaning, Ambiguous) else meaning
+    return scan.matches[0] if isinstance(scan, Scan) else None
+
+
+def _location_of(meaning: Meaning, text: str) -> Scan | None:
+    """Return the scan of the location whose label is this character, in capitals or not."""
+    scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
+    places = [each for scan in scans for each in scan.matches if each.kind == LOCATION]
+    named = [each for each in places if each.key.casefold() == text.casefold()]
+    return Scan((min(named, key=lambda each: each.key != text),)) if named else None
+
+
 def _is_code_shaped(text: str) -> bool:
     return " " not in text and any(map(str.isdigit, text))
 
@@ -424,23 +477,17 @@ def ask_of_badge(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
     return Ambiguous(tuple(Scan((each,)) for each in (*people, *with_distinct_names(others))))
 
 
-def ask_of_kinds(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
-    """Return the choice between records of several kinds that have one code, on a page that takes each of them.
-
-    Other steps take the kind that they ask for.
-    """
-    if not isinstance(meaning, Scan) or not stacked_job.job.asks_for_kind(stacked_job.state) or meaning.is_look_up:
+def choose_kind(trials: ScanTrials, meaning: Meaning) -> Meaning:
+    """Return the only reading of a code of several kinds that the page has a use for, or the choice between them."""
+    if not isinstance(meaning, Scan):
         return meaning
-    kinds = stacked_job.job.prefers(stacked_job.state)
-    usable = [each for each in meaning.matches if each.kind in kinds]
-    groups: dict[str, list[Match]] = {}
-    for each in usable:
-        groups.setdefault(ORDER if each.kind == REFERENCE else each.kind, []).append(each)
-    if len(groups) < 2 or PERSON in groups:
+    readings = trials.readings(meaning)
+    if len(readings) > 1:
+        return Ambiguous(readings)
+    only = readings[0]
+    if only is meaning:
         return meaning
-    products = groups.pop(PRODUCT, [])
-    others = [Scan(tuple(each)) for each in groups.values()]
-    return Ambiguous((*others, *(Scan((each,)) for each in with_distinct_names(products))))
+    return only._replace(matches=tuple(each._replace(is_shared_code=True) for each in only.matches))
 
 
 def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:

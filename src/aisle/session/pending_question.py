@@ -254,7 +254,7 @@ def restore_question(
 
 def without_guess(scan: Scan) -> Scan:
     """Return a scan that somebody chose: nothing of it is a guess any more."""
-    matches = tuple(each._replace(is_guess=False, has_other_zeros=False) for each in scan.matches)
+    matches = tuple(each._replace(is_guess=False, has_other_zeros=False, is_shared_code=False) for each in scan.matches)
     return scan._replace(matches=matches)
 
 

@@ -56,6 +56,7 @@ from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes import ChangePoller
 from aisle.session.refused_inputs import InputBatch
+from aisle.session.scan_trials import ScanTrials
 from aisle.session.scan_undo import ScanUndo
 from aisle.session.screen_size import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
@@ -142,7 +143,8 @@ class Session:
 
     def _wire_inputs(self, person: SignIn | None) -> None:
         """Make the parts that inputs and changes enter by."""
-        self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile)
+        trials = ScanTrials(self.page, self.context)
+        self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile, trials)
         meanings = MeaningHandler(
             self.page,
             self.batch,
@@ -153,6 +155,7 @@ class Session:
             self.verdicts,
             self.pin_check,
             self.event_runner,
+            trials,
             self.frames.current,
         )
         help_pages = HelpPages(

@@ -59,6 +59,8 @@ MAX_UNWRITTEN: Final = 1 << 20
 FAST_KEY_S: Final = 0.019
 """Seconds of silence after a key from which a person pressed the next one. It counts only if it was seen: a busy
 machine reads later what a scanner sent at once."""
+LABEL_KEY_S: Final = 0.099
+"""The same for the Enter after the label of a location of one character, which may come late (`SAME_SCAN_S`)."""
 MAX_SHORT_LINE: Final = 3
 """Characters of an open line that may be an answer, whose pace decides what it is."""
 MIN_WAIT_S: Final = 0.001
@@ -202,8 +204,9 @@ class AisleDriver(Driver):
         self._scan_lines = LineGrouper()
         self._last_read_at = 0.0
         """Time of the last read, or of the last tick of the decoder."""
-        self._is_pace_open = False
-        """True if a short line was read and no silence was seen after it: more of it came at the pace of a scanner."""
+        self._unseen_silence = 0.0
+        """Seconds of silence after a short line that were not seen yet: more of it came before their end. 0 if all
+        that matter were seen, or the line is long."""
         self._pending_inputs: deque[tuple[list[TerminalInput], float]] = deque()
         self._queued_count = self._released_count = 0
         """Numbers of inputs that were queued by the input thread, and passed on by the event loop."""
@@ -395,7 +398,8 @@ class AisleDriver(Driver):
             if wake in ready:
                 return
             if not ready:
-                self._is_pace_open = self._is_pace_open and now - self._last_read_at < FAST_KEY_S
+                if self._unseen_silence and now - self._last_read_at >= self._unseen_silence:
+                    self._unseen_silence = LABEL_KEY_S if self._unseen_silence == FAST_KEY_S else 0.0
                 self._handle_silence(now)
                 continue
             if self._is_input_over:
@@ -407,18 +411,19 @@ class AisleDriver(Driver):
                 return
             if data:
                 now = now if wait is None else min(now, start + wait)  # it came within the wait, however late this is
-                if self._is_pace_open:
-                    now = min(now, self._last_read_at + FAST_KEY_S)
+                if self._unseen_silence:
+                    now = min(now, self._last_read_at + self._unseen_silence)
                 self._last_read_at = now
                 self._handle_read(data, now)
-                self._is_pace_open = 0 < len(self._decoder.open_text) <= MAX_SHORT_LINE
+                is_short = 0 < len(self._decoder.open_text) <= MAX_SHORT_LINE
+                self._unseen_silence = FAST_KEY_S if is_short else 0.0
 
     def _longest_wait(self, now: float) -> float | None:
         """Return the seconds of silence after which the decoder or grouper has to be ticked, or the pace is known; None
         for none."""
         lines = self._scan_lines.seconds_left(now)
-        if self._is_pace_open:
-            pace = max(self._last_read_at + FAST_KEY_S - now, 0.0)
+        if self._unseen_silence:
+            pace = max(self._last_read_at + self._unseen_silence - now, 0.0)
             lines = pace if lines is None else min(lines, pace)
         if self._has_one_key or self._has_palette_key:
             lines = min(ONE_KEY_S if lines is None else lines, max(self._last_read_at + ONE_KEY_S - now, MIN_WAIT_S))

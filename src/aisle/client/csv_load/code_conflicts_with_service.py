@@ -11,15 +11,16 @@ from typing import NamedTuple
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.csv_load.cell_cleaning import fold_code
+from aisle.client.csv_load.codes_of_several_products import BARCODE_COLUMNS, code_keys, codes_in_cell
 from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE
 from aisle.client.csv_load.csv_table import CsvTable
 from aisle.client.csv_load.near_keys import are_near
-from aisle.client.csv_load.product_codes import BARCODE_COLUMNS, code_keys, codes_in_cell
 from aisle.client.csv_load.service_reads import location_codes, store_rows
 from aisle.client.paging import Row
 
 _LOCATION_COLUMN = "preferred_location_code"
-_BADGE_ADVICE = "is also another code of the store, and at home a scan of it has to ask which is meant"
+_BADGE_ADVICE = "is also another code of the store, and a scan of it has to ask which is meant"
+_ONE_CHARACTER = "location_code of one character is also an answer or a command; a code of two or more is none"
 _LOOK_ALIKES = str.maketrans("OoIil", "00111")
 _LOOKS_ALIKE = "location_code looks like another, as O and 0 or I and 1 do; if it is the same, write it in one way"
 _LINE_BARCODE = "barcode is on two products"
@@ -101,11 +102,13 @@ async def _warn_of_badges(table: CsvTable, client: Client) -> None:
 
 
 async def _warn_of_locations(table: CsvTable, client: Client) -> None:
-    """Add warnings for locations that are a product or an order too, or look like another location."""
+    """Add warnings for locations that are a product, an order, an answer or a command too, or look like another."""
     stores: dict[str, list[_Use]] = {}
     for line, (store, code) in table.select_cells(("store_number", "location_code")):
         if store and code:
             stores.setdefault(store, []).append(_Use(line, "location_code", code, f"store {store}"))
+            if len(code) == 1:
+                table.notes.add_warning(_ONE_CHARACTER, f"{code} of store {store}", line)
     of_products = _Uses(table, f" {_BADGE_ADVICE}", (use for uses in stores.values() for use in uses))
     if not of_products:
         return

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.barcode_keys import split_codes, wrong_check_digit
+from aisle.barcode_keys import split_codes
+from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load import cell_cleaning
 from aisle.client.csv_load.columns import LOCATIONS, NOT_UTF8, PRODUCTS, Column, FileLayout
 from aisle.client.csv_load.csv_dialect import (
@@ -95,6 +96,8 @@ class CsvTable:
         self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
         self.units: dict[str, str] = {}
         """Units of the products whose quantities have a unit, by product (`read_product_units`)."""
+        self.mistaken_keys: dict[str, Mapping[str, str]] = {}
+        """Keys that rows name by mistake, by column, with those that are meant (`find_mistaken_keys`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
         self._line_indexes = [names.index(name) if name in names else -1 for name in _LINE_COLUMNS]
         named = ("location_code",) if layout is LOCATIONS else ("product_number", "location_code", "stock_pool")
@@ -147,6 +150,7 @@ class CsvTable:
                     " cut off; save it again, and load it whole"
                 )
             widest = max(widest, len(found))
+            error = error or self._mistaken_key_reason(found)
             if error or line in bad:
                 yield TableRow(line, {}, error or bad[line], key)
             else:
@@ -157,6 +161,15 @@ class CsvTable:
                     self.notes.add_warning(
                         "the last row has no line end; look whether it is whole", repr(found[-1]), line
                     )
+
+    def _mistaken_key_reason(self, found: list[str]) -> str:
+        """Return why a row is refused that names a product or store in a writing that nobody has; else empty."""
+        for index, column in self._named_columns if self.mistaken_keys else ():
+            keys = self.mistaken_keys.get(column.name, {})
+            cell = self._cleaned(column, index, found[index]) if keys and index < len(found) else ""
+            if cell and cell in keys:
+                return f"There is no {column.name.partition('_')[0]} {cell}; {keys[cell]}?"
+        return ""
 
     def _rows_with_keys(self) -> Iterator[tuple[int, RecordKey, list[str], str]]:
         """Yield every row with its key.
@@ -198,7 +211,17 @@ class CsvTable:
         for line, found, error in self._read_rows():
             key = () if error else self._clean_key(found, self._key_column_indexes)
             if key and all(key[at] for at in self._required_key_indexes):
-                yield line, key, hash(tuple(found))
+                yield line, key, hash(tuple(self._with_meant_keys(found)))
+
+    def _with_meant_keys(self, found: list[str]) -> list[str]:
+        """Return the cells of a row, with the key that is meant in place of one that is a mistake."""
+        if not self.mistaken_keys:
+            return found
+        named = [self._column_at(index) for index in range(len(found))]
+        return [
+            self._clean_cell(index, cell) if column and column.name in self.mistaken_keys else cell
+            for index, (column, cell) in enumerate(zip(named, found, strict=True))
+        ]
 
     def has_column(self, name: str) -> bool:
         """Return True if the file has this column."""
@@ -234,8 +257,13 @@ class CsvTable:
         try:
             cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
         except ValueError:
-            return cell
-        return ",".join((cleaned.value, *cleaned.further_codes)) if cleaned.further_codes else cleaned.value
+            return self._meant(column, cell)
+        value = self._meant(column, cleaned.value)
+        return ",".join((value, *cleaned.further_codes)) if cleaned.further_codes else value
+
+    def _meant(self, column: Column, key: str) -> str:
+        """Return the key that is meant by one that a row names by mistake; others unchanged."""
+        return self.mistaken_keys.get(column.name, {}).get(key, key) if self.mistaken_keys else key
 
     def products_with_units(self) -> set[str]:
         """Return the products whose quantity has a unit behind it."""
@@ -306,6 +334,7 @@ class CsvTable:
                 f"{cell_cleaning.trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values()
             )
             self.notes.add_file_warning(f"its prices have several currencies, and are taken as they are: {seen}")
+        self._notation.settle_years()
         self._compare_date_orders()
         wrapped = ("no quotation marks around whole rows",) if self._is_wrapped else ()
         for assumption in (*self._dialect.assumptions, *wrapped, *self._notation.describe_assumptions()):
@@ -425,8 +454,9 @@ class CsvTable:
     def _clean_cell(self, index: int, cell: str) -> str:
         """Return a cleaned cell; unchanged if it cannot be read."""
         column = self._columns[index]
-        if column is None or not cell:
-            return cell
+        return self._meant(column, self._cleaned(column, index, cell)) if column and cell else cell
+
+    def _cleaned(self, column: Column, index: int, cell: str) -> str:
         try:
             return cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value
         except ValueError:
@@ -559,12 +589,12 @@ class CsvTable:
         if len(found) >= max(2, len(self._columns)) and len(self._columns) > 1:
             return ""
         own = self._dialect.separator
+        if len(found) == 1 and len(split_first_row(found[0], own)) >= max(2, len(self._columns)):
+            return "has all its cells in one pair of quotation marks; save it without them"
         for mark, its_name in SEPARATORS.items():
             if mark not in found[0] or (mark != ";" and len(self._columns) == 1):
                 continue
             if len(split_first_row(own.join(found), mark)) >= max(2, len(self._columns)):
-                if mark == own:
-                    return "has all its cells in one pair of quotation marks; save it without them"
                 header = (
                     f"the columns of the header by {NAMES[own]}"
                     if len(self._columns) > 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from decimal import Decimal
 
@@ -13,7 +13,6 @@ from aisle.client.csv_load.date_cells import (
     DAY_FIRST,
     MONTH_FIRST,
     SERIAL_DAY,
-    YEAR_DIGITS,
     YEAR_FIRST,
     checked_date,
     date_order,
@@ -26,6 +25,7 @@ from aisle.client.csv_load.date_cells import (
     with_hyphens,
 )
 from aisle.client.csv_load.number_cells import COMMA, POINT, decimal_mark, strip_currency, to_decimal_point
+from aisle.client.csv_load.short_years import ShortYears
 
 _MARK_NAMES = {POINT: "point", COMMA: "comma"}
 
@@ -47,6 +47,8 @@ _ISO_TIME = re.compile(
 _SHORT_YEAR = 2
 _LONGEST_MONTH = 31
 _MONTHS_OF_YEAR = 12
+_KEPT_DATES = 50
+"""Number of dates with a year of two digits that are kept, of which the report names one that is read."""
 
 
 class Notation:
@@ -73,7 +75,12 @@ class Notation:
         self._column_dates: dict[int, dict[str, tuple[int, str]]] = {}
         self._ambiguous_date: tuple[int, str] | None = None
         """Row and cell of the first date of which the day and the month can be meant by either number."""
-        self._short: tuple[int, str] | None = None
+        self._shorts: list[tuple[int, str, int]] = []
+        """Row, cell and column of the first dates with a year of two digits."""
+        self._short_years: dict[int, ShortYears] = {}
+        """Dates with hyphens and years of two digits, by column."""
+        self._first_shorts: dict[int, dict[str, tuple[int, str]]] = {}
+        """First of these dates that shows each order of day and month, or (with an empty name) none, by column."""
         self._has_year_last = False
         """True if a date with hyphens has four digits, or more than 31, at its end."""
         self._day_second: tuple[int, str] | None = None
@@ -127,27 +134,74 @@ class Notation:
                 self._day_second = (line, cell)
             return
         try:
-            day = split_written_date(cell).day
+            parts = split_written_date(cell)
         except ValueError:
             return  # the row will be refused with a reason
-        found = _DATE.fullmatch(day)
+        found = _DATE.fullmatch(parts.day)
         if not found:
-            named = find_named_month(day)
-            if named and len(named.year) == _SHORT_YEAR and self._short is None:
-                self._short = (line, cell)
+            named = find_named_month(parts.day)
+            if named and len(named.year) == _SHORT_YEAR:
+                self._keep_short(line, cell, column)
             return
         is_short = len(found[4]) == _SHORT_YEAR
-        if found[2] == "-" and (not is_short or int(found[4]) > _LONGEST_MONTH):
-            self._has_year_last = True
-        if is_short and self._short is None:
-            self._short = (line, cell)
-        if is_short and found[2] == "-" and int(found[4]) <= _LONGEST_MONTH:
+        order = date_order(found) or self._week_day_order(found, parts.week_days)
+        if found[2] == "-" and is_short and int(found[4]) <= _LONGEST_MONTH:
+            self._observe_short_years(line, cell, column, found, parts.week_days)
+            self._first_shorts.setdefault(column, {}).setdefault(order, (line, cell))
             return
-        if order := date_order(found):
+        if found[2] == "-":
+            self._has_year_last = True
+        if is_short:
+            self._keep_short(line, cell, column)
+        self._keep_order(line, cell, column, order, is_same=found[1].zfill(2) == found[3].zfill(2))
+
+    def _observe_short_years(
+        self, line: int, cell: str, column: int, found: re.Match[str], week_days: Collection[int]
+    ) -> None:
+        self._keep_short(line, cell, column)
+        years = self._short_years.setdefault(column, ShortYears(self._last_year - YEARS_AHEAD, self._last_year))
+        years.see(found[1], found[3], found[4], week_days)
+
+    def _keep_short(self, line: int, cell: str, column: int) -> None:
+        if len(self._shorts) < _KEPT_DATES:
+            self._shorts.append((line, cell, column))
+
+    def _keep_order(self, line: int, cell: str, column: int, order: str, *, is_same: bool) -> None:
+        """Record the order of day and month that a date shows; `is_same` if they are one number."""
+        if order:
             self._dates.setdefault(order, (line, cell))
             self._column_dates.setdefault(column, {}).setdefault(order, (line, cell))
-        elif self._ambiguous_date is None and found[1].zfill(2) != found[3].zfill(2):
+        elif self._ambiguous_date is None and not is_same:
             self._ambiguous_date = (line, cell)
+
+    def _week_day_order(self, found: re.Match[str], week_days: Collection[int]) -> str:
+        """Return that a date has the day first, if only so it is on a day of the week that it names.
+
+        The month first is not shown so: a wrong week day would exchange day and month.
+        """
+        agree = []
+        for order in (DAY_FIRST, MONTH_FIRST) if week_days else ():
+            try:
+                day = date.fromisoformat(to_iso(found, order, found[0], full_year(found[4], self._last_year)))
+            except ValueError:
+                continue
+            agree += [order] if day.weekday() in week_days else []
+        return DAY_FIRST if agree == [DAY_FIRST] else ""
+
+    def settle_years(self) -> None:
+        """Take the dates with hyphens and years of two digits as dates of the order that they show, once all are seen.
+
+        Those whose year can be first are left; they are refused.
+        """
+        for column, dates in self._first_shorts.items():
+            if self._is_year_last(column):
+                for order, (line, cell) in dates.items():
+                    self._keep_order(line, cell, column, order, is_same=False)
+
+    def _is_year_last(self, column: int) -> bool:
+        years = self._short_years.get(column)
+        is_local = self._is_local and set(self._numbers) == {COMMA}
+        return self._has_year_last or (years is not None and years.is_year_last(is_local=is_local))
 
     def date_orders(self) -> dict[str, str]:
         """Return each order that the file's dates have, with the date that shows it, or is read so, and its row."""
@@ -181,16 +235,19 @@ class Notation:
         if self._ambiguous_date and self._is_day_first:
             shown = self._describe_date(*self._ambiguous_date)
             assumptions.append(f"dates with the day first, as where decimals have commas ({shown})")
-        if self._short and self._short not in refused:
-            line, cell = self._short
+        read = (self._describe_date(line, cell) for line, cell, _ in self._shorts if (line, cell) not in refused)
+        if shown := next((one for one in read if " is " in one), ""):
             last = self._last_year
-            assumptions.append(f"years of two digits as {last - 99} to {last} ({self._describe_date(line, cell)})")
+            assumptions.append(f"years of two digits as {last - 99} to {last} ({shown})")
         return tuple(assumptions)
 
     def _describe_date(self, line: int, cell: str) -> str:
-        """Return a date with its row, and as what it is read."""
+        """Return a date with its row, and as what it is read, if it is."""
+        seen = ((column, shown) for column, dates in self._column_dates.items() for shown in dates.values())
+        short = ((column, (at, shown)) for at, shown, column in self._shorts)
+        column = next((column for column, shown in (*short, *seen) if shown == (line, cell)), self._column)
         try:
-            return f"{cell} in row {line} is {self.normalize_date(cell)}"
+            return f"{cell} in row {line} is {self.of_column(column).normalize_date(cell)}"
         except ValueError:
             return f"{cell} in row {line}"
 
@@ -298,12 +355,12 @@ class Notation:
         parts = split_written_date(plain)
         if parts.time is None and not parts.week_days:
             return self._normalize_day(parts.day, cell)
-        day = self._normalize_day(parts.day, cell)[: len("yyyy-mm-dd")]
+        day = self._normalize_day(parts.day, cell, parts.week_days)[: len("yyyy-mm-dd")]
         if reason := parts.week_day_reason(day):
             raise ValueError(f"{cell!r} {reason}; write yyyy-mm-dd")
         return day + (parts.time or "")
 
-    def _normalize_day(self, day: str, cell: str) -> str:
+    def _normalize_day(self, day: str, cell: str, week_days: Collection[int] = ()) -> str:
         """Return a day without a week day and a time, in whatever form, as ISO 8601."""
         if found := YEAR_FIRST.fullmatch(day):
             if any(map(str.isalpha, found[4].strip().lstrip("T"))):
@@ -314,15 +371,26 @@ class Notation:
             return normalize_month_name(day, cell, self._last_year)
         if "00" in (found[1].zfill(2), found[3].zfill(2)):
             raise ValueError(f"{cell!r} is no day of the calendar; a spreadsheet writes it for an empty cell")
-        order = date_order(found) or self._assumed_order(found)
+        is_short = len(found[4]) == _SHORT_YEAR
+        if found[2] == "-" and is_short and not self._is_year_last(self._column):
+            self._refuse_unknown_year(found, cell)
+        order = date_order(found) or self._week_day_order(found, week_days) or self._assumed_order(found)
         self._refuse_other_order(cell, order if found[1] != found[3] else "")
         if not order:
             raise ValueError(f"{cell!r} can have the day or the month first; write yyyy-mm-dd")
-        if len(found[4]) == YEAR_DIGITS:
-            return to_iso(found, order, cell, int(found[4]))
-        if found[2] == "-" and not self._has_year_last:
-            raise ValueError(f"{cell!r} has a year of two digits, which can be the first or the last; write yyyy-mm-dd")
         return to_iso(found, order, cell, full_year(found[4], self._last_year))
+
+    def _refuse_unknown_year(self, found: re.Match[str], cell: str) -> None:
+        """Raise ValueError for a date whose year can be the first or the last number, unless that is one day."""
+        years = ShortYears(self._last_year - YEARS_AHEAD, self._last_year)
+        numbers = (found[1], found[3], found[4])
+        days = {*years.with_year_first(*numbers), *years.with_year_last(*numbers)}
+        if found[1] != found[4] or len(days) != 1:
+            readings = " or ".join(map(str, sorted(days)))
+            raise ValueError(
+                f"{cell!r} has a year of two digits, which can be the first or the last number: {readings}; write"
+                " yyyy-mm-dd"
+            )
 
     def _normalize_year_first(self, found: re.Match[str], time: str, cell: str) -> str:
         month, day = int(found[2]), int(found[3])

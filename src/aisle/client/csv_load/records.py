@@ -11,6 +11,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aisle.client.csv_load.codes_of_several_products import (
+    CODE_COLUMNS,
+    NUMBER_COLUMN,
+    CodeOwner,
+    SharedCodes,
+    codes_in_cell,
+    keys_in_column,
+    warn_of_unit,
+)
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -29,7 +38,7 @@ from aisle.client.csv_load.columns import (
 )
 from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
-from aisle.client.csv_load.fields_in_two_files import NO_REPLACED_FIELDS, ReplacedFields
+from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.footer_rows import footer_reason
 from aisle.client.csv_load.implausible_values import (
     ImplausibleValues,
@@ -38,15 +47,6 @@ from aisle.client.csv_load.implausible_values import (
     warn_of_state,
 )
 from aisle.client.csv_load.near_keys import fold_key, has_thousands
-from aisle.client.csv_load.product_codes import (
-    CODE_COLUMNS,
-    NUMBER_COLUMN,
-    CodeOwner,
-    SharedCodes,
-    codes_in_cell,
-    keys_in_column,
-    warn_of_unit,
-)
 from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.paging import Row
 
@@ -285,7 +285,7 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
     odd = ImplausibleValues(table, findings.zones, findings.prices)
     shared = SharedCodes(table) if table.name == PRODUCTS.file else None
     for row in table.rows(bad):
-        if row.line in repeats:
+        if row.line in repeats and not row.reason:
             table.notes.add_warning("the same as an earlier row", f"row {repeats[row.line]}", row.line)
         if shared and not row.reason:
             _warn_of_shared_codes(table, shared, findings, row)
@@ -365,7 +365,12 @@ def _row_reader(description: str, name: str, defaults: Values | None = None, *, 
                 yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
             else:
                 body = (defaults or {}) | found.store_flags.get(row.values.get("store_number", ""), {}) | row.values
-                body = found.replaced.apply(table, row, body)
+                key = tuple(row.values.get(one, "") for one in table.key_columns)
+                is_new = found.prices is not None and key not in found.known_keys
+                body = found.replaced.apply(table, row, body, is_new=is_new)
+                if found.replaced.is_held_whole(table, row, body) and not is_new:
+                    yield BadRows((), 1)
+                    continue
                 store = body.pop("store_number") if path else ""
                 yield Record(store, f"{description} {row.values[name]}", body, row.line, 1)
 
@@ -543,7 +548,8 @@ def _add_line(layout: FileLayout, description: str, record: Values, row: TableRo
             line[layout.line_fields[name]] = value
         elif record.setdefault(name, value) != value:
             whose = f"{description} {row.key[-1]}" if row.key else description
-            return f"{name} is {value!r}, but {record[name]!r} in an earlier row of {whose}; write one of them in both"
+            said, before = (f"{one:f}" if isinstance(one, Decimal) else repr(one) for one in (value, record[name]))
+            return f"{name} is {said}, but {before} in an earlier row of {whose}; write one of them in both"
     record.setdefault(layout.lines_field, []).append(line)
     return ""
 

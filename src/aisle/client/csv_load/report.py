@@ -240,6 +240,13 @@ class FileReport(NamedTuple):
     states: Mapping[str, int] = {}
     """Records that were new, changed, the same, and worked on in the service before; empty if it does not say."""
 
+    held_rows: tuple[int, ...] = ()
+    """Rows of which a field waits for a refused row of another file."""
+    is_read: bool = True
+    """False if the load ended before all rows of the file were read."""
+    loaded_lines: tuple[int, ...] = ()
+    """Rows that were loaded, if the load ended before all rows of the file were read."""
+
     @property
     def is_same(self) -> bool:
         """True if the service had all records of the loaded rows before, with the same values."""
@@ -308,6 +315,16 @@ class LoadReport(NamedTuple):
 
 
 def _file_line(file: FileReport) -> str:
+    """Return what was loaded of a file, which rows if not all were read, and of which rows fields are held back."""
+    parts = [_counts_line(file).removesuffix(".")]
+    parts += [f"the load ended before the file did, with {format_rows(file.loaded_lines)}"] if file.loaded_lines else []
+    parts += [f"fields of {format_rows(file.held_rows)} are held back"] if file.held_rows else []
+    return f"{'; '.join(parts)}."
+
+
+def _counts_line(file: FileReport) -> str:
+    if not file.rows:
+        return f"{file.file}: it holds no row below the header." if file.is_read else f"{file.file}: no row was loaded."
     many = "1 record" if file.records == 1 else f"{file.records} records"
     records = "" if file.records == file.loaded_rows else f" as {many}"
     if file.is_same:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities import GoodsSum, sum_goods, to_decimal
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 
 if TYPE_CHECKING:
@@ -179,6 +179,14 @@ def count_pieces(lines: Iterable[PickLine]) -> tuple[Decimal, Decimal]:
         for take in lines
     ]
     return sum((picked for picked, _ in counted), Decimal(0)), sum((of for _, of in counted), Decimal(0))
+
+
+def goods_of_lines(lines: Collection[PickLine]) -> tuple[GoodsSum, GoodsSum]:
+    """Return the goods (picked, ordered) of lines."""
+    units = [(take, take.unit if take.allows_decimals else None) for take in lines]
+    return sum_goods((take.picked, unit) for take, unit in units), sum_goods(
+        (take.ordered, unit) for take, unit in units
+    )
 
 
 def sum_in_hand(lines: Iterable[PickLine]) -> Decimal:

@@ -9,8 +9,9 @@ from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.pick import goods_for_others, goods_in_hand, location_questions, offered_choices, pick_state
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
-from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
+from aisle.jobs.pick.stops import PickLine, count_pieces, goods_of_lines, is_nothing_picked
 from aisle.jobs.pools import pool_name
+from aisle.jobs.quantities import goods_progress, goods_text
 from aisle.jobs.shell.customer_comments import Note
 from aisle.jobs.view import (
     BACK,
@@ -137,6 +138,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         key_hints=(*hints, *_back_hints()),
         done=done,
         total=total,
+        progress=_progress(state),
     )
 
 
@@ -156,9 +158,14 @@ def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
 
 
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
-    totes = (tote for tote in state.totes if tote.other_pickers and tote.order in orders)
-    id_ = "pick.note_other_pickers_tote" if state.is_batch else "pick.note_other_pickers"
-    return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.other_pickers))) for tote in totes]
+    lines = []
+    for tote in state.totes:
+        names = (*tote.other_pickers, *tote.pickers_elsewhere)
+        if names and tote.order in orders:
+            id_ = "pick.note_other_pickers" if any(names) else "pick.note_other_pickers_unknown"
+            who = ", ".join(filter(None, names))
+            lines.append(Line("note", msg(f"{id_}_tote" if state.is_batch else id_, tote=tote.letter, who=who)))
+    return lines
 
 
 def customer_notes(state: PickState) -> tuple[Note, ...]:
@@ -296,6 +303,11 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     return msg(CHOICE_TEXTS[choice.kind], key=choice.label or choice.key)
 
 
+def _progress(state: PickState) -> Msg | None:
+    picked, ordered = goods_of_lines(state.lines)
+    return goods_progress(picked, ordered) if ordered.measured else None
+
+
 def _done_step(state: PickState) -> Step:
     quantity, total = count_pieces(state.lines)
     return Step(
@@ -311,13 +323,14 @@ def _done_step(state: PickState) -> Step:
         ),
         done=quantity,
         total=total,
+        progress=_progress(state),
     )
 
 
 def _done_lines(state: PickState) -> list[Line]:
     if is_nothing_picked(state.lines):
         return [Line("note", _nothing_picked(state))]
-    quantity, total = count_pieces(state.lines)
+    quantity, total = map(goods_text, goods_of_lines(state.lines))
     in_hand = goods_in_hand.has_goods_to_put_down(state)
     notes = msg("pick.note_done", lines=len(state.lines), quantity=quantity)
     full = sum(not take.is_closed for take in state.lines)

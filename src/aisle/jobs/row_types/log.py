@@ -68,6 +68,8 @@ class ActivePersonRow(TypedDict):
 
     user: str
     name: str
+    count: int | None
+    """Number of entries of the person that the other fields of the filter leave; None if not counted."""
 
 
 class LogSumsRow(TypedDict):
@@ -80,7 +82,12 @@ class LogSumsRow(TypedDict):
     unpriced: Decimal
     """Quantity of those without one."""
     counts: dict[str, int]
-    """Number of entries of the period by kind; all for an empty one, losses for `loss`."""
+    """Number of entries by kind that the other fields of the filter leave; all for an empty one, losses for `loss`.
+    Empty if not counted."""
+    to_review: int | None
+    """Number of those to review."""
+    everybody: int | None
+    """Number of entries of all people."""
     people: list[ActivePersonRow]
     """People who worked most in the period, the first one most."""
 

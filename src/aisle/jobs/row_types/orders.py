@@ -24,6 +24,19 @@ class RefusalOfUserRow(TypedDict):
     why: str
 
 
+class MeasuredGoodsRow(TypedDict):
+    """Measured lines of an order with one unit."""
+
+    unit: str
+    quantity: Decimal
+    picked_quantity: Decimal
+    missing: Decimal
+    """Quantity still to pick; nothing of a complete line."""
+    lines: int
+    complete_lines: int
+    """Lines of which something is picked and nothing is left to pick."""
+
+
 class OrderHeader(ServiceOrder):
     """Order without its lines, with pending operations applied, and what this host knows of its people."""
 
@@ -44,6 +57,8 @@ class OrderHeader(ServiceOrder):
     """Lines of which something is picked and nothing is left to pick; only of orders with measured goods."""
     counted_lines: NotRequired[int]
     """All lines of such an order."""
+    measured: NotRequired[list[MeasuredGoodsRow]]
+    """Measured goods of such an order, by unit."""
     is_claim_active: NotRequired[bool]
     """True if its owner has a claimed order open; missing if this host cannot know."""
     claim_ended_at: NotRequired[str]

@@ -27,7 +27,7 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.quantities import listed_progress, order_progress, to_decimal
+from aisle.jobs.quantities import OrderGoods, goods_progress, order_goods, order_progress, to_decimal
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
@@ -115,9 +115,7 @@ class OpenOrderRow(NamedTuple):
     """Number of pieces picked but not put down."""
     abandoned_at: Msg | None = None
     """Time when the user who started it left it on this host."""
-    complete_lines: int = 0
-    measured_order_lines: int = 0
-    """Number of its lines if it has measured goods, else 0."""
+    goods: OrderGoods = OrderGoods()
 
 
 class HomeState(NamedTuple):
@@ -162,8 +160,7 @@ def parse_open_order(row: OrdersRow, context: Context) -> OpenOrderRow:
         line_count=int(to_decimal(row.get("total_lines"))),
         ordered=ordered,
         picked=picked,
-        complete_lines=row.get("complete_lines", 0),
-        measured_order_lines=row.get("counted_lines", 0),
+        goods=order_goods(row),
         is_claimed=claim is not None,
         claimed_by=claim.name if claim else "",
         is_priority=bool(row.get("is_priority")),
@@ -220,7 +217,7 @@ def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
 
 def _order_row(order: OpenOrderRow) -> Row:
     share = order.picked / order.ordered if order.ordered > 0 else Decimal(0)
-    progress = listed_progress(order.picked, order.ordered, order.complete_lines, order.measured_order_lines)
+    progress = goods_progress(order.goods.picked, order.goods.ordered)
     cells = (raw(order.number), _due_text(order), raw(order.customer), progress)
     return Row(order.number, cells, min(Decimal(1), share))
 
@@ -260,9 +257,6 @@ class HomeJob(Job[HomeState]):
         return Accepts(
             choices=len(MENU_PAGES[state.menu_page]), command_letters="dnopqru", search=True, follows_typing=True
         )
-
-    def asks_for_kind(self, state: HomeState) -> bool:
-        return True
 
     def handle(self, state: HomeState, event: Event, context: Context) -> Result:
         is_confirmed = state.is_sign_out_warned

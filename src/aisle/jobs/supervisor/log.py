@@ -12,14 +12,17 @@ from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.job import Args, Context, Effect, Export, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.log import LossesRow
+from aisle.jobs.row_types.log import LogRow, LossesRow
 from aisle.jobs.row_types.operations import FileRow
 from aisle.jobs.store_time import store_day
+from aisle.jobs.supervisor.count_differences import write_at_store
 from aisle.jobs.supervisor.log_list import (
     CACHED_PERIOD,
     FILTER_FIELDS,
     LIST,
     REVIEW_NAMES,
+    REVIEWED,
+    TO_REVIEW,
     TYPED_FIELDS,
     LogFilter,
     LogState,
@@ -286,10 +289,12 @@ class EntryPage(DetailPage[LogState]):
         return (Block(msg("log.about"), _entry_rows(state), is_compact=True),)
 
     def actions(self, state: LogState) -> tuple[Action[LogState], ...]:
-        return (Action(msg("hint.store_product"), _start_store_product, "e"),)
+        review = (Action(msg("log.mark_reviewed"), _mark_reviewed, "r"),) if _can_review(state) else ()
+        return (*review, Action(msg("hint.store_product"), _start_store_product, "e"))
 
     def key_hints(self, state: LogState) -> tuple[KeyHint, ...]:
-        return (*PAGE_HINTS, KeyHint("e", msg("hint.store_product")), BACK)
+        own = (KeyHint(action.letter, action.text) for action in self.actions(state))
+        return (*PAGE_HINTS, *own, BACK)
 
     def handle_text(self, state: LogState, text: str, context: Context) -> Result:
         return refuse(state, msg("log.unknown", code=text))
@@ -320,6 +325,26 @@ def _entry_rows(state: LogState) -> tuple[tuple[Msg, ...], ...]:
         (msg("head.review"), msg(REVIEW_NAMES.get(review, "log.not_to_review")) if review else raw("")),
     )
     return tuple(row for row in rows if row[1] != raw(""))
+
+
+def _can_review(state: LogState) -> bool:
+    """Return whether the service keeps that the entry is reviewed."""
+    entry = state.entry
+    return bool(entry and "reviews" in state.features and entry["review_status"] == TO_REVIEW)
+
+
+def _mark_reviewed(state: LogState, context: Context) -> Result:
+    """Mark the entry as reviewed. The service closes the review."""
+    assert state.entry is not None
+    key, body = state.entry["key"], {"id": int(state.entry["key"]), "review_status": int(REVIEWED)}
+    write = write_at_store("review-logs", (f"log/{key}",), context.store, {"reviews": [body]})
+    entry = _as_reviewed(state.entry)
+    state = state._replace(entry=entry, reviewed=(*state.reviewed, key))
+    return reply(state, GOOD, "log.marked_reviewed", write, label=entry_label(entry))
+
+
+def _as_reviewed(entry: LogRow) -> LogRow:
+    return {**entry, "review_status": REVIEWED}
 
 
 def _start_store_product(state: LogState, context: Context) -> Result:
@@ -396,7 +421,8 @@ class LogJob(PageJob[LogState]):
         losses = (query_losses(context),) if state.phase == "losses" else ()
         entry = (query_entry(state.entry["key"]),) if state.entry else ()
         people = Query("people", "people", {"search": "", "first": 0, "size": MAX_PEOPLE}, is_live=True)
-        return (LIST.query(state, context), Query("reasons", "reasons", {}, is_live=True), people, *losses, *entry)
+        known = (Query("reasons", "reasons", {}, is_live=True), Query("features", "features", {}, is_live=True))
+        return (LIST.query(state, context), *known, people, *losses, *entry)
 
     def handle_rows(self, state: LogState, answer: Rows, context: Context) -> Result:
         rows = answer.rows
@@ -404,11 +430,14 @@ class LogJob(PageJob[LogState]):
             case "log":
                 return LIST.handle_rows(state, answer, context)
             case "entry" if rows:
-                return Turn(state._replace(phase="entry", entry=rows[0]))
+                entry = _as_reviewed(rows[0]) if rows[0]["key"] in state.reviewed else rows[0]
+                return Turn(state._replace(phase="entry", entry=entry))
             case "reasons":
                 return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
             case "people":
                 return Turn(state._replace(people=rows))
+            case "features":
+                return Turn(state._replace(features=tuple(rows[0]["features"]) if rows else ()))
             case "log_sums":
                 return Turn(LIST.with_sums(state, rows[0]))
             case "losses":

@@ -23,10 +23,12 @@ from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, Losses
 from aisle.jobs.row_types.people import PeopleRow
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
-from aisle.undo_reference import UNDO_PREFIX
+from aisle.operation_body_types import UNDO_PREFIX
 
 PERIOD_DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 56, "year": 365}
 """Days that each period goes back. More than a week must first be requested from the service."""
+
+TO_REVIEW, REVIEWED = "1", "2"
 
 REVIEW_STATUSES = ("1", "2", "0")
 """To review, reviewed, nothing to review. Interface: review_status."""
@@ -161,6 +163,10 @@ class LogState(NamedTuple):
     sums: LogSumsRow | None = None
     """Sums over the filter."""
     people: tuple[PeopleRow, ...] = ()
+    reviewed: tuple[str, ...] = ()
+    """Entries that were marked as reviewed here; the cache may not know it yet."""
+    features: tuple[str, ...] = ()
+    """Features that the service announces."""
 
 
 Result = Turn[LogState]
@@ -373,14 +379,17 @@ class LogList(ListPage[LogState, LogRow]):
         return (
             Action(msg("hint.filter"), lambda state, _: Turn(state._replace(phase="filter")), "f"),
             Action(msg("hint.losses"), _show_losses, "g"),
-            Action(msg("hint.export"), _ask_file, "e"),
+            *(() if state.options.is_desk else (Action(msg("hint.export"), _ask_file, "e"),)),
         )
 
     def filters(self, state: LogState) -> tuple[ListFilter, ...]:
         people = [(each["user"], raw(each["name"])) for each in _people_of(state)]
         users = [("", msg("log.everybody")), *people] if people else []
+        kinds = {kind: state.filter._replace(source=kind, review="") for kind in CHIP_NAMES}
+        to_review = state.filter._replace(source="", review=TO_REVIEW)
         return (
-            *(ListFilter(text, {"filter": state.filter._replace(source=kind)}) for kind, text in CHIP_NAMES.items()),
+            *(ListFilter(CHIP_NAMES[kind], {"filter": filter_}) for kind, filter_ in kinds.items()),
+            ListFilter(msg("log.chip_to_review"), {"filter": to_review}),
             *(ListFilter(text, {"filter": state.filter._replace(user=user)}) for user, text in users),
         )
 
@@ -391,9 +400,10 @@ class LogList(ListPage[LogState, LogRow]):
 
     def with_sums(self, state: LogState, sums: LogSumsRow) -> LogState:
         """Return the state with the sums over the filter."""
-        counts = tuple(sums["counts"].get(source, 0) for source in CHIP_NAMES)
-        uncounted = (None, *(None for _ in sums["people"]))
-        return self.with_options(state._replace(sums=sums), counts=(*counts, *uncounted))
+        counted = sums["counts"]
+        kinds = tuple(counted.get(source, 0) if counted else None for source in CHIP_NAMES)
+        people = (sums["everybody"], *(person["count"] for person in sums["people"]))
+        return self.with_options(state._replace(sums=sums), counts=(*kinds, sums["to_review"], *people))
 
     def sums(self, state: LogState) -> Msg | None:
         sums = state.sums

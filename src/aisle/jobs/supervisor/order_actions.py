@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -27,7 +26,7 @@ from aisle.jobs.job import (
 from aisle.jobs.list_window import PAGE_LETTERS, page_size
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
-from aisle.jobs.quantities import order_progress
+from aisle.jobs.quantities import GoodsSum, OrderGoods, add_order_goods, goods_text, order_goods
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
@@ -104,9 +103,8 @@ class OrderActionState(NamedTuple):
     line: int = 0
     label: str = ""
     """Name of the line's product."""
-    picked: Decimal = Decimal(0)
-    ordered: Decimal = Decimal(0)
-    """Picked and ordered quantity of all orders."""
+    goods: OrderGoods = OrderGoods()
+    """Goods of all orders."""
     reasons: tuple[Reason, ...] = ()
     """Reasons of the action: of a rejection those of orders first, then those of shortages."""
     is_kind_asked: bool = False
@@ -197,8 +195,9 @@ class OrderQuestion(FormPage[OrderActionState]):
         orders = Line("product", _orders_message(state))
         if state.line:
             return (orders, Line("note", msg("order_actions.for_line", label=state.label)))
-        if state.ordered:
-            far = msg("order_actions.progress", done=state.picked, total=state.ordered)
+        if not state.goods.ordered.is_nothing:
+            done, total = goods_text(state.goods.picked), goods_text(state.goods.ordered)
+            far = msg("order_actions.progress", done=done, total=total)
             return (orders, Line("note", far))
         return (orders,)
 
@@ -446,14 +445,17 @@ def _confirm_message(state: OrderActionState) -> Msg:
     return msg("order_actions.confirm_action", what=what, which=_orders_message(state))
 
 
+def _hand_over_warning(missing: GoodsSum) -> Msg:
+    if missing.measured:
+        return msg("order_actions.warn_hand_over_measured", left=goods_text(missing))
+    if missing.pieces > 0:
+        return msg("order_actions.warn_hand_over_short", left=missing.pieces)
+    return msg("order_actions.warn_hand_over")
+
+
 def _warning(state: OrderActionState) -> Msg:
     if state.kind == "hand_over":
-        missing = state.ordered - state.picked
-        return (
-            msg("order_actions.warn_hand_over_short", left=missing)
-            if missing > 0
-            else msg("order_actions.warn_hand_over")
-        )
+        return _hand_over_warning(state.goods.missing)
     if state.kind == "reopen":
         return msg("order_actions.warn_reopen")
     if state.kind == "split":
@@ -673,9 +675,7 @@ def _parse_action(fields: Args) -> OrderAction:
 
 
 def _with_orders(state: OrderActionState, rows: tuple[OrderToActOnRow, ...], store: str) -> OrderActionState:
-    progress = [order_progress(row) for row in rows]
     return state._replace(
-        picked=sum((picked for picked, _ in progress), Decimal(0)),
-        ordered=sum((ordered for _, ordered in progress), Decimal(0)),
+        goods=add_order_goods(map(order_goods, rows)),
         possible=possible_kinds(rows, store) if rows else ORDER_ACTIONS,
     )

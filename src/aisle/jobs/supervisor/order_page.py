@@ -11,6 +11,7 @@ from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh,
 from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
+from aisle.jobs.quantities import goods_text
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.stored_messages import read_message
@@ -178,7 +179,11 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
         else msg("order_actions.one_order", order=order.number)
     )
     far = msg(
-        "order.progress", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due
+        "order.progress",
+        state=msg(STATUS_NAMES[order.status]),
+        done=goods_text(order.goods.picked),
+        total=goods_text(order.goods.ordered),
+        due=order.due,
     )
     notes = [claim_message(order), _batch_message(order), _priority_message(order)]
     if order.status == "rejected" and order.rejection_reason:
@@ -237,7 +242,7 @@ def _line_block(state: OrderState) -> Block:
     are_known = not state.details or state.details["lines_known"]
     missing = msg("order.no_lines" if are_known else "order.lines_loading")
     rows = tuple(_line_cells(line) for line in state.lines)
-    return Block(msg("order.lines_title", count=len(rows)), rows or ((missing,),))
+    return Block(msg("order.lines_title", count=len(rows)), rows or ((missing,),), is_wide=True)
 
 
 def line_label(line: OrderLineRow) -> str:
@@ -300,7 +305,7 @@ def possible_actions(order: BoardOrder | None) -> tuple[str, ...]:
     split = (SPLIT,) if order.picker or order.assigned_to else ()
     walk = (REMOVE_PRIORITY if order.is_priority else PRIORITY, *split) if is_open else ()
     release = (RELEASE,) if order.is_claimed else ()
-    finish = (HAND_OVER,) if order.picked > 0 or order.status == "picked" else ()
+    finish = (HAND_OVER,) if not order.goods.picked.is_nothing or order.status == "picked" else ()
     return (CLAIM, REJECT, *walk, *finish, *release)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Context
 from aisle.jobs.list_page import Column
-from aisle.jobs.quantities import listed_progress, order_progress, to_decimal
+from aisle.jobs.quantities import OrderGoods, goods_progress, order_goods, order_progress, to_decimal
 from aisle.jobs.row_types.orders import OrderHeader, OrdersByNumberRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day, time_message
 from aisle.jobs.view import Msg, msg, raw
@@ -44,9 +44,7 @@ class BoardOrder(NamedTuple):
     """Person whose open batch on this host contains it."""
     assigned_to: str = ""
     """Person it was assigned to, who has not opened it yet."""
-    complete_lines: int = 0
-    measured_order_lines: int = 0
-    """Number of its lines if it has measured goods, else 0."""
+    goods: OrderGoods = OrderGoods()
 
     @property
     def progress(self) -> Decimal:
@@ -82,8 +80,7 @@ def parse_order_row(row: OrdersByNumberRow, context: Context) -> BoardOrder:
         priority_by=str(row.get("priority_by") or ""),
         picker=str(row.get("picker_name") or ""),
         assigned_to=str(row.get("assigned_name") or ""),
-        complete_lines=row.get("complete_lines", 0),
-        measured_order_lines=row.get("counted_lines", 0),
+        goods=order_goods(row),
     )
 
 
@@ -129,7 +126,7 @@ _PICKUP = Column[BoardOrder](msg("head.pickup"), lambda order: order.due, sort="
 _STATE = Column(msg("orders.head_state"), _status_text, sort="state")
 _PROGRESS = Column[BoardOrder](
     msg("head.progress"),
-    lambda order: listed_progress(order.picked, order.ordered, order.complete_lines, order.measured_order_lines),
+    lambda order: goods_progress(order.goods.picked, order.goods.ordered),
     sort="progress",
 )
 _CLAIM = Column(msg("orders.head_claim"), claim_text, is_optional=True, sort="claim")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Tile
-from aisle.safe_text import fit
+from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Tile, msg
+from aisle.text_cells import fit
 from aisle.tui.layout.chart_view import chart_lines, heat_map_lines
 from aisle.tui.layout.choice_lines import choice_flow, hint_lines
 from aisle.tui.layout.detail_view import block_lines, detail_lines
@@ -44,9 +44,13 @@ def dashboard_lines(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> l
     ]
     top = [*_tile_lines(tiles, dashboard.cursor, box), [], *_panel_lines(dashboard, box)]
     space = box.rows - len(top) - len(footer) - 2
+    panels = len(dashboard.charts) + len(dashboard.blocks)
     blocks = (block._replace(is_compact=False) for block in (*dashboard.blocks_below, *view.blocks))
     rest = view._replace(lines=(), choices=(), key_hints=(), page=0, blocks=tuple(blocks))
-    below = detail_lines(rest, box._replace(rows=space))[0] if space > 2 else []
+    below, page = detail_lines(rest, box._replace(rows=space)) if space > 2 else ([], None)
+    if page is not None or space <= 2 or panels > _panels_in_row(panels, box):
+        footer = [[(box.writer.fit_line(msg("frame.left_out"), box.cells), "hint")], *footer]
+        below, _ = detail_lines(rest, box._replace(rows=space - 1)) if space > 3 else ([], None)
     lines = [*top, [], *below][: box.rows - len(footer)]
     filler: list[StyledLine] = [[] for _ in range(box.rows - len(lines) - len(footer))]
     return [*lines, *filler, *footer]
@@ -84,13 +88,17 @@ def _one_tile(tile: Tile, number: int, cells: int, box: LayoutBox, *, is_current
 def _panel_lines(dashboard: Dashboard, box: LayoutBox) -> list[StyledLine]:
     """Return charts and tables side by side, as many as fit."""
     panels: list[Chart | Block] = [*dashboard.charts[:1], *dashboard.blocks, *dashboard.charts[1:]]
-    in_row = min(len(panels), (box.cells + GAP) // (MIN_PANEL_CELLS + GAP))
+    in_row = _panels_in_row(len(panels), box)
     if not in_row:
         return []
     cells = min(MAX_PANEL_CELLS, (box.cells + GAP) // in_row - GAP)
     return _join_columns(
         [_one_panel(panel, box._replace(cells=cells, rows=CHART_ROWS)) for panel in panels[:in_row]], cells
     )
+
+
+def _panels_in_row(panels: int, box: LayoutBox) -> int:
+    return min(panels, (box.cells + GAP) // (MIN_PANEL_CELLS + GAP))
 
 
 def _one_panel(panel: Chart | Block, box: LayoutBox) -> list[StyledLine]:

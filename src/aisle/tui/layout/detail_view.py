@@ -21,7 +21,7 @@ from aisle.jobs.view import (
     msg,
     numbered_rows,
 )
-from aisle.safe_text import fit, fit_middle, width, wrap
+from aisle.text_cells import fit, fit_middle, width, wrap
 from aisle.tui.layout.choice_lines import (
     VerdictOverlap,
     choice_flow,
@@ -78,6 +78,9 @@ def _location_sign(location: MapLocation, writer: MessageWriter) -> tuple[str, s
 
 MIN_COLUMN_CELLS = 36
 """Minimum cells of a column."""
+
+MIN_FULL_WIDTH_CELLS, MIN_ROWS_BELOW = 96, 4
+"""Width of a page on which a wide block may have a width of its own, and rows that the other blocks keep."""
 
 MAX_COLUMN_CELLS = 110
 """Cells above which a column is split, even if all would fit into it."""
@@ -281,6 +284,10 @@ def _layout_pages(view: DetailView, box: LayoutBox, rows_per_page: Sequence[int]
         return []
     if min(rows_per_page) <= 0:  # the head takes all of the first page only
         return [[], *_layout_pages(view, box, [max(rows_per_page)] * 2)]
+    if wide := _full_width_lines(view.blocks, box, min(rows_per_page)):
+        rows = [rows_per_page[0] - len(wide), *rows_per_page[1:]]
+        beside = _layout_pages(view._replace(blocks=view.blocks[1:]), box, rows) or [[]]
+        return [[*wide, *beside[0]], *beside[1:]]
     most = max(1, min(MAX_COLUMNS, len(view.blocks), (box.cells + 3) // (MIN_COLUMN_CELLS + 3)))
     for count in range(1, most + 1):
         cells = (box.cells - 3 * (count - 1)) // count
@@ -301,6 +308,19 @@ def _layout_pages(view: DetailView, box: LayoutBox, rows_per_page: Sequence[int]
             page = side_by_side(page, column, at * (cells + 3) - 3, [("   ", "")])
         pages.append([clip_line(line, box.cells) for line in page])
     return pages
+
+
+def _full_width_lines(blocks: Sequence[Block], box: LayoutBox, rows: int) -> list[StyledLine]:
+    """Return the first block over the full width, with a blank line, if half of it is too little for its rows.
+
+    Return no lines if the block does not ask for that, or if too few of the `rows` would remain for the others.
+    """
+    first, half = blocks[0], (box.cells - 3) // 2
+    if not first.is_wide or len(blocks) < 2 or box.cells < MIN_FULL_WIDTH_CELLS:
+        return []
+    lines = block_lines(first, box.cells, box.writer)
+    is_needed = any(width("".join(text for text, _ in line).rstrip()) > half for line in lines)
+    return [*lines, []] if is_needed and len(lines) + 1 + MIN_ROWS_BELOW <= rows else []
 
 
 def _without_title(block: Block) -> Block:

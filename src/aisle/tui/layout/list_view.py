@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aisle.jobs.view import PAGE_HINTS, PANE_ROWS, Chip, DetailView, ListView, Msg, Row, msg, raw
-from aisle.safe_text import width, wrap
+from aisle.text_cells import width, wrap
 from aisle.tui.layout import detail_view
 from aisle.tui.layout.choice_lines import (
     UNLIMITED_ROWS,
@@ -402,6 +402,9 @@ def _size_table(
         columns = column_widths(lines, table_cells, gap, words, moments, name_cells=min(name_cells, table_cells // 3))
         shorter = dict(zip(_heads(view, writer, level, table_cells), _heads(view, writer, 0, table_cells), strict=True))
         heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
+        if heads and table_cells >= MEDIUM_CELLS:
+            longest = _pick_columns([_heads(view, writer, 9, table_cells)], kept)[0]
+            heads, columns = _lengthen_heads(heads, longest, columns, table_cells - gap * (len(columns) - 1))
         return SizedTable(cells, heads, columns, tones, [_head_role(view, at) for at in kept])
 
     all_tones = [[tone_of(cell) for cell in row.cells] for row in rows]
@@ -412,6 +415,18 @@ def _size_table(
     short = sized(0, 0)
     long = sized(0, dates) if dates else short
     return long if len(long.columns) == len(short.columns) and long.is_legible else short
+
+
+def _lengthen_heads(
+    heads: Sequence[str], longest: Sequence[str], columns: Sequence[int], cells: int
+) -> tuple[list[str], list[int]]:
+    """Return the longest headings for which the table has room, and the columns widened for them."""
+    free, shown, widened = cells - sum(columns), list(heads), list(columns)
+    for at, (head, column) in enumerate(zip(longest, columns, strict=False)):
+        more = max(0, width(head) - column)
+        if more <= free:
+            free, shown[at], widened[at] = free - more, head, column + more
+    return shown, widened
 
 
 def _heads(view: ListView, writer: MessageWriter, level: int, table_cells: int) -> list[str]:

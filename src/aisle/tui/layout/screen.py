@@ -26,8 +26,8 @@ from aisle.jobs.view import (
     View,
     msg,
 )
-from aisle.safe_text import fit, fit_end, width, wrap
 from aisle.scan.inputs import FIRST_TAB_KEY
+from aisle.text_cells import fit, fit_end, width, wrap
 from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, side_pane, step_view
 from aisle.tui.layout.choice_lines import VerdictOverlap, excess_cells
 from aisle.tui.layout.step_view import LayoutBox
@@ -300,7 +300,7 @@ def _progress_message(view: Step) -> Msg | None:
             if view.choice_total > len(view.choices)
             else None
         )
-    return msg("frame.progress", done=view.done, total=view.total)
+    return view.progress or msg("frame.progress", done=view.done, total=view.total)
 
 
 def _verdict_lines(
