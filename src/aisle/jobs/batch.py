@@ -320,6 +320,8 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
     if not now.has_lines or was.has_lines:
         return Turn(state)
     args = {"tote": TOTE_LETTERS[at], "order": order}
+    if not now.pickup:
+        return reply(state, GOOD, "batch.added_without_date", lines=now.open_lines, **args)
     return reply(state, GOOD, "batch.added", lines=now.open_lines, pickup=now.pickup, **args)
 
 
