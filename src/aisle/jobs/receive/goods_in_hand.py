@@ -293,6 +293,21 @@ def _ask_exceeding(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, m
     return reply(state, ASK, "receive.more_than_announced", label=goods.label, quantity=quantity, missing=missing)
 
 
+def ask_received_meanwhile(state: ReceiveState) -> Result | None:
+    """Return the question about goods in hand that others have made an excess since; None if all of them fit."""
+    item = state.in_hand
+    if item is None or item.product in state.accepted_extra or is_announced_unknown(state, item.product):
+        return None
+    missing = missing_quantity(state, item.product)
+    if item.quantity <= missing or not is_announced(state, item.product):
+        return None
+    fitting = state._replace(in_hand=item._replace(quantity=max(ZERO, missing)))
+    asked = _ask_exceeding(fitting, item, item.quantity, missing)
+    announced, received = announced_and_received(state, item.product)
+    args = {"received": received, "of": announced, "label": item.label, "more": item.quantity}
+    return reply(asked.state, ASK, "receive.received_meanwhile", **args)
+
+
 def apply_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
     """Apply a choice about the quantity, or to take goods that were not announced."""
     match = state.pending_scan
