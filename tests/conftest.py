@@ -105,15 +105,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Draw about `CASES` cases of each longer table for the default run, unless the test is marked otherwise."""
     test = metafunc.definition
-    if os.environ.get("AISLE_FULL") == "1" or any(map(test.get_closest_marker, ("every_case", "sampled"))):
+    if os.environ.get("AISLE_FULL") == "1":
         return
+    is_chosen_elsewhere = any(map(test.get_closest_marker, ("every_case", "sampled")))
+    limit = math.inf if is_chosen_elsewhere else CASES
     test.own_markers[:] = [
-        _drawn(mark, len(test.name)) if mark.name == "parametrize" else mark for mark in test.own_markers
+        _drawn(mark, len(test.name), limit) if mark.name == "parametrize" else mark for mark in test.own_markers
     ]
 
 
-def _drawn(table: pytest.Mark, first: int) -> pytest.Mark:
-    """Return the table with every n-th of its cases, counted from `first`, and those marked `drawn`.
+def _drawn(table: pytest.Mark, first: int, limit: float) -> pytest.Mark:
+    """Return the table with every n-th of its cases, about `limit`, counted from `first`, and those marked `drawn`.
 
     Cases of the long runs are left out.
     """
@@ -125,7 +127,7 @@ def _drawn(table: pytest.Mark, first: int) -> pytest.Mark:
     kept = [at for at, of_case in enumerate(marks) if "full" not in of_case]
     if not kept:
         return table
-    every = math.ceil(len(kept) / CASES)
+    every = max(1, math.ceil(len(kept) / limit))
     kept = [at for n, at in enumerate(kept) if (n - first) % every == 0 or "drawn" in marks[at]]
     options = {**table.kwargs, "ids": [named[at] for at in kept]} if named is not None else table.kwargs
     return pytest.mark.parametrize(names, [cases[at] for at in kept], *more, **options).mark

@@ -16,9 +16,14 @@ from aisle.cache import read_only_database, reader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host import database
 from aisle.host.database_folder import make_private_folder
+from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
+from tests.writes import STORE
 
 CACHE, OUTBOX = "cache.db", "outbox.db"
+
+_LAST_CHANGE = bytes.fromhex("5ac3965ac396")
+"""The number of the last change in the file that is copied, as SQLite writes a time in milliseconds: in six bytes."""
 
 _filled: dict[tuple[str, ...], bytes] = {}
 """By module and name of the functions that fill the cache, its store, and the time zone."""
@@ -28,7 +33,8 @@ _filled: dict[tuple[str, ...], bytes] = {}
 def copied_databases() -> Iterator[None]:
     """Make each new cache and outbox of this process a copy of an empty one, as long as the block runs."""
     create, in_memory = database._create, read_only_database.empty_cache()
-    empty = {CACHE: _content(CACHE, _open_writer), OUTBOX: _content(OUTBOX, open_outbox)}
+    empty = {CACHE: _content(CACHE, _open_counting), OUTBOX: _content(OUTBOX, open_outbox)}
+    assert empty[CACHE].count(_LAST_CHANGE) == 1
     memory = in_memory.serialize("main")
     in_memory.close()
 
@@ -38,9 +44,7 @@ def copied_databases() -> Iterator[None]:
             return
         temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
         try:
-            _write(temporary, empty[path.name])
-            if path.name == CACHE:
-                _count_from_now(temporary)
+            _write(temporary, _counting_from_now(empty[path.name]) if path.name == CACHE else empty[path.name])
             with suppress(FileExistsError):
                 os.link(temporary, path)
         except OSError:
@@ -81,6 +85,13 @@ def copy_cache(folder: Path, store: str, *fills: Callable[[CacheWriter], None]) 
     _write(folder / CACHE, _filled[key])
 
 
+def copied_home(root: Path, *fills: Callable[[CacheWriter], None]) -> StoreFolder:
+    """Return a home of the store at the embedded service, with such a cache in it."""
+    home = StoreFolder(root, "embedded", STORE)
+    copy_cache(home.folder, STORE, *fills)
+    return home
+
+
 def _open_writer(folder: Path) -> apsw.Connection:
     return open_cache(folder, writer=True)
 
@@ -99,7 +110,14 @@ def _write(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _count_from_now(path: Path) -> None:
-    """Number changes above those of any older file, as a new cache does."""
-    with closing(apsw.Connection(os.fspath(path))) as connection:
-        connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'change'", (int(time.time() * 1000),))
+def _open_counting(folder: Path) -> apsw.Connection:
+    """Open a cache whose last change has a number that `_counting_from_now` finds."""
+    connection = _open_writer(folder)
+    last = int.from_bytes(_LAST_CHANGE, "big")
+    connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'change'", (last,))
+    return connection
+
+
+def _counting_from_now(content: bytes) -> bytes:
+    """Return the file with changes numbered above those of any older file, as in a new cache."""
+    return content.replace(_LAST_CHANGE, int(time.time() * 1000).to_bytes(len(_LAST_CHANGE), "big"))

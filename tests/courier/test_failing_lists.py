@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.message_text import reason_text
+from aisle.cli.operator_texts import reason_text
 from aisle.courier.pull.continuous_sync import PullIntervals
 from aisle.courier.pull.read_queue import MAX_RETRY_S
 from aisle.jobs.view import UnusableRows
@@ -269,7 +269,7 @@ async def test_missing_list_is_retried_with_growing_pauses(shop: Shop) -> None:
         return _says(403)(request)
 
     shop.fail("deliveries", noting)
-    async with shop.running(shop.courier(intervals=PullIntervals(changes=60.0, slow=1e9))):
+    async with shop.running(shop.courier(intervals=PullIntervals(changes=3600.0, slow=1e9))):
         await shop.time.until(lambda: shop.state() == "partial", 60)
         asked.clear()
         await shop.time.pass_(4 * 3600)

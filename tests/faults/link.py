@@ -206,8 +206,7 @@ class Line(httpx.AsyncBaseTransport):
 
     def _strays(self, request: httpx.Request, seconds: float, statements: int = 0) -> None:
         """The same bytes arrive once more, or at last."""
-        again = httpx.Request(request.method, request.url, headers=request.headers, content=request.content)
-        task = asyncio.create_task(self._arrive(again, seconds, statements))
+        task = asyncio.create_task(self._arrive(request, seconds, statements))
         self._stray.add(task)
         task.add_done_callback(self._stray.discard)
 

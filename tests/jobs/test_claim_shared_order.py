@@ -3,12 +3,14 @@ vanishes for it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from aisle.jobs.view import ASK, INFO
-from aisle.scan.meaning import Back, Choice
+from aisle.scan.meaning import LOCATION, Back, Choice, Command
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 
@@ -112,3 +114,86 @@ def test_a_round_says_whose_tote_another_picks_too(others: list[dict[str, str]])
     assert ("Ben Okafor" in hand.told) is bool(others)
     hand.feed(Back())
     assert hand.choices() == ["pick.choice_leave"]
+
+
+SHELF: dict[str, Any] = {"preferred_location_code": "A-1"}
+ELSEWHERE: dict[str, Any] = {**BEN, "claimed_terminal": "handheld-7", "at_work": [ME]}
+"""A claim of a terminal on another host: nobody here knows if its work goes on."""
+
+
+def ann_took_over() -> Hand:
+    """Ann takes over an order on another host's terminal; Ben has picked four of the tea."""
+    hand = Hand()
+    his = order(line(1, "TEA", 4, picked_quantity=4, **SHELF), line(2, "CORN", 2, **SHELF), **ELSEWHERE)
+    hand.feed(his)
+    hand.feed(Choice(1))
+    hand.feed(his)
+    hand.scan("CORN", "2")
+    return hand
+
+
+def ben_took_over() -> Hand:
+    """Ben takes over on another host after Ann has picked the corn, and picks the tea."""
+    hand = Hand(line(1, "TEA", 4, **SHELF), line(2, "CORN", 2, **SHELF))
+    hand.scan("CORN", "2")
+    both = line(1, "TEA", 4, picked_quantity=4, **SHELF), line(2, "CORN", 2, picked_quantity=2, **SHELF)
+    for _ in range(2):  # the first one reports the claim
+        hand.feed(order(*both, **ELSEWHERE, claimed_on=LATER))
+    return hand
+
+
+def ben_picks(**who: str) -> Hand:
+    """Ben picks the tea somewhere, and no claim says so."""
+    hand = Hand(line(1, "TEA", 4, **SHELF), line(2, "CORN", 2, **SHELF))
+    hand.scan("CORN", "2")
+    tea = line(1, "TEA", 4, picked_quantity=4, **who, **SHELF)
+    hand.feed(order(tea, line(2, "CORN", 2, picked_quantity=2, **SHELF), at_work=[ME]))
+    return hand
+
+
+def ben_picks_and_says_so() -> Hand:
+    """The same at a service that names the picker of a line."""
+    return ben_picks(picked_username="ben", picked_name="Ben Okafor")
+
+
+def ben_answered() -> Hand:
+    """Ann answers that both pick."""
+    hand = ben_took_over()
+    hand.feed(Choice(1))
+    return hand
+
+
+@pytest.mark.parametrize("begin", [ann_took_over, ben_took_over, ben_answered, ben_picks, ben_picks_and_says_so])
+def test_goods_of_a_picker_on_another_host_are_not_put_down(begin: Callable[[], Hand]) -> None:
+    hand = begin()
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
+    assert hand.moves() == [("CORN", Decimal(2), "", "PU-1")]
+    hand.feed(Command("u"))
+    assert hand.moves()[1:] == [("CORN", Decimal(2), "PU-1", "")]
+    hand.scan("PU-1", kind=LOCATION)
+    assert hand.scan("PU-2", kind=LOCATION) == "pick.goods_of_others", "the goods of the other are asked about"
+    hand.feed(Choice(hand.choices().index("pick.choice_put_down_others") + 1))
+    assert hand.moves()[3:] == [("TEA", Decimal(4), "", "PU-2")]
+
+
+@pytest.mark.parametrize(
+    ("begin", "note"),
+    [
+        (ann_took_over, []),
+        (ben_took_over, ["Ben Okafor picks it too"]),
+        (ben_answered, ["Ben Okafor picks it too"]),
+        (ben_picks, ["Another picker picks it too"]),
+        (ben_picks_and_says_so, ["Ben Okafor picks it too"]),
+    ],
+)
+def test_a_picker_on_another_host_is_shown(begin: Callable[[], Hand], note: list[str]) -> None:
+    assert beside(begin()) == note
+
+
+def test_own_goods_stay_own_while_a_read_is_uncertain() -> None:
+    hand = Hand(line(1, "CORN", 2, **SHELF))
+    hand.scan("CORN", "2")
+    hand.feed(order(line(1, "CORN", 2, **SHELF), unsure=True))
+    hand.feed(order(line(1, "CORN", 2, picked_quantity=2, **SHELF)))
+    assert beside(hand) == []
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"

@@ -15,6 +15,7 @@ from aisle.messages.loader import message_lengths
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
+from tests.copied_databases import copied_home
 from tests.session.scanner import Scanner
 from tests.session.test_asked_quantity import TEA, begun, prompt
 from tests.session.test_numbers_after_refused_scan import opened
@@ -33,11 +34,8 @@ NUTS, NUTS_CODE, SEEDS = "200001", "2800010000001", "226"
 """Goods by the kilogram at A-1: a number too large for a quantity with its barcode, and a small number."""
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """Goods by measure with and without a location, and tea."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     loose = [
         service_rows.product(f"W-{unit}", f"Loose {unit}", code, allow_decimal=True, base_unit_name=unit)
@@ -56,7 +54,12 @@ def home(aisle_home: Path) -> StoreFolder:
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
     cache.write_deliveries([delivery("D-1", *(line(row, number, 40) for row, number in enumerate(numbers, 1)))], 1.0)
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 @pytest.mark.parametrize("unit", UNITS)

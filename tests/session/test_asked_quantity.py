@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG, Frame
@@ -21,6 +21,7 @@ from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
+from tests.copied_databases import copied_home
 from tests.session.scanner import Scanner
 from tests.session.test_numbers_after_refused_scan import opened
 from tests.session.test_numbers_after_scan import quantities
@@ -34,11 +35,8 @@ GROSS_CHEESE, GROSS_HAM = f"010{CHEESE}3303001250", f"010{HAM}3403001250"
 NAMES = {"P1": "Kilo cheese", "P2": "Pound ham", "P3": "Metre tape", "P5": "Loose tea", "P6": "Milk"}
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """A place, an order and a delivery of goods by the kilogram, the pound and the metre, and of tea."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Anna Berg")])
     kinds = (("P1", CHEESE, "kg"), ("P2", HAM, "lb"), ("P3", TAPE, "m"), ("P5", LOOSE, ""), ("P6", MILK, "l"))
     by = [service_rows.product(n, NAMES[n], code, allow_decimal=True, base_unit_name=unit) for n, code, unit in kinds]
@@ -49,7 +47,12 @@ def home(aisle_home: Path) -> StoreFolder:
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
     cache.write_deliveries([delivery("D-1", *(line(n, f"P{n}", 40) for n in range(1, 7)))], 1.0)
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 JOBS: dict[str, tuple[str, ...]] = {

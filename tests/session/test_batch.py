@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.claim_queries import add_priority
+from aisle.cache.claim_and_priority_queries import add_priority
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
@@ -26,6 +26,7 @@ from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
 from aisle.settings import Settings
 from tests.cache import service_rows
+from tests.copied_databases import copied_home
 from tests.session.scanner import Scanner
 
 CODES = {"P1": "4006381333931", "P2": "5901234123457", "P3": "9780201379624", "P9": "96385074"}
@@ -42,11 +43,8 @@ def order(number: str, *wanted: tuple[str, int]) -> dict[str, Any]:
     return service_rows.order(number, *lines)
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """A home with a small store in its cache: four open orders that share products."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Ben Okafor")])
     cache.write_products([service_rows.product(number, f"Product {number}", code) for number, code in CODES.items()])
     shared = {"A-1": 50, "A-2": 50, "A-3": 50}
@@ -64,7 +62,12 @@ def home(aisle_home: Path) -> StoreFolder:
         read_began=1.0,
     )
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.barcode_keys import expand_upc_e
+from aisle.barcode_numbers import expand_upc_e
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
@@ -22,17 +22,15 @@ from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
+from tests.copied_databases import copied_home
 
 EAN, ISSN, UPC_E, UPC_A, WEIGHED = "9520001100024", "9771234567898", "04252614", "042100005264", "9520001100505"
 PACES = (0, 1, 3, 6, 12)
 """Milliseconds between two characters; 0 for all in one write."""
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """A store with one place, one order and one delivery of six products."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     by_weight = {"allow_decimal": True, "base_unit_name": "kg"}
     cache.write_products(
         [
@@ -49,7 +47,12 @@ def home(aisle_home: Path) -> StoreFolder:
     lines = [service_rows.line(n, f"P{n}", 60, preferred_location_code="A-1") for n in range(1, 7)]
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
@@ -14,17 +14,15 @@ from aisle.jobs.view import WRONG
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
+from tests.copied_databases import copied_home
 from tests.session.test_code_forms import Scanner, at, said, told
 
 TEA = "9520001100017"
 FORMS = [("X-2", "X-02"), ("X-002", "X-02"), ("12", "0012"), ("00012", "0012"), ("7", "007"), ("B-3", "B-003")]
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """Tea lies at each place; an order and a delivery have it."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     places = ["A-1", "X-02", "0012", "007", "B-003"]
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cache.write_products([service_rows.product("P4", "Tea", TEA)])
@@ -34,7 +32,12 @@ def home(aisle_home: Path) -> StoreFolder:
     cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
     cache.write_deliveries([delivery("D-1", line(1, "P4", 40))], 1.0)
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 STEPS: dict[str, tuple[str, tuple[str, ...]]] = {

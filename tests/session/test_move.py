@@ -9,27 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_state import SEND
+from aisle.outbox.operation_states_and_rows import SEND
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
+from tests.copied_databases import copied_home
 
 CODES = ("4006381333931", "5901234123457", "9780201379624")
 CASE = "14006381333938"
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """A home with two shelves and an order in its cache."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     units = {"units": [{"unit_barcode": CASE, "unit_quantity": 12}]}
     cache.write_products(
         [
@@ -43,7 +41,12 @@ def home(aisle_home: Path) -> StoreFolder:
     )
     cache.write_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
     cache.write_orders([service_rows.order("4101", service_rows.line(1, "P1", 4))], lines_known=True, read_began=1.0)
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import GOOD, WRONG
+from aisle.jobs.view import GOOD, WRONG, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Key
@@ -81,10 +81,19 @@ def forgetful(home: StoreFolder, way: str) -> Iterator[tuple[Session, Scanner]]:
         yield session, Scanner(session)
 
 
-def standing(session: Session) -> Any:
-    """All that an input could have changed, but for the rows that a list follows what is typed with."""
+def standing(session: Session, shown: Frame | None = None) -> Any:
+    """All that an input could have changed, but for the rows that a list follows what is typed with.
+
+    `shown` is the frame that the session has just shown.
+    """
     levels = [(level.job.name, _without_rows(level.state)) for level in session.stack.jobs if level.job.journalled]
-    return levels, session.frames.build().view, session.page.question, session.typed_line.text, session.is_ending
+    return (
+        levels,
+        (shown or session.frames.build()).view,
+        session.page.question,
+        session.typed_line.text,
+        session.is_ending,
+    )
 
 
 def _without_rows(state: Any) -> Any:
@@ -96,7 +105,7 @@ def is_unknown(scanner: Scanner, payload: str, pace: float, cuts: Iterable[int] 
     before = before or standing(scanner.session)
     frame = scanner.send(payload, pace, cuts)
     assert told(frame) in (UNKNOWN, TOO_SOON, BAD_LINE, UNKNOWN_CODE), (payload, pace, cuts)
-    assert standing(scanner.session) == before, (payload, pace, cuts)
+    assert standing(scanner.session, frame) == before, (payload, pace, cuts)
 
 
 @every

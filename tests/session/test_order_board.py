@@ -20,13 +20,11 @@ from aisle.scan.inputs import Key, Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
+from tests.copied_databases import copied_home
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """Three orders and two people; no courier, no service."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Ben Okafor")])
     cache.write_products([service_rows.product("P1", "Oat drink"), service_rows.product("P2", "Bread")])
     lines = (service_rows.line(1, "P1", 3), service_rows.line(2, "P2", 3, 1))
@@ -34,7 +32,12 @@ def home(aisle_home: Path) -> StoreFolder:
     counted = {"id": 900, "product_number": "P1", "store_number": "0001", "counted_quantity": 2, "expected_quantity": 9}
     known = {"created_on": "2026-03-02T08:00:00Z", "app_user_name": "U2", "review_status": "1", "location_code": "A-1"}
     cache.write_logs([{**counted, **known}], "2026-01-01")
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 @pytest.fixture

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
 from aisle.session.session import Session
 from tests.cache import service_rows
+from tests.copied_databases import copied_home
 from tests.session.test_asked_quantity import prompt, shown
 from tests.session.test_session import at, say, told
 
@@ -21,11 +22,8 @@ UNITS = {"kg": "9520001100505", "lb": "9520001100512", "m": "9520001100574", "l"
 TEA = "4006381333931"
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """Orders of goods by each unit at one location: 1.5 in the first order, 0.5 and 0.7 in the next two."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cache.write_products(
         [
@@ -51,7 +49,12 @@ def home(aisle_home: Path) -> StoreFolder:
     ]
     cache.write_orders(orders, lines_known=True, read_began=1.0)
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, INFO, DetailView, Frame
 from aisle.outbox.commit_journal import Journal
@@ -17,20 +17,23 @@ from aisle.session.answer_job_queries import terminal_properties
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
+from tests.copied_databases import copied_home
 
 EAN = "4006381333931"
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """A home with one product at one place, and one order."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cache.write_products([service_rows.product("P1", "Oat drink", EAN)])
     cache.write_locations([service_rows.location("A-1", 1)])
     cache.write_orders([service_rows.order("4101", service_rows.line(1, "P1", 2))], lines_known=True, read_began=1.0)
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.barcode_keys import check_digit
+from aisle.barcode_numbers import check_digit
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.errors import SettingsError, StorageError
@@ -32,11 +32,12 @@ from aisle.settings import (
     Settings,
     load_settings,
 )
-from aisle.settings.files import save_last_valid
+from aisle.settings.parse_settings_file import save_last_valid
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
+from tests.copied_databases import copied_home
 from tests.session.polling import rested
 from tests.session.test_help_and_palette import spoken
 
@@ -45,11 +46,8 @@ CHEESE = "281234501234" + check_digit("281234501234")
 _moments = count(1)
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """A home with two orders in its cache, and a store that names one pool."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cache.write_products(
         [
@@ -66,7 +64,12 @@ def home(aisle_home: Path) -> StoreFolder:
         [service_rows.order("4101", *lines), service_rows.order("4102", *lines)], lines_known=True, read_began=1.0
     )
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 def write(home: StoreFolder, text: str) -> None:

@@ -15,6 +15,7 @@ from aisle.jobs.view import ASK, WRONG, Frame
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
+from tests.copied_databases import copied_home
 from tests.session.scanner import Scanner
 from tests.session.test_asked_quantity import shown
 from tests.session.test_numbers_after_refused_scan import opened
@@ -26,11 +27,8 @@ PLACES = ("A-1", "2.5", "10.02", "1.2", "1,5", "0.5", "1.0", "3", "-1", ".75", "
 NUMBERS = ("7", "2.4", "10,3", "-1234562", ".1234567", "+7", "-12345678", "0.1234")
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def filled(cache: CacheWriter) -> None:
     """A store of short codes, with goods by the kilogram and by the piece."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cheese = service_rows.product("P1", "Cheese", CHEESE, allow_decimal=True, base_unit_name="kg")
     named = [service_rows.product(number, f"Bag {number}") for number in NUMBERS]
@@ -45,7 +43,12 @@ def home(aisle_home: Path) -> StoreFolder:
     goods = enumerate(("P1", "P2", *NUMBERS), 1)
     cache.write_deliveries([delivery("D-1", *(line(n, number, 40) for n, number in goods))], 1.0)
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-    return home
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with that store in its cache."""
+    return copied_home(aisle_home, filled)
 
 
 JOBS: dict[str, tuple[str, ...]] = {

@@ -13,9 +13,9 @@ NOT_PUT_DOWN = "not_put_down"
 
 def quantity_to_put_down(state: PickState, line: PickLine) -> Decimal:
     """Return the quantity of a line that this picker has to put down. That is all of it, less the share of another
-    picker who has the same order open."""
+    picker who has the same order open, here or on another host."""
     tote = find_tote(state, line.order)
-    return line.own_in_hand if tote and tote.other_pickers else line.in_hand
+    return line.own_in_hand if tote and (tote.other_pickers or tote.is_shared) else line.in_hand
 
 
 def has_goods_to_put_down(state: PickState, order: str = "") -> bool:

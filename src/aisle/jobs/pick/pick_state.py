@@ -154,7 +154,11 @@ class Tote(NamedTuple):
     is_priority: bool = False
     """True if its stops come before those of other orders."""
     other_pickers: tuple[str, ...] = ()
-    """Names of others who have it open, as far as this host knows."""
+    """Names of others who have it open on this host."""
+    pickers_elsewhere: tuple[str, ...] = ()
+    """Names of others who pick it on other hosts; a name is empty if the service does not say who."""
+    is_shared: bool = False
+    """True if a picker on another host may have goods of it in hand."""
     is_uncertain: bool = False
     """True if operations were pending at the last read; the next read corrects figures that are off."""
     last_movement: int = 0

@@ -35,11 +35,16 @@ def check_claim(state: PickState, tote: Tote, row: OrderRow, context: Context) -
     if found is None:
         return _ask_free_now(state, tote)
     if tote.has_lines:
-        return _report_taken_over(state, tote, found)
+        return _report_taken_over(state, tote, found, is_elsewhere=_is_elsewhere(row))
     if tote.is_confirmed:
         return None
     choices = (PickChoice("take_over", tote.order), *((PickChoice("leave_out", tote.order),) if state.is_batch else ()))
     return Turn(state._replace(choices=choices), (), Verdict(ASK, _claim_question(tote.order, found, row, context)))
+
+
+def _is_elsewhere(row: OrderRow) -> bool:
+    """Return True if the claim was made on another host, so that nobody here knows if the work goes on."""
+    return "is_claim_active" not in row
 
 
 def _ask_free_now(state: PickState, tote: Tote) -> Result | None:
@@ -71,13 +76,14 @@ def _claim_question(order: str, claim_found: Claim, row: OrderRow, context: Cont
     return msg("pick.claimed_at", order=order, who=claim_found.name, at=at, terminal=where, done=done, of=of)
 
 
-def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim) -> Result | None:
+def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim, *, is_elsewhere: bool) -> Result | None:
     """Report a claim later than the own one, once; if it is the same user's, the order leaves with its goods."""
     if not tote.claimed_since or not is_later(claim_found.since, tote.claimed_since):
         return None
     if claim_found.is_own:
         return _leave_to_own_terminal(state, tote, claim_found)
-    updated = pick_state.with_tote(state, tote._replace(claimed_since=claim_found.since, is_own_claim=False))
+    tote = tote._replace(claimed_since=claim_found.since, is_own_claim=False)
+    updated = pick_state.with_tote(state, _with_picker_elsewhere(tote, claim_found.name) if is_elsewhere else tote)
     count = sum_own_in_hand(take for take in state.lines if take.order == tote.order)
     text = msg("pick.taken_over", order=tote.order, who=claim_found.name, count=count)
     choices = (
@@ -86,6 +92,11 @@ def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim) -> Resu
     )
     assignments = tuple(choice for choice in state.take_over_choices if choice.kind in open_question.ASSIGNED_CHOICES)
     return Turn(updated._replace(take_over_choices=(*assignments, *choices)), (), Verdict(ASK, text))
+
+
+def _with_picker_elsewhere(tote: Tote, *names: str) -> Tote:
+    """Return the tote with these pickers on other hosts."""
+    return tote._replace(pickers_elsewhere=tuple(dict.fromkeys((*tote.pickers_elsewhere, *names))), is_shared=True)
 
 
 def _leave_to_own_terminal(state: PickState, tote: Tote, claim_found: Claim) -> Result:
@@ -103,15 +114,16 @@ def track_others(before: PickState, turn: Result, order: str, row: OrderRow, con
     others = (each for each in row.get("at_work") or () if each["user"] != context.user)
     names = tuple(dict.fromkeys(str(each["name"]) for each in others))
     was = pick_state.find_tote(before, order)
-    state = pick_state.with_tote(turn.state, tote._replace(other_pickers=names))
+    tote = tote._replace(other_pickers=names)
     if was is None or not was.has_lines:
-        is_shared = names or (found and not found.is_own and row.get("is_claim_active") is not False)
-        state = state if is_shared else goods_in_hand.take_as_own(state, order)
-        return _with_others_message(turn._replace(state=state), _others_message(state, order, found, row))
-    joined = [name for name in names if name not in was.other_pickers]
+        return _with_others_message(*_open_shared(turn, tote, found, row))
+    if not (names or was.other_pickers):
+        tote = _with_pickers_seen(turn.state, tote, row, context)
+    state = pick_state.with_tote(turn.state, tote)
+    joined = [name for name in (*names, *tote.pickers_elsewhere) if name not in _known_pickers(was)]
     left = [name for name in was.other_pickers if name not in names]
     theirs = Decimal(0)
-    if left and not names:
+    if left and not names and not tote.is_shared:
         theirs = goods_in_hand.pieces_of_others(state, order)
         state = goods_in_hand.take_as_own(state, order)  # who left it has handed over what is still in hand
     answered = (
@@ -123,18 +135,47 @@ def track_others(before: PickState, turn: Result, order: str, row: OrderRow, con
     )
     if answered:
         state = pick_state.with_tote(
-            state, tote._replace(other_pickers=names, claimed_since="", is_own_claim=False, is_only_viewed=True)
+            state, tote._replace(pickers_elsewhere=(), claimed_since="", is_own_claim=False, is_only_viewed=True)
         )
         state = state._replace(
             take_over_choices=tuple(choice for choice in state.take_over_choices if choice not in answered)
         )
         left = [answered[0].label]
-    text = msg("pick.other_picker", order=order, who=", ".join(joined)) if joined else None
+    text = msg("pick.other_picker", order=order, who=", ".join(joined)) if any(joined) else None
     if left:
         text = msg("pick.other_picker_left", order=order, who=", ".join(left))
     if left and theirs:
         text = msg("pick.other_picker_left_goods", order=order, who=", ".join(left), count=theirs)
     return _with_others_message(turn._replace(state=state), text)
+
+
+def _open_shared(turn: Result, tote: Tote, claim_found: Claim | None, row: OrderRow) -> tuple[Result, Msg | None]:
+    """Return the turn of an opened order, whose goods are this picker's unless another picker may have them."""
+    is_claimed = claim_found is not None and not claim_found.is_own and row.get("is_claim_active") is not False
+    tote = tote._replace(is_shared=is_claimed and _is_elsewhere(row))
+    state = pick_state.with_tote(turn.state, tote)
+    state = state if tote.other_pickers or is_claimed else goods_in_hand.take_as_own(state, tote.order)
+    return turn._replace(state=state), _others_message(state, tote.order, claim_found, row)
+
+
+def _known_pickers(tote: Tote) -> tuple[str, ...]:
+    return (*tote.other_pickers, *tote.pickers_elsewhere)
+
+
+def _with_pickers_seen(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Tote:
+    """Return the tote with the pickers on other hosts whose goods in hand a certain read shows."""
+    own = {take.line: take.own_picked for take in state.lines if take.order == tote.order and take.has_stock}
+    in_hand = {take.line: take.in_hand for take in state.lines if take.order == tote.order}
+    if row.get("unsure") or tote.is_uncertain or not any(in_hand[line] > own[line] for line in own):
+        return tote
+    lines = [line for line in row["lines"] if in_hand.get(line["line_number"], 0) > own.get(line["line_number"], 0)]
+    names = {
+        str(line.get("picked_name") or "")
+        for line in lines
+        if not line.get("picked_username") or line["picked_username"] != context.user
+    }
+    names = names - {""} or (set() if tote.pickers_elsewhere else names)
+    return _with_picker_elsewhere(tote, *sorted(names))
 
 
 def _others_message(state: PickState, order: str, claim_found: Claim | None, row: OrderRow) -> Msg | None:
@@ -144,9 +185,7 @@ def _others_message(state: PickState, order: str, claim_found: Claim | None, row
     shared = [tote for tote in state.totes if tote.other_pickers]
     if shared:
         return msg("pick.other_picker", order=shared[0].order, who=", ".join(shared[0].other_pickers))
-    is_elsewhere = (
-        claim_found is not None and claim_found.name and not claim_found.is_own and "is_claim_active" not in row
-    )
+    is_elsewhere = claim_found is not None and claim_found.name and not claim_found.is_own and _is_elsewhere(row)
     return msg("pick.other_picker_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
 
 

@@ -158,9 +158,14 @@ def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
 
 
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
-    totes = (tote for tote in state.totes if tote.other_pickers and tote.order in orders)
-    id_ = "pick.note_other_pickers_tote" if state.is_batch else "pick.note_other_pickers"
-    return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.other_pickers))) for tote in totes]
+    lines = []
+    for tote in state.totes:
+        names = (*tote.other_pickers, *tote.pickers_elsewhere)
+        if names and tote.order in orders:
+            id_ = "pick.note_other_pickers" if any(names) else "pick.note_other_pickers_unknown"
+            who = ", ".join(filter(None, names))
+            lines.append(Line("note", msg(f"{id_}_tote" if state.is_batch else id_, tote=tote.letter, who=who)))
+    return lines
 
 
 def customer_notes(state: PickState) -> tuple[Note, ...]:
