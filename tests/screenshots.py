@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pyte.screens import Char
 
-from aisle.messages.languages import LANGUAGE_FORMATS
+from aisle.messages.language_formats import LANGUAGE_FORMATS
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names
 from tests.terminal.picker import Picker

@@ -10,15 +10,28 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from aisle.barcode_numbers import (
+    ISMN_WITH_HYPHENS,
+    are_digits,
+    check_digit,
+    expand_upc_e,
+    has_check_digit,
+    has_valid_check_digit,
+    isbn_10_check_digit,
+    isbn_13_of,
+    ismn_13_of,
+    issn_13_of,
+    shorten_upc_a,
+    sscc_forms,
+    upc_e_forms,
+)
+
 _GTIN_LENGTHS = range(6, 15)
 _MIN_LENGTH = 6
 _MIN_PADDED = 3
 """Digits of the shortest number whose leading zeros a scanner may have added; `01` is a row number."""
 MAX_PADDED_LENGTH = 20
 """Most digits of a code with leading zeros before it."""
-_CHECKED_LENGTHS = (8, 12, 13, 14)
-_SSCC_LENGTHS = (17, 18)
-_UPC_E_LENGTHS = (6, 7, 8)
 _UNCHECKED_LENGTHS = (7, 10, 11, 12, 13)
 """Digits of an EAN-8, UPC-A without number system, UPC-A, EAN-13 and GTIN-14 without check digit."""
 _LONG_NUMBER_DIGITS = 10
@@ -35,10 +48,6 @@ _SYMBOLOGY_LETTER = re.compile(r"(?:FF|[A-F])(\d{8,14})", re.ASCII)
 _CODABAR = re.compile(r"[A-D]([0-9$:/.+\-]{4,20})[A-D]", re.ASCII | re.IGNORECASE)
 """A code between the start and stop letters of Codabar, which some scanners send."""
 _GROUPED_DIGITS = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
-_ISSN = re.compile(r"(\d{4})-?(\d{3})([\dXx])", re.ASCII)
-_ISMN = re.compile(r"M(\d{9})", re.ASCII | re.IGNORECASE)
-_ISMN_WITH_HYPHENS = re.compile(r"M[ \-.]*(?:\d[ \-.]*){8}\d", re.ASCII | re.IGNORECASE)
-"""An ISMN of ten characters, with or without hyphens."""
 _GROUP_SEPARATORS = str.maketrans("", "", " -.\t")
 _DASHES = "‐‑‒–—―−﹣"
 _BLANKS = "\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t"
@@ -68,7 +77,7 @@ def normalise_code(code: str) -> str:
     element = _GTIN_ELEMENT.fullmatch(text)
     if element and has_valid_check_digit(gtin := (element[1] or element[2]).replace(" ", "")):
         return gtin
-    if _ISMN_WITH_HYPHENS.fullmatch(text) and ismn_13_of(bare := text.translate(_GROUP_SEPARATORS)):
+    if ISMN_WITH_HYPHENS.fullmatch(text) and ismn_13_of(bare := text.translate(_GROUP_SEPARATORS)):
         return bare
     if _GROUPED_DIGITS.fullmatch(text) and has_check_digit(bare := text.translate(_GROUP_SEPARATORS)):
         return bare
@@ -92,11 +101,6 @@ def to_ascii_forms(text: str) -> str:
     return "".join(map(ascii_of, text.translate(_ASCII_FORMS)))
 
 
-def has_check_digit(digits: str) -> bool:
-    """Return True if digits end in a right check digit: a GTIN, a UPC-E of eight digits or an ISBN-10."""
-    return has_valid_check_digit(digits) or bool(isbn_13_of(digits)) or bool(expand_upc_e(digits) and len(digits) == 8)
-
-
 def canonical_key(code: str) -> str:
     """Return the one key under which a stored code is found, however it is written.
 
@@ -106,7 +110,7 @@ def canonical_key(code: str) -> str:
     `canonical_key(canonical_key(x)) == canonical_key(x)`. Empty text gives the empty string: store nothing under that.
     """
     text = code.strip()
-    if len(text) in _GTIN_LENGTHS and _are_digits(text):
+    if len(text) in _GTIN_LENGTHS and are_digits(text):
         return text.lstrip("0") or "0"
     return text.casefold()
 
@@ -136,9 +140,9 @@ def lookup_keys(text: str) -> tuple[str, ...]:
     keys = [text, text.casefold(), canonical_key(text)]
     if normalised != text:
         keys += [normalised, normalised.casefold(), canonical_key(normalised)]
-    if _are_digits(normalised):
+    if are_digits(normalised):
         expanded = expand_upc_e(normalised) if len(normalised) == 8 else ""
-        keys += [canonical_key(other) for other in (expanded, *_upc_e_forms(normalised)) if other]
+        keys += [canonical_key(other) for other in (expanded, *upc_e_forms(normalised)) if other]
         keys += sscc_forms(normalised)
     return _deduplicate(keys)
 
@@ -146,7 +150,7 @@ def lookup_keys(text: str) -> tuple[str, ...]:
 def without_padding(code: str) -> str:
     """Return a GTIN that has more leading zeros than a GTIN-14 with 14 digits; empty if the code is none."""
     bare = code.lstrip("0").rjust(14, "0")
-    is_padded = _are_digits(code) and 14 < len(code) <= MAX_PADDED_LENGTH
+    is_padded = are_digits(code) and 14 < len(code) <= MAX_PADDED_LENGTH
     return bare if is_padded and has_valid_check_digit(bare) and bare.strip("0") else ""
 
 
@@ -164,7 +168,7 @@ def zero_forms(text: str) -> tuple[str, ...]:
     """
     code = normalise_code(text)
     bare = code.lstrip("0")
-    if not _are_digits(code) or not bare or len(code) >= _GTIN_LENGTHS.stop:
+    if not are_digits(code) or not bare or len(code) >= _GTIN_LENGTHS.stop:
         return ()
     is_padded = code[0] == "0" and len(code) >= _MIN_PADDED and not has_check_digit(code)
     lengths = range(len(bare), _GTIN_LENGTHS.stop) if is_padded else _GTIN_LENGTHS
@@ -199,7 +203,7 @@ def may_identify(key: str, number: str, text: str) -> bool:
     """
     if (
         key != canonical_key(number)
-        or not _are_digits(number)
+        or not are_digits(number)
         or len(number) >= _LONG_NUMBER_DIGITS
         or has_check_digit(number)
     ):
@@ -217,7 +221,7 @@ def _guess_keys(code: str) -> Iterator[str]:
     if ismn := ismn_13_of(code):
         yield ismn
     yield from issn_13_of(code)
-    if not _are_digits(code):
+    if not are_digits(code):
         return
     yield from _upc_keys(code)
     yield from _ten_character_keys(code)
@@ -233,7 +237,7 @@ def _guess_keys(code: str) -> Iterator[str]:
 
 def _add_on_keys(code: str) -> Iterator[str]:
     """Yield the keys of the code before an add-on, which is digits directly after it."""
-    for base in add_on_bases(code) if _are_digits(code) else ():
+    for base in add_on_bases(code) if are_digits(code) else ():
         yield canonical_key(base)
         yield from _upc_keys(base)
 
@@ -242,7 +246,7 @@ def _upc_keys(code: str) -> Iterator[str]:
     """Yield the keys of every form of a UPC-E or its UPC-A."""
     for upc_a in _expand_upc_a(code):
         yield canonical_key(upc_a)
-        for upc_e in _upc_e_forms(upc_a):
+        for upc_e in upc_e_forms(upc_a):
             yield from (canonical_key(form) for form in (upc_e, upc_e[:7], upc_e[1:], upc_e[1:7]))
 
 
@@ -287,10 +291,6 @@ def _deduplicate(keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in keys if key))
 
 
-def _are_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
 # Several codes in one text
 
 _CODE_SEPARATOR = re.compile(r"[\s,;|]+|(?<=[0-9]{7})/(?=[0-9]{7})")
@@ -299,126 +299,3 @@ _CODE_SEPARATOR = re.compile(r"[\s,;|]+|(?<=[0-9]{7})/(?=[0-9]{7})")
 def split_codes(text: str) -> list[str]:
     """Return the codes in the text of a product's further codes; punctuation inside a code does not split it."""
     return [code for part in _CODE_SEPARATOR.split(text) if (code := part.strip("[]\"'"))]
-
-
-# Check digits, UPC and ISBN
-
-
-def check_digit(body: str) -> str:
-    """Return the GS1 check digit of digits without one: weights 3 and 1 alternate from the right."""
-    return str(-(3 * sum(map(int, body[-1::-2])) + sum(map(int, body[-2::-2]))) % 10)
-
-
-def has_valid_check_digit(code: str) -> bool:
-    """Return True if a code is a GTIN (8, 12, 13 or 14 digits) with a valid check digit."""
-    return len(code) in _CHECKED_LENGTHS and expected_check_digit(code) == code[-1]
-
-
-def expected_check_digit(code: str) -> str:
-    """Return the check digit that digits of this length should end in (GS1); empty if their length has none."""
-    if len(code) not in (*_CHECKED_LENGTHS, *_SSCC_LENGTHS) or not _are_digits(code):
-        return ""
-    return check_digit(code[:-1])
-
-
-def wrong_check_digit(code: str) -> str:
-    """Return the check digit that a code should end in; empty if it does, or has none.
-
-    Eight digits are an EAN-8, or a UPC-E, whose check digit is that of its twelve digits.
-    """
-    right = expected_check_digit(code)
-    is_right = right == code[-1:] or (len(code) == 8 and expand_upc_e(code))
-    return "" if is_right else right
-
-
-def isbn_10_check_digit(body: str) -> str:
-    """Return the check digit of the nine digits of an ISBN-10; `X` means ten."""
-    rest = -sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), body, strict=True)) % 11
-    return "X" if rest == 10 else str(rest)
-
-
-def isbn_13_of(code: str) -> str:
-    """Return the ISBN-13 of an ISBN-10; empty if the code is none or its check digit is wrong."""
-    body = code[:9]
-    if len(code) != 10 or not _are_digits(body) or code[9:].upper() != isbn_10_check_digit(body):
-        return ""
-    return f"978{body}{check_digit('978' + body)}"
-
-
-def ismn_13_of(code: str) -> str:
-    """Return the 13-digit form of a ten-character ISMN, `M230671187`; empty if it is none or its check digit is wrong.
-
-    Both have the same check digit, because `M` and `9790` add the same sum.
-    """
-    found = _ISMN.fullmatch(code)
-    return f"9790{found[1]}" if found and has_valid_check_digit(f"9790{found[1]}") else ""
-
-
-def issn_13_of(code: str) -> Iterator[str]:
-    """Yield every EAN-13 of an ISSN (`1234-5679`, hyphen optional), variant 00 first.
-
-    Yield none if its check digit is wrong.
-    """
-    found = _ISSN.fullmatch(code)
-    if found is None:
-        return
-    body = found[1] + found[2]
-    rest = -sum(weight * int(digit) for weight, digit in zip(range(8, 1, -1), body, strict=True)) % 11
-    if found[3].upper() != ("X" if rest == 10 else str(rest)):
-        return
-    for variant in range(100):
-        serial = f"977{body}{variant:02}"
-        yield serial + check_digit(serial)
-
-
-def sscc_forms(code: str) -> tuple[str, ...]:
-    """Return the SSCC with its leading zero added or removed, and with its identifier; empty if the code is no SSCC."""
-    if len(code) not in _SSCC_LENGTHS or expected_check_digit(code) != code[-1]:
-        return ()
-    full = code.rjust(_SSCC_LENGTHS[-1], "0")
-    other = "0" + code if len(code) == 17 else code[1:] if code[0] == "0" else ""
-    return tuple(form for form in (other, "00" + full) if form)
-
-
-def expand_upc_e(code: str) -> str:
-    """Return the UPC-A (12 digits) of a UPC-E of 6, 7 (number system first) or 8 digits; empty if it is none."""
-    if len(code) not in _UPC_E_LENGTHS or not _are_digits(code):
-        return ""
-    body = code if len(code) == 6 else code[1:7]
-    system = "0" if len(code) == 6 else code[0]
-    last = body[5]
-    if last in "012":
-        long = body[:2] + last + "0000" + body[2:5]
-    elif last == "3":
-        long = body[:3] + "00000" + body[3:5]
-    elif last == "4":
-        long = body[:4] + "00000" + body[4]
-    else:
-        long = body[:5] + "0000" + last
-    check = check_digit(system + long)
-    if system not in "01" or (len(code) == 8 and code[7] != check):
-        return ""
-    return system + long + check
-
-
-def shorten_upc_a(code: str) -> str:
-    """Return the UPC-E (8 digits) of a UPC-A of 11 to 14 digits; empty if it has none or its check digit is wrong."""
-    return next(_upc_e_forms(code), "")
-
-
-def _upc_e_forms(code: str) -> Iterator[str]:
-    """Yield every UPC-E of a UPC-A, the usual one first; a few have two."""
-    if not 11 <= len(code) <= 14:
-        return
-    upc_a = (code.lstrip("0") or "0").rjust(12, "0")
-    if len(upc_a) != 12 or upc_a[0] not in "01" or not has_valid_check_digit(upc_a):
-        return
-    maker, item, check = upc_a[1:6], upc_a[6:11], upc_a[11]
-    for body in (
-        maker[:2] + item[2:] + maker[2],
-        maker[:3] + item[3:] + "3",
-        maker[:4] + item[4] + "4",
-        maker + item[4],
-    ):
-        if expand_upc_e(upc_a[0] + body + check) == upc_a:
-            yield upc_a[0] + body + check

@@ -16,7 +16,7 @@ import pytest
 
 from aisle.cli import main
 from aisle.safe_text import clean
-from aisle.service.http.server import ServerOptions
+from aisle.service.http.run_server import ServerOptions
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202eevil\u2028\x7f"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisle.cache.csv_export import write_csv
+from aisle.cache.write_csv_file import write_csv
 from aisle.jobs.job import Export
 from tests.run_length import tries
 

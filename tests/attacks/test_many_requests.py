@@ -18,7 +18,7 @@ import h11
 import httpx
 import pytest
 
-from aisle.caller_keys import address_key
+from aisle.caller_addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_rounds import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction

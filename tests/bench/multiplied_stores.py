@@ -16,7 +16,7 @@ import apsw
 import httpx
 
 from aisle.service.db import open_database
-from aisle.service.db.text_search import index_waiting_products, natural_sort_key
+from aisle.service.db.product_search_index import index_waiting_products, natural_sort_key
 from aisle.service.in_process_service import Service
 from aisle.service.options import ServiceOptions
 from tests.bench import generated_store, grown_cache

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.operation_state import CONFIRMED
-from aisle.service.auth.tokens_and_authorization import create_token
+from aisle.outbox.operation_states_and_rows import CONFIRMED
+from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp
 from tests.bench.bench import Bench

@@ -21,7 +21,7 @@ from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
 from aisle.service.auth.statement_scope import StoreScopedTransaction
-from aisle.service.auth.tokens_and_authorization import create_token
+from aisle.service.auth.tokens import create_token
 from aisle.service.db import sqlite_connection as sqlite
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http import request_parsing

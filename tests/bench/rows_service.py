@@ -23,7 +23,7 @@ from typing import Any
 import apsw
 import httpx
 
-from aisle.service.db.text_search import match_expression
+from aisle.service.db.product_search_index import match_expression
 from aisle.service.in_process_service import open_service
 from tests.bench import generated_store
 from tests.bench.bench import Bench

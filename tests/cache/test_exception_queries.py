@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.log_queries import is_undone, undone_entries
-from aisle.cache.log_writer import difference_of_count, entry_price
 from aisle.cache.price import prices_of
 from aisle.cache.product_writer import negative_stock
 from aisle.cache.reader import CacheReader
@@ -21,10 +21,10 @@ from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
 from aisle.jobs.quantities import to_decimal
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Intent
-from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.writes import ANNA, update

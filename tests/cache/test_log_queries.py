@@ -17,13 +17,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisle.cache import csv_export
-from aisle.cache import log_writer as cache_logs
-from aisle.cache.csv_export import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file, write_csv
+from aisle.cache import log_and_difference_writer as cache_logs
+from aisle.cache import write_csv_file
 from aisle.cache.log_queries import is_undone, log_row, undone_entries
 from aisle.cache.loss_queries import LOSS_WEEKS, week_starts
 from aisle.cache.reader import CacheReader
 from aisle.cache.stored_row_values import parse_row
+from aisle.cache.write_csv_file import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file, write_csv
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
 from aisle.host.store_folder import StoreFolder
@@ -32,9 +32,9 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.log import EXPORT_COLUMNS
 from aisle.jobs.supervisor.log_list import LogFilter, parse_id_range, query_arguments
 from aisle.messages.loader import load_messages
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id
-from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.writes import STORE
 
@@ -373,7 +373,7 @@ def test_each_why_is_in_the_catalogue() -> None:
 def test_a_file_is_written_page_by_page_whatever_comes_meanwhile(
     reads: CacheReader, aisle_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_export, "PAGE_ROWS", 2)
+    monkeypatch.setattr(write_csv_file, "PAGE_ROWS", 2)
     cache = CacheWriter(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=True), STORE)
     cache.write_logs([entry(10, "P2", 1, ENTRIES[3]["created_on"])], "2026-01-01")  # at the very moment of another one
     sizes: list[int] = []
@@ -394,7 +394,7 @@ def test_a_file_is_written_page_by_page_whatever_comes_meanwhile(
 
 
 def test_a_file_that_cannot_be_finished_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_export, "PAGE_ROWS", 1)
+    monkeypatch.setattr(write_csv_file, "PAGE_ROWS", 1)
     asked = Export("exported", str(tmp_path / "log.csv"), "log", {}, EXPORT_COLUMNS)
 
     def read(name: str, args: Any) -> Any:

@@ -13,17 +13,17 @@ import pytest
 
 from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, LateList, OrderBoard, parse_filter
 from aisle.cache.overlaid_order import load_order_header
-from aisle.cache.query_registry import QueryContext
+from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.jobs.job import LocalNote, Write
 from aisle.jobs.supervisor.order_filter import SORTS, view_key
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, author_of
 from aisle.outbox.reason_messages import store_text
-from aisle.undo_reference import UNDO_PREFIX
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.run_length import tries

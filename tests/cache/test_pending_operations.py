@@ -27,7 +27,7 @@ from aisle.cache.pending_operations import (
 from aisle.cache.stock_overlay import StockOverlay, locations_of_operation, products_of_operation
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import (
     CREATE_LOGS,

@@ -14,7 +14,7 @@ from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.product_data import parse_product
 from aisle.jobs.supervisor.store_product_fields import update_write
-from aisle.json_codec import from_text, to_text
+from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from tests.cache import service_rows

@@ -22,8 +22,8 @@ from aisle.cache.location_queries import MAX_KEYED_PRODUCTS
 from aisle.cache.query_registry import MODULE_BY_QUERY, find_query, topics_of_query
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow
-from aisle.contract.answers import answer_schemas
-from aisle.contract.models.stores import StoreCreate
+from aisle.contract.answer_schemas import answer_schemas
+from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import fetch
-from aisle.json_codec import from_text, to_text
+from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.reason_messages import store_text
 from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store

@@ -118,6 +118,8 @@ def test_a_file_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str
 
 
 def test_the_library_is_loaded_for_the_sheet_alone() -> None:
-    program = "import sys, aisle.cli.commands, aisle.cli.barcode_sheet, aisle.cli.app; print('barcode' in sys.modules)"
+    program = (
+        "import sys, aisle.cli.commands, aisle.cli.barcode_sheet, aisle.cli.open_app; print('barcode' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

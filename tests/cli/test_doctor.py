@@ -23,7 +23,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.cli.doctor import courier, host
+from aisle.cli.doctor import courier, host_and_terminal
 from aisle.cli.doctor.report import NOTE, OK, WRONG
 from aisle.cli.doctor.service import ServiceCheck, _service_findings, check_clock, check_write_safety
 from aisle.client import Response
@@ -43,7 +43,7 @@ from aisle.outbox.retention_and_archive import open_archive
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
-from aisle.settings.files import save_last_valid
+from aisle.settings.parse_settings_file import save_last_valid
 from tests.cache import service_rows
 from tests.host.child_process import Child, running
 from tests.service.test_certificate_renewal import made
@@ -323,7 +323,7 @@ def test_kept_copy_of_a_replaced_outbox_is_reported(home: StoreFolder, capsys: p
 def test_an_outbox_of_an_older_program_is_left_as_it_is(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.cli.doctor.store_folder.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
+    monkeypatch.setattr("aisle.cli.doctor.cache_and_outbox.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
     open_outbox(home.folder).close()
     found = doctor(capsys)
     assert found.of("outbox") == [(NOTE, "nothing waits; schema 1 of 2 The next start brings it up to date.")]
@@ -364,8 +364,8 @@ def test_a_disk_that_will_not_do_is_named_with_the_reason(
 
 @pytest.mark.parametrize(("free", "verdict"), [(5e6, WRONG), (5e8, NOTE), (5e10, OK)])
 def test_room_on_the_disk(home: StoreFolder, monkeypatch: pytest.MonkeyPatch, free: float, verdict: str) -> None:
-    monkeypatch.setattr("aisle.cli.doctor.host.shutil.disk_usage", lambda path: Usage(free))
-    (finding,) = host.check_disk(LoadedSettings(Settings(), home.root))
+    monkeypatch.setattr("aisle.cli.doctor.host_and_terminal.shutil.disk_usage", lambda path: Usage(free))
+    (finding,) = host_and_terminal.check_disk(LoadedSettings(Settings(), home.root))
     assert finding.verdict == verdict
 
 
@@ -387,7 +387,7 @@ def test_a_check_that_fails_itself_stops_no_other(
     def fails(path: object) -> None:
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr("aisle.cli.doctor.host.shutil.disk_usage", fails)
+    monkeypatch.setattr("aisle.cli.doctor.host_and_terminal.shutil.disk_usage", fails)
     found = doctor(capsys)
     assert found.of("disk") == [(WRONG, "cannot be looked at RuntimeError: no such thing")]
     assert found.of("terminal")
@@ -675,18 +675,18 @@ def test_receiving_place_that_the_store_lacks_is_told(
 def test_last_scanner_test_is_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     trace = home.root / "trace"
     loaded = LoadedSettings(Settings(trace=str(trace)), home.root)
-    assert next(iter(host.check_scanner(loaded))).verdict == NOTE
+    assert next(iter(host_and_terminal.check_scanner(loaded))).verdict == NOTE
     lines = [
         {"job": "scanner_test", "verdict": "scanner_test.good"},
         {"job": "scanner_test", "verdict": "scanner_test.no_gs"},
         {"job": "pick", "verdict": "pick.picked"},
     ]
     trace.write_text("half a line\n" + "\n".join(json.dumps(line) for line in lines) + "\n{")
-    (found,) = host.check_scanner(loaded)
+    (found,) = host_and_terminal.check_scanner(loaded)
     assert (found.verdict, found.facts["finding"]) == (NOTE, "scanner_test.no_gs")
     assert "FNC1" in found.what
     trace.write_text(json.dumps(lines[0]))
-    (found,) = host.check_scanner(loaded)
+    (found,) = host_and_terminal.check_scanner(loaded)
     assert found.verdict == OK
 
 

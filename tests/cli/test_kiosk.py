@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.cli.app import kiosk_environment
+from aisle.cli.open_app import kiosk_environment
 from aisle.errors import SettingsError
 from aisle.settings import Settings, effective_language, load_settings
 
@@ -76,12 +76,12 @@ def test_a_terminal_s_name_is_a_name(term: str) -> None:
 def test_settings_are_the_command_line_s_and_those_of_its_home(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text('store = "0042"\n')
     code = (
-        "import os; from aisle.cli import app, main\n"
+        "import os; from aisle.cli import main, open_app\n"
         "def shown(loaded):\n"
         "    s = loaded.settings\n"
         "    print(s.kiosk, s.store, s.base_url, repr(s.trace), loaded.data_folder,"
         " sorted(n for n in os.environ if 'AISLE' in n))\n"
-        "app.open_app = shown\n"
+        "open_app.open_app = shown\n"
         "main()"
     )
     command = [sys.executable, "-c", code, "--kiosk", "--home", str(tmp_path)]

@@ -10,8 +10,8 @@ import pytest
 from aisle.cli import main
 from aisle.cli import serve as door
 from aisle.service.db.database import Database
-from aisle.service.http import server
-from aisle.service.http.server import ServerOptions
+from aisle.service.http import run_server
+from aisle.service.http.run_server import ServerOptions
 from aisle.service.in_process_service import Service
 from aisle.service.options import RateLimits, ServiceOptions
 
@@ -94,9 +94,9 @@ def test_the_budgets_reach_who_answers(tmp_path: Path, monkeypatch: pytest.Monke
             told.append(options.rate_limits)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(server, "Service", Told)
+    monkeypatch.setattr(run_server, "Service", Told)
     with pytest.raises(KeyboardInterrupt):
-        server.run_server(
+        run_server.run_server(
             ServerOptions(f"sqlite:///{tmp_path / 'service.db'}", port=0, rate_limits=RateLimits(7, token_bytes=1000))
         )
     assert told == [RateLimits(7, token_bytes=1000)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cli import app, main
+from aisle.cli import main, open_app
 from tests.service.world import prepare
 
 
@@ -62,7 +62,7 @@ def test_file_of_another_account_is_named(
     def shut(*_arguments: object) -> int:
         raise PermissionError(13, "Permission denied", "/var/lib/aisle/f9f0/outbox.db")
 
-    monkeypatch.setattr(app, "run", shut)
+    monkeypatch.setattr(open_app, "run", shut)
     assert main([]) == 1
     assert capsys.readouterr().err == (
         "aisle: /var/lib/aisle/f9f0/outbox.db cannot be used: Permission denied."

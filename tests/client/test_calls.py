@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.client import Client
-from aisle.contract.models.orders import (
+from aisle.contract.operations import OPERATIONS
+from aisle.contract.request_bodies.orders import (
     ClearanceRequest,
     CustomerOrderCreate,
     CustomerOrderLineCreate,
     CustomerOrdersRequest,
 )
-from aisle.contract.models.store_products import MovementEnd, MovementItem
-from aisle.contract.operations import OPERATIONS
+from aisle.contract.request_bodies.store_products_logs_movements import MovementEnd, MovementItem
 from aisle.errors import ContractError
 from tests.client.recording_service import Service, reply
 

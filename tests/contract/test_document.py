@@ -10,8 +10,8 @@ import pytest
 from pydantic import TypeAdapter
 from typing_extensions import is_typeddict
 
-from aisle.contract import models
-from aisle.contract.answers import answer_schemas
+from aisle.contract import request_bodies
+from aisle.contract.answer_schemas import answer_schemas
 from aisle.contract.operations import OPERATIONS, Operation
 from tests.contract.document import ANSWERS, ASSUMED_MODELS, BODIES, PAGES
 from tests.contract.document import OPERATIONS as DOCUMENT
@@ -118,8 +118,8 @@ def describe(op: Operation) -> Row:
 def all_models() -> dict[str, Any]:
     """Every body of an area, and every shape of an answer; mixins are no resources."""
     found: dict[str, Any] = dict(answer_schemas())
-    for info in (info for info in iter_modules(models.__path__) if info.name != "extension_bodies"):
-        module = import_module(f"{models.__name__}.{info.name}")
+    for info in (info for info in iter_modules(request_bodies.__path__) if info.name != "extension_bodies"):
+        module = import_module(f"{request_bodies.__name__}.{info.name}")
         for name, item in vars(module).items():
             if is_typeddict(item) and item.__module__ == module.__name__ and not name.startswith("_"):
                 found[name] = item
@@ -196,7 +196,7 @@ def test_a_model_is_as_documented(name: str) -> None:
 def test_an_operation_names_models_that_exist(op: Operation) -> None:
     assert op.result in answer_schemas()
     if op.body is not None:
-        assert models.body_type(op) is MODELS[op.body]
+        assert request_bodies.body_type(op) is MODELS[op.body]
         assert (op.body in ASSUMED_MODELS.split()) == ("body" in op.assumed)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.client.errors import NotSent
-from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkStatus
-from aisle.courier.operator_notices import LinkLog, OperatorNotices
+from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkLog, LinkStatus
+from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull.continuous_sync import PullIntervals
 from aisle.host.notify_sockets import CourierSocket, SessionSocket

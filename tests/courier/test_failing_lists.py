@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.message_text import reason_text
+from aisle.cli.operator_texts import reason_text
 from aisle.courier.pull.continuous_sync import PullIntervals
 from aisle.courier.pull.read_queue import MAX_RETRY_S
 from aisle.jobs.view import UnusableRows

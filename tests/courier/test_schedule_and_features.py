@@ -9,7 +9,7 @@ from math import inf
 
 import pytest
 
-from aisle.courier.backoff import backoff_s
+from aisle.courier.backoff_and_list_pauses import backoff_s
 from aisle.courier.courier import Courier
 from aisle.courier.pull.continuous_sync import PullIntervals, Timetable
 from aisle.courier.pull.ordered_cache_writes import ReadSequence

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.message_text import reason_text
+from aisle.cli.operator_texts import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier.push.decide_arrival import ABSENT, CHANGED, FOUND, MATCHES, UNREADABLE, LookupResult, decide
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Write

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from aisle.barcode_keys import check_digit
+from aisle.barcode_numbers import check_digit
 
 CODES = {
     "P1": "4006381333931",

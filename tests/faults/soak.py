@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from aisle.barcode_keys import check_digit
+from aisle.barcode_numbers import check_digit
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder

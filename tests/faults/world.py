@@ -26,7 +26,7 @@ import httpx
 
 from aisle.client import Client, RetryPolicy
 from aisle.client.transport import asgi_transport
-from aisle.service.auth.tokens_and_authorization import create_token
+from aisle.service.auth.tokens import create_token
 from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import Service

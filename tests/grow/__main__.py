@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import httpx
 
-from aisle.service.auth.tokens_and_authorization import create_token
+from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import Service

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
 from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
@@ -465,7 +465,7 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
                 assert item is not None
                 typed = event.value if isinstance(event, Quantity) else quantity
                 assert abs(sent) in (quantity, typed, item.expected, doubted)
-            assert json_codec.from_text(AdjustState, json_codec.to_text(hand.state)) == hand.state
+            assert named_tuple_json.from_text(AdjustState, named_tuple_json.to_text(hand.state)) == hand.state
         del hand.effects[:]
         for _ in range(3):
             if not hand.effects:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.batch import BatchJob, BatchState
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, PrintTable, Query, Resumed, Rows, Start
 from aisle.jobs.pick.pick_state import MAX_ORDERS
@@ -462,7 +462,7 @@ def test_no_sequence_raises_doubles_an_order_or_leaves_no_way_on(sequence: list[
         assert len(set(hand.gathered)) == len(hand.gathered) <= MAX_ORDERS
         assert "4104" not in hand.gathered
         assert hand.view.name == hand.job.step_name(hand.state)
-        assert json_codec.from_text(BatchState, json_codec.to_text(hand.state)) == hand.state
+        assert named_tuple_json.from_text(BatchState, named_tuple_json.to_text(hand.state)) == hand.state
         assert hand.verdict is None or hand.verdict.kind in (GOOD, WRONG, ASK, "info")
     for _ in range(3):
         if not isinstance(hand.effects[-1] if hand.effects else None, Close):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from aisle.contract.answers import answer_schemas
+from aisle.contract.answer_schemas import answer_schemas
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start
 from aisle.jobs.supervisor.catalogue import (
     KNOWN_FIELDS,

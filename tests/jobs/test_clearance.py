@@ -31,7 +31,7 @@ from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS, is_typed
 from aisle.jobs.supervisor.clearance import ClearanceJob, ClearanceRequestJob
 from aisle.jobs.view import DetailView
-from aisle.json_codec import from_text, to_text
+from aisle.named_tuple_json import from_text, to_text
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
@@ -1093,7 +1093,7 @@ def test_any_sequence_loses_no_unit_and_reaches_every_step() -> None:
         for _ in range(80):
             reached[one_step(hand, anything(hand, random)).replace("sent_undone_many", "sent_undone")] += 1
             reached[hand.step] += 1
-        assert json_codec.from_text(CountState, json_codec.to_text(hand.state)) == hand.state
+        assert named_tuple_json.from_text(CountState, named_tuple_json.to_text(hand.state)) == hand.state
         leave(hand)
     expected = {*CountJob.steps, *VERDICTS}
     assert {name: reached[name] for name in sorted(expected) if reached[name] < tries(5, 100)} == {}

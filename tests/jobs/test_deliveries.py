@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Event, Opened, Query, Refresh, Resumed, Start
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState
 from aisle.jobs.view import DetailView, ListView, Verdict, msg
@@ -201,7 +201,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             seen.update([view.name, *(verdict.text.id for verdict in hand.verdicts[count:])])
             if (walk + step) % 7 == 0:
                 assert complete(view.title)
-                assert json_codec.from_text(DeliveriesState, json_codec.to_text(hand.state)) == hand.state
+                assert named_tuple_json.from_text(DeliveriesState, named_tuple_json.to_text(hand.state)) == hand.state
             if any(isinstance(effect, Close) for effect in hand.effects):
                 break
         for _ in range(3):

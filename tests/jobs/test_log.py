@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import (
     Changed,
     Close,
@@ -416,7 +416,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
                 said = [view.title, view.prompt, *view.choices]
                 said += [line.text for line in view.lines] if isinstance(view, Step | Chart) else []
                 assert all(complete(message) for message in said)
-                assert json_codec.from_text(LogState, json_codec.to_text(hand.state)) == hand.state
+                assert named_tuple_json.from_text(LogState, named_tuple_json.to_text(hand.state)) == hand.state
             if any(isinstance(effect, Close) for effect in hand.effects):
                 break
         for _ in range(5):

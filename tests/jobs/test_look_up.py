@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs import locations, look_up
 from aisle.jobs.job import (
     Changed,
@@ -649,7 +649,7 @@ def check(hand: Hand) -> None:
     silent = set("np") if view.name == "locations.location" else set()
     shown = {hint.letter for hint in view.key_hints} - {"b"}
     assert shown | silent == set(open_.command_letters) | silent
-    assert json_codec.from_text(type(hand.state), json_codec.to_text(hand.state)) == hand.state
+    assert named_tuple_json.from_text(type(hand.state), named_tuple_json.to_text(hand.state)) == hand.state
 
 
 def verdicts(job: ModuleType) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
 from aisle.jobs.move.move_state import MoveState
 from aisle.jobs.view import Msg, Step
@@ -231,7 +231,7 @@ def _walked() -> Counter[str]:
             seen[view.name] += 1
             seen.update(verdict.text.id for verdict in hand.verdicts[count:])
             if (walk + step) % 9 == 0:
-                assert json_codec.from_text(MoveState, json_codec.to_text(hand.state)) == hand.state
+                assert named_tuple_json.from_text(MoveState, named_tuple_json.to_text(hand.state)) == hand.state
             if isinstance(hand.effects[-1], Close):
                 break
         else:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs import JOBS
 from aisle.jobs.job import Changed, Close, Event, Query, Rows, Start, Write
 from aisle.jobs.pick.pick_state import PickState
@@ -404,7 +404,7 @@ def test_any_sequence_stays_within_ordered_and_state_survives_journal(sequence: 
         assert hand.view.name == hand.job.step_name(hand.state)
         assert hand.view.name in hand.job.steps
         assert (hand.view.name == "pick.done") == all(not take.is_open for take in hand.state.lines)
-        assert json_codec.from_text(PickState, json_codec.to_text(hand.state)) == hand.state
+        assert named_tuple_json.from_text(PickState, named_tuple_json.to_text(hand.state)) == hand.state
         assert hand.sent == {line: value for line, value in picked(hand).items() if line in hand.sent}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.offered_choices import open_choices
@@ -162,7 +162,7 @@ class World:
     def check(self) -> None:
         """What must always be true."""
         state, job = self.state, self.job
-        assert json_codec.from_text(PickState, json_codec.to_text(state)) == state
+        assert named_tuple_json.from_text(PickState, named_tuple_json.to_text(state)) == state
         assert state.phase == "wait" or len({take.stop_key for take in state.lines}) == stops_in_a_row(state)
         for take in state.lines:
             mine = self.orders[take.order][take.line]

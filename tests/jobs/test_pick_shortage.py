@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Close, Closed, LocalNote, Start, Write
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.view import INFO
@@ -89,7 +89,7 @@ def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
     hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": True}))
     change = ["P1", "A-1", 1, Decimal(-7), "2026-11-20T09:00:00Z"]
     hand.feed(Closed("count", {"what": "A-1", "changes": [change]}))
-    assert json_codec.from_text(PickState, json_codec.to_text(hand.state)) == hand.state
+    assert named_tuple_json.from_text(PickState, named_tuple_json.to_text(hand.state)) == hand.state
     assert hand.feed(Command("u")) == "count.sent_undone"
     write = hand.effects[-1]
     assert isinstance(write, Write)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import aisle.jobs.receive.job
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
 from aisle.jobs.receive.receive_state import ReceiveState
 from aisle.jobs.view import ListView
@@ -206,7 +206,7 @@ def one_walk(random: Random, seen: Counter[str], walk: int) -> None:
         seen[hand.view.name] += 1
         seen.update(verdict.text.id for verdict in new)
         if (walk + step) % 9 == 0:
-            assert json_codec.from_text(ReceiveState, json_codec.to_text(hand.state)) == hand.state
+            assert named_tuple_json.from_text(ReceiveState, named_tuple_json.to_text(hand.state)) == hand.state
         if is_closed(hand):
             return
     (leave if walk % 2 else finish)(hand)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs import JOBS
 from aisle.jobs.job import (
     Changed,
@@ -221,7 +221,7 @@ def test_nothing_that_is_heard_does_anything_else(events: list[Event], size: tup
         state = turn.state
         assert all(isinstance(effect, Query) for effect in turn.effects)
         assert len(state.inputs) <= MAX_INPUTS
-        assert json_codec.from_text(Event, json_codec.to_text(event)) == event
+        assert named_tuple_json.from_text(Event, named_tuple_json.to_text(event)) == event
         if isinstance(event, RawInput):
             assert (turn.verdict is None) == (event.meaning in (Command("n"), Command("p")) and not event.key)
     assert shown(state, *size)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Refresh, Resumed, Rows, Start
 from aisle.jobs.pick.shortage import ShortageJob, ShortageState
 from aisle.jobs.pick.shortage_choices import MAX_NEAR, Reason, parse_reasons
@@ -123,7 +123,11 @@ class Hand:
 
     def feed(self, event: Event, live: bool = False) -> None:
         turn = self.job.handle(self.state, event, self.context)
-        self.state = json_codec.from_text(ShortageState, json_codec.to_text(turn.state)) if self.keeps else turn.state
+        self.state = (
+            named_tuple_json.from_text(ShortageState, named_tuple_json.to_text(turn.state))
+            if self.keeps
+            else turn.state
+        )
         assert self.state == turn.state
         if not live:
             self.journal.append(event)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.supervisor import store_product_fields
 from aisle.jobs.supervisor.store_product import StoreProductJob, StoreProductState
@@ -470,13 +470,13 @@ def test_a_value_in_hand_is_there_again_when_the_journal_is_read() -> None:
         asked = [each for each in turn.effects if isinstance(each, Query) and each.name != "next_deliveries"]
         queue.extend(Rows(each.id, (row(),), 1) for each in asked)
         if not isinstance(event, Rows) or event.id != "product":
-            kept.append(json_codec.from_text(type(event), json_codec.to_text(event)))
+            kept.append(named_tuple_json.from_text(type(event), named_tuple_json.to_text(event)))
     again = hand.begin()
     for event in kept:
         again = hand.handle(again, event, CONTEXT).state
     assert hand.step_name(again) == hand.step_name(state) == "store_product.confirm"
     assert (again.field, again.changes) == (state.field, state.changes) == ("min", (("min", Decimal(6)),))
-    assert json_codec.from_text(StoreProductState, json_codec.to_text(again)) == again
+    assert named_tuple_json.from_text(StoreProductState, named_tuple_json.to_text(again)) == again
     sent = hand.handle(again, Rows("chosen", (row(),), 1), CONTEXT)
     assert [each.body[0]["min"] for each in sent.effects if isinstance(each, Write)] == [Decimal(6)]
 

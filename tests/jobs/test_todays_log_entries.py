@@ -7,7 +7,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, Write
 from aisle.jobs.todays_log_entries import MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ListView, Step, Verdict
@@ -236,7 +236,7 @@ def test_no_sequence_raises_and_every_step_is_reached() -> None:
             numbered = view.numbered_rows if isinstance(view, ListView) else len(view.choices)
             assert numbered == open_.choices
             assert {hint.letter for hint in view.key_hints} <= {*open_.command_letters, "b"}
-            assert json_codec.from_text(MyEntriesState, json_codec.to_text(hand.state)) == hand.state
+            assert named_tuple_json.from_text(MyEntriesState, named_tuple_json.to_text(hand.state)) == hand.state
         for _ in range(4):
             hand.feed(Back())
         assert any(isinstance(effect, Close) for effect in hand.effects)

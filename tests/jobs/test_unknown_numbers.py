@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from aisle.dates import is_date, is_utc_midnight
+from aisle.dates_without_time import is_date, is_utc_midnight
 from aisle.jobs.quantity_or_record import is_too_short_for_code
 
 CODES = {

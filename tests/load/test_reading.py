@@ -24,12 +24,12 @@ from aisle.client.csv_load.columns import (
 from aisle.client.csv_load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.csv_load.report import BadRow, FileReport, LoadError, LoadReport
 from aisle.client.csv_load.sender import TARGETS
-from aisle.contract.models.deliveries import StoreDeliveryCreate
-from aisle.contract.models.orders import CustomerOrderCreate
-from aisle.contract.models.products import ProductWrite
-from aisle.contract.models.store_products import StoreProductLogCreate
-from aisle.contract.models.stores import StoreCreate
 from aisle.contract.operations import OPERATIONS
+from aisle.contract.request_bodies.deliveries import StoreDeliveryCreate
+from aisle.contract.request_bodies.orders import CustomerOrderCreate
+from aisle.contract.request_bodies.products import ProductWrite
+from aisle.contract.request_bodies.store_products_logs_movements import StoreProductLogCreate
+from aisle.contract.request_bodies.stores import StoreCreate
 from tests.run_length import tries
 
 Write = Callable[[str, str], None]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisle.barcode_keys import wrong_check_digit
+from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load import cell_cleaning
 from aisle.client.csv_load.columns import LAYOUTS
 from aisle.client.csv_load.report import example_cell

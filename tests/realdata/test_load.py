@@ -14,7 +14,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load import LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.contract.request_encoding import encode_segment
-from aisle.service.auth.tokens_and_authorization import create_token
+from aisle.service.auth.tokens import create_token
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.app import App

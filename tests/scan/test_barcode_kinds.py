@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.barcode_keys import check_digit, index_keys
+from aisle.barcode_keys import index_keys
+from aisle.barcode_numbers import check_digit
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.in_store_codes import compile_patterns
 from aisle.scan.meaning import (

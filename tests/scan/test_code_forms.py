@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_keys import check_digit, expand_upc_e, has_valid_check_digit, index_keys, lookup_keys, shorten_upc_a
+from aisle.barcode_keys import index_keys, lookup_keys
+from aisle.barcode_numbers import check_digit, expand_upc_e, has_valid_check_digit, shorten_upc_a
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.in_store_codes import compile_patterns
 from aisle.scan.meaning import (

@@ -480,7 +480,7 @@ def test_whole_gram_product_takes_weight_in_grams() -> None:
     ],
 )
 def test_the_shop_s_own_scale_weighs_in_kg_or_in_what_it_sells(code: str, unit: str, quantity: str) -> None:
-    from aisle.barcode_keys import check_digit
+    from aisle.barcode_numbers import check_digit
 
     code = code[:12] + check_digit(code[:12])
     assert only(what(code, unit)).quantity == Decimal(quantity)

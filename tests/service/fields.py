@@ -7,8 +7,8 @@ from typing import Any, get_args, get_type_hints
 
 from typing_extensions import is_typeddict
 
-from aisle.contract.models import body_type
 from aisle.contract.operations import OPERATIONS
+from aisle.contract.request_bodies import body_type
 
 
 def object_type_of(annotation: Any) -> Any:

@@ -34,7 +34,7 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import ignored_auth
 
-from aisle.service.auth.tokens_and_authorization import ROLES, create_token
+from aisle.service.auth.tokens import ROLES, create_token
 from aisle.service.db.database import Row
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import Service, open_service

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from aisle.contract.operations import OPERATIONS
-from aisle.service.auth.tokens_and_authorization import create_token, revoke_token
+from aisle.service.auth.tokens import create_token, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS

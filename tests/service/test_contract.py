@@ -4,9 +4,9 @@ from typing import Any, get_args, get_type_hints
 
 import jsonschema
 
-from aisle.contract.answers import answer_schemas, shape_schema
-from aisle.contract.models.extension_bodies import request_body_adapter
+from aisle.contract.answer_schemas import answer_schemas, shape_schema
 from aisle.contract.operations import OPERATIONS
+from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.list_page import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS

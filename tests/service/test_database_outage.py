@@ -22,8 +22,8 @@ from aisle.errors import StorageError
 from aisle.service.db.database import DatabaseUnreachable
 from aisle.service.db.database_monitor import Speaker
 from aisle.service.db.postgres import PostgresDatabase
-from aisle.service.http import server as waiting
-from aisle.service.http.server import wait_for_database
+from aisle.service.http import run_server as waiting
+from aisle.service.http.run_server import wait_for_database
 from aisle.service.http.worker_processes import LEAVE, Commands
 from tests.service.postgres import Server, execute
 from tests.service.serve_process import SECONDS, command_of

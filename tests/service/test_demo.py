@@ -11,12 +11,16 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from aisle.barcode_keys import check_digit
-from aisle.contract.models.deliveries import StoreDeliveryCreate
-from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderUpdateRequest
-from aisle.contract.models.products import ProductWrite
-from aisle.contract.models.store_products import MovementItem, StoreProductCreate, StoreProductLogCreate
-from aisle.contract.models.stores import StoreCreate
+from aisle.barcode_numbers import check_digit
+from aisle.contract.request_bodies.deliveries import StoreDeliveryCreate
+from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderUpdateRequest
+from aisle.contract.request_bodies.products import ProductWrite
+from aisle.contract.request_bodies.store_products_logs_movements import (
+    MovementItem,
+    StoreProductCreate,
+    StoreProductLogCreate,
+)
+from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.service.auth import pins
 from aisle.service.demo.seed import (
     CREATE_ORDERS,

@@ -132,7 +132,7 @@ async def test_a_key_is_no_way_around_a_right(world: World) -> None:
 
 
 async def test_a_replay_asks_for_the_right_again(world: World) -> None:
-    from aisle.service.auth.tokens_and_authorization import list_tokens, revoke_token
+    from aisle.service.auth.tokens import list_tokens, revoke_token
     from aisle.service.domain.timestamps import format_timestamp
 
     await world.post(LOGS, ENTRY, headers=keyed())

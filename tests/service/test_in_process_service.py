@@ -20,13 +20,13 @@ import pytest
 from aisle.errors import StorageError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.service import in_process_service
-from aisle.service.auth.tokens_and_authorization import list_tokens
+from aisle.service.auth.tokens import list_tokens
 from aisle.service.db import parse_database_url
 from aisle.service.db.database import Busy, Transaction, Work
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.demo.seed import SUPERVISOR_PIN
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http.server import ServerOptions, run_server
+from aisle.service.http.run_server import ServerOptions, run_server
 from aisle.service.in_process_service import open_service
 from aisle.service.options import ServiceOptions
 from tests.service.world import API, START, assert_books, prepare
@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[2]
 SERVE = """
 import sys
 from pathlib import Path
-from aisle.service.http.server import ServerOptions, run_server
+from aisle.service.http.run_server import ServerOptions, run_server
 options = ServerOptions(sys.argv[1], port=0)
 run_server(options, demo=True, token_file=Path(sys.argv[2]), ready=lambda url: print(url, flush=True))
 print("ended", flush=True)

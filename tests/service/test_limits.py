@@ -25,7 +25,7 @@ from aisle.service.http.access_log import AccessLog
 from aisle.service.http.app import App
 from aisle.service.http.rate_limiter import RateLimiter
 from aisle.service.http.request_parsing import MOST_BODY_BYTES
-from aisle.service.http.server import ServerOptions, run_server
+from aisle.service.http.run_server import ServerOptions, run_server
 from aisle.service.http.value_checks_and_unknown_names import MAX_CODE_LENGTH, MAX_ITEMS
 from aisle.service.options import (
     MAX_HEADER_BYTES,
@@ -461,7 +461,7 @@ CERTIFICATE = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_param
 SERVE = """
 import sys
 from pathlib import Path
-from aisle.service.http.server import ServerOptions, run_server
+from aisle.service.http.run_server import ServerOptions, run_server
 folder = Path(sys.argv[1])
 options = ServerOptions(f"sqlite:///{folder}/s.db", "0.0.0.0", 0, folder / "cert.pem", folder / "key.pem",
       access_file=folder / "access.log")

@@ -23,9 +23,9 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from aisle.service.auth.tokens_and_authorization import create_token, list_tokens, revoke_token
+from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import health, server
+from aisle.service.http import health, run_server
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import JsonFormatter, log_as_json
 from aisle.service.http.metrics import Metrics, _shrink_files
@@ -315,11 +315,11 @@ def test_figures_without_room_are_those_of_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv(METRICS_FOLDER_VARIABLE, str(tmp_path / "none"))
-    server.reserve_metrics_files("counter")
+    run_server.reserve_metrics_files("counter")
     assert METRICS_FOLDER_VARIABLE not in os.environ
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
-    with server._shared_metrics_folder():
-        server.reserve_metrics_files("counter")
+    with run_server._shared_metrics_folder():
+        run_server.reserve_metrics_files("counter")
         assert METRICS_FOLDER_VARIABLE not in os.environ
     lost = "metrics lost: No such file or directory; each scrape has those of one worker"
     assert [record.getMessage() for record in caplog.records] == [lost, lost]

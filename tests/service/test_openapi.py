@@ -11,8 +11,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.operations import OPERATIONS, Operation
+from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.contract.request_encoding import build_path, encode_json, encode_query
 from aisle.service.errors import STATUS_TITLES
 from aisle.service.handlers.extension_table import EXTENSIONS

@@ -21,14 +21,14 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.server.certificates import CertificateFiles, CertificateWatch, good_until, renewed
+from aisle.server.tls import CertificateFiles, CertificateWatch, good_until, renewed
 from aisle.service.db import database_monitor
 from aisle.service.db.database import Database, DatabaseUnreachable, Transaction
 from aisle.service.db.database_monitor import QUIET_WRITES_S, DatabaseMonitor, Speaker
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.http import server
+from aisle.service.http import run_server
 from aisle.service.http.access_log import AccessLog
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics
@@ -88,7 +88,7 @@ def test_of_several_workers_one_says_what_all_of_them_lost(tmp_path: Path, caplo
 def test_of_several_workers_one_says_that_they_wait(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, is_speaker: bool
 ) -> None:
-    monkeypatch.setattr(server, "MIN_PAUSE_S", 0.0)
+    monkeypatch.setattr(run_server, "MIN_PAUSE_S", 0.0)
     opened = iter([DatabaseUnreachable("away."), DatabaseUnreachable("away."), None])
 
     def open_it() -> str:
@@ -98,7 +98,7 @@ def test_of_several_workers_one_says_that_they_wait(
 
     another = Speaker(tmp_path / "lost")
     assert is_speaker or another.take()
-    assert server.wait_for_database(open_it, Commands(), Speaker(tmp_path / "lost")) == "open"
+    assert run_server.wait_for_database(open_it, Commands(), Speaker(tmp_path / "lost")) == "open"
     said = [one.getMessage() for one in caplog.records if one.levelno > logging.DEBUG]
     assert said == (
         ["database lost: away. The service waits for it.", "database regained after 0 s"] if is_speaker else []

@@ -6,8 +6,8 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from aisle.contract.models import body_type
 from aisle.contract.operations import OPERATIONS
+from aisle.contract.request_bodies import body_type
 from aisle.service.domain.quantities import INT32_FIELDS
 from tests.service.every_field import ADDRESS, CUSTOMER
 from tests.service.fields import documented, given, object_type_of

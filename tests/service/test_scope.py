@@ -16,8 +16,8 @@ import pytest
 import aisle.service.db.statements as catalogue
 from aisle.contract.operations import OPERATIONS
 from aisle.service import handlers
+from aisle.service.auth.authorization import Authorization, authorize
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
-from aisle.service.auth.tokens_and_authorization import Authorization, authorize
 from aisle.service.db.database import Row
 from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes_and_counters as changes_sql
@@ -198,7 +198,7 @@ def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(endpoint, "authorize", arrived)
     named = [f"handlers.{module.name}" for module in iter_modules(handlers.__path__)]
-    for module in ("http.idempotency", "auth.tokens_and_authorization", *named):
+    for module in ("http.idempotency", "auth.authorization", *named):
         loaded = import_module(f"aisle.service.{module}")
         if hasattr(loaded, "authorize_store"):
             monkeypatch.setattr(loaded, "authorize_store", enter)

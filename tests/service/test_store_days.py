@@ -9,7 +9,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from aisle.contract.models.stores import OrderingSchema
+from aisle.contract.request_bodies.stores import OrderingSchema
 from aisle.service.domain.ordering_schedule import upcoming_dates
 from aisle.service.domain.timestamps import TimeZones
 from aisle.service.in_process_service import Service

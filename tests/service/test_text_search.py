@@ -11,11 +11,11 @@ import pytest
 
 from aisle.search_text import search_variants
 from aisle.service.db.database import Transaction
-from aisle.service.db.queries import filter_query, like_pattern, search_filter
+from aisle.service.db.list_query_builder import filter_query, like_pattern, search_filter
+from aisle.service.db.product_search_index import POSTGRES_PRODUCT_INDEX, match_expression, narrow_by_index, search_key
 from aisle.service.db.sqlite_transaction import _to_sqlite
-from aisle.service.db.statements import locations as locations_sql
 from aisle.service.db.statements import products, stock
-from aisle.service.db.text_search import POSTGRES_PRODUCT_INDEX, match_expression, narrow_by_index, search_key
+from aisle.service.db.statements import stock as stock_sql
 from tests.service.postgres import Server
 from tests.service.world import World
 
@@ -131,7 +131,7 @@ def test_a_search_is_narrowed_where_it_looks_through_the_catalogue() -> None:
         (products.PRODUCT_COUNT, products.PRODUCT_FILTERS, True),
         (stock.STOCK_KEYS_CATALOGUE, stock.STOCK_FILTERS, True),
         (stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, True),
-        (locations_sql.GOODS_AT_LOCATION, locations_sql.GOODS_AT_LOCATION_FILTERS, False),
+        (stock_sql.GOODS_AT_LOCATION, stock_sql.GOODS_AT_LOCATION_FILTERS, False),
     )
     asked = {
         "tea": "tea", "te": "", "tea time": "time tea", "tea 1": "tea", "1 te": "", "t-ea": "",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.auth.tokens_and_authorization import create_token, list_tokens, revoke_token
+from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
 from tests.service.world import API, World, store_body
 

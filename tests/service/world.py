@@ -18,7 +18,7 @@ import apsw
 import httpx
 
 from aisle.contract.operations import OPERATIONS
-from aisle.service.auth.tokens_and_authorization import create_token
+from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.db.database import Database, Transaction
 from aisle.service.domain.timestamps import format_timestamp

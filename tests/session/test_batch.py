@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cache.claim_queries import add_priority
+from aisle.cache.claim_and_priority_queries import add_priority
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress

@@ -12,7 +12,7 @@ from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
 from aisle.jobs.view import Frame
-from aisle.outbox import session_requests, waiting_for_user_token
+from aisle.outbox import held_and_awaited_tokens, session_requests
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Line, OpenLine
 from aisle.session.session import Session, open_session
@@ -112,7 +112,7 @@ def answer(home: StoreFolder, how: str, **more: object) -> None:
 def proven(home: StoreFolder, session: Session) -> Frame:
     """The PIN was right: the clearance is under way."""
     outbox = open_outbox(home.folder)
-    waiting_for_user_token.record_token(outbox, "U6", time.time() + 900)
+    held_and_awaited_tokens.record_token(outbox, "U6", time.time() + 900)
     outbox.close()
     answer(home, "done", until=time.time() + 900)
     frame = session.poll()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.barcode_keys import expand_upc_e
+from aisle.barcode_numbers import expand_upc_e
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder

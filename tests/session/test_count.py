@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.barcode_keys import check_digit
+from aisle.barcode_numbers import check_digit
 from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame

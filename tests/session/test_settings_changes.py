@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.barcode_keys import check_digit
+from aisle.barcode_numbers import check_digit
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.errors import SettingsError, StorageError
@@ -32,7 +32,7 @@ from aisle.settings import (
     Settings,
     load_settings,
 )
-from aisle.settings.files import save_last_valid
+from aisle.settings.parse_settings_file import save_last_valid
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisle.barcode_keys import issn_13_of
+from aisle.barcode_numbers import issn_13_of
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder

@@ -29,7 +29,7 @@ from aisle.settings import (
     terminal_name,
     validate_setting,
 )
-from aisle.settings.files import LAST_VALID_FILE, load_last_valid, read_settings_file, save_last_valid
+from aisle.settings.parse_settings_file import LAST_VALID_FILE, load_last_valid, read_settings_file, save_last_valid
 
 
 @pytest.fixture
@@ -313,7 +313,7 @@ def test_a_changed_file_is_seen_without_opening_it(tmp_path: Path) -> None:
 def test_without_a_file_nothing_that_reads_one_is_loaded(tmp_path: Path) -> None:
     program = (
         "import sys; from aisle.settings import load_settings; load_settings({})\n"
-        "assert not {'tomllib', 'difflib', 'aisle.settings.files'} & set(sys.modules)"
+        "assert not {'tomllib', 'difflib', 'aisle.settings.parse_settings_file'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, env={"AISLE_HOME": str(tmp_path)})
 

@@ -12,7 +12,7 @@ from textual.actions import SkipAction
 from textual.app import App
 from textual.dom import DOMNode
 
-from aisle.cache.csv_export import write_csv
+from aisle.cache.write_csv_file import write_csv
 from aisle.jobs import job
 from aisle.session.terminal_settings import profile_from_settings
 from aisle.settings import Settings

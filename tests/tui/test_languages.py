@@ -12,10 +12,10 @@ import pytest
 
 from aisle.jobs.view import Frame, Msg, msg, numbered_rows, signed_message
 from aisle.messages import loader
-from aisle.messages.languages import LANGUAGE_FORMATS
+from aisle.messages.language_formats import LANGUAGE_FORMATS
 from aisle.messages.loader import MessagePart, load_messages, message_lengths, parse_message
-from aisle.safe_text import width
 from aisle.settings import LANGUAGES
+from aisle.text_cells import width
 from aisle.tui import message_text
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter

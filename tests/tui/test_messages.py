@@ -14,8 +14,8 @@ import pytest
 import aisle
 from aisle.jobs.view import Msg, msg
 from aisle.messages.loader import load_messages, message_lengths, parse_message
-from aisle.safe_text import width
 from aisle.settings import LANGUAGES
+from aisle.text_cells import width
 from aisle.tui.message_text import MessageWriter, age_message, length_count
 from tests.samples.registry import SCREENS
 from tests.tui.test_languages import least_width
@@ -32,7 +32,7 @@ SPEAKERS = (
     "tui",
     "web",
     "cli/web.py",
-    "cli/web_people.py",
+    "cli/web_supervisors.py",
 )
 STYLES = {
     "": {""},

@@ -6,7 +6,7 @@ import pytest
 from rich.color import Color, ColorSystem
 from rich.style import Style
 
-from aisle.cli.app import has_256_colours
+from aisle.cli.open_app import has_256_colours
 from aisle.settings import THEMES
 from aisle.tui.app import AisleApp
 from aisle.tui.frame_screen import CLASS_PREFIX, LinesWidget

@@ -57,8 +57,8 @@ UNUSED_AT_A_START = (
             {*NETWORK, "textual", "rich", "biip"},
         ),
         (("aisle.cli.web_session",), {*NETWORK}),
-        (("aisle.tui.app", "aisle.cli.app"), {*NETWORK, "biip"} - {"ssl"}),  # asyncio brings it
-        (("aisle.tui.app", "aisle.cli.app", "aisle.jobs.pick.job"), {*UNUSED_AT_A_START}),
+        (("aisle.tui.app", "aisle.cli.open_app"), {*NETWORK, "biip"} - {"ssl"}),  # asyncio brings it
+        (("aisle.tui.app", "aisle.cli.open_app", "aisle.jobs.pick.job"), {*UNUSED_AT_A_START}),
         (("aisle.service.in_process_service",), {"textual", "rich"}),
         (("aisle.courier.leader_process", "aisle.client.transport", "aisle.cli.sync"), {*SERVICE, "textual"}),
         (("aisle.cli.commands", "aisle.cli.courier"), {*WORK}),

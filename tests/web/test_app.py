@@ -16,7 +16,7 @@ import pytest
 from aiohttp import ClientResponse, ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType, WSServerHandshakeError
 from yarl import URL
 
-from aisle.caller_keys import sender
+from aisle.caller_addresses import sender
 from aisle.server.connections import ConnectionLimits
 from aisle.server.http_server import listening
 from aisle.session.courier_connection import FULL_CHECK_S

@@ -10,8 +10,9 @@ import apsw
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.location_queries import count_tags, locations_with_tag
 from aisle.cache.pending_operations import Overlay, is_included
-from aisle.cache.people_queries import load_person_rights, person_name
-from aisle.cache.query_registry import QueryContext, declare_query
+from aisle.cache.people_and_rights_queries import load_person_rights, person_name
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.stored_row_values import Row, held_locations, parse_row
 from aisle.host.database import fetch, fetch_one

@@ -10,10 +10,11 @@ import apsw
 
 from aisle.barcode_keys import guessed_keys, lookup_keys, may_identify, zero_forms
 from aisle.cache.list_window import QueryResult
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.scan.meaning import ORDER, PERSON, REFERENCE, Candidate
 from aisle.scan.resolve import exact_candidates, unique_results
 

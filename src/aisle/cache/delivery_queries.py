@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import apsw
 
+from aisle.cache.delivery_receipt_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
 from aisle.cache.delivery_writer import NO_DATE
 from aisle.cache.list_window import QueryResult, SortKey, read_merged_window, read_window, window_bounds
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, whole_topics
-from aisle.cache.received_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import start_of_today
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text, search_words
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         ReceiptsRow,
         ReceivedLine,
     )
-    from aisle.operation_bodies import LogEntry
+    from aisle.operation_body_types import LogEntry
 
 _DELIVERIES_BY_NUMBER = """
 SELECT d.order_number, d.expected, d.read_began, d.raw FROM json_each(?) e

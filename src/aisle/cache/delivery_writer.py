@@ -1,6 +1,6 @@
 """Writing of deliveries and receipts.
 
-`received_quantities` stores with each delivery whether it is received in full.
+`delivery_receipt_quantities` stores with each delivery whether it is received in full.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
+from aisle.cache.delete_unnamed_codes import barcodes_of_delivery, delete_unnamed_codes
 from aisle.cache.delivery_parsing import DeliveryLineRow, DeliveryRow, ReceiptRow
-from aisle.cache.line_product_codes import barcodes_of_delivery, delete_unnamed_codes
+from aisle.cache.delivery_receipt_quantities import update_received
 from aisle.cache.product_writer import Code, changed_rows, delete_codes, encode_keys, insert_codes, unseen_sql
-from aisle.cache.received_quantities import update_received
 from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.scan.meaning import DELIVERY, PRODUCT

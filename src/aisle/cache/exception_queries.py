@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from aisle.cache.list_window import QueryResult, SortKey, read_window, window_bounds
+from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.log_queries import undone_locally
-from aisle.cache.log_writer import difference_of_count, entry_price
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_writer import find_inconsistency
-from aisle.cache.people_queries import announces_features, person_name
+from aisle.cache.order_parsing import find_inconsistency
+from aisle.cache.people_and_rights_queries import announces_features, person_name
 from aisle.cache.price import prices_of
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import Row, iso_time, parse_row, product_names, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:

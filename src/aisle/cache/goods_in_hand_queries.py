@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.claim_queries import add_claims, add_workers
+from aisle.cache.claim_and_priority_queries import add_claims, add_workers
 from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
 from aisle.cache.overlaid_order import overlaid_order
 from aisle.cache.pending_operations import orders_of_operation
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Args
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand, sum_own_in_hand
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import from_text
+from aisle.named_tuple_json import from_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.rebase_picks import has_base, picked_change

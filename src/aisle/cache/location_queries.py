@@ -16,7 +16,8 @@ import apsw
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
 from aisle.cache.pending_operations import orders_of_operation
-from aisle.cache.query_registry import QueryContext, declare_query, topics_of_list, topics_of_rows, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topics_of_list, topics_of_rows, whole_topics
 from aisle.cache.stock_overlay import apply_to_held, apply_to_stock
 from aisle.cache.stored_row_values import (
     Row,
@@ -33,7 +34,7 @@ from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down import is_pickup_location
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
 from aisle.search_text import search_words
 

@@ -12,7 +12,7 @@ import apsw
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.search_text import natural_key, normalise_text
 
 _LISTED_LOCATIONS = "SELECT location_code, location_order, 1 FROM location"

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
+from aisle.cache.log_and_difference_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
-from aisle.cache.log_writer import entry_identity
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
-from aisle.cache.people_queries import names_by_user
+from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.price import prices_of
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import Row, parse_row, product_names, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
@@ -28,12 +29,12 @@ from aisle.jobs import store_time
 from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.reason_messages import reason_of_operation
 from aisle.scan.meaning import LOCATION
 from aisle.search_text import index_text, normalise_text
-from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from aisle.undo_reference import UNDO_PREFIX
+from aisle.operation_body_types import UNDO_PREFIX
 
 COUNT_MARK = '"counted_quantity"'
 """Text in every entry that is a count."""

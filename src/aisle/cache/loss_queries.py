@@ -7,13 +7,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.cache.list_window import QueryResult
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import round_sum
 from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import LossesRow

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 
-from aisle.cache.claim_queries import add_batch_pickers, add_claims, add_priority
+from aisle.cache.claim_and_priority_queries import add_batch_pickers, add_claims, add_priority
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.order_event_queries import last_events
 from aisle.cache.order_overlay import is_line_complete
 from aisle.cache.order_queries import add_pieces
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines
 from aisle.cache.pending_order_states import ORDER_BATCH
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
 from aisle.cache.stored_row_values import Row, iso_time
 from aisle.host.database import fetch, fetch_one
@@ -29,7 +30,7 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.order_filter import view_key
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
 from aisle.search_text import normalise_text
 

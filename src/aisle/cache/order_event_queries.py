@@ -12,15 +12,16 @@ import apsw
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.people_queries import names_by_user
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.people_and_rights_queries import names_by_user
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import parse_row, product_names
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
 from aisle.outbox.reason_messages import reason_of_operation, store_text
 

@@ -19,7 +19,7 @@ from aisle.outbox.operation_record import REJECT_LINES, Operation
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base, is_picked, picked_change, rebase_line
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineRejection, LineUpdate, MovementEnd, MovementEntry
+    from aisle.operation_body_types import LineRejection, LineUpdate, MovementEnd, MovementEntry
 
 
 CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")

@@ -10,14 +10,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.claim_queries import add_claims, add_priority, add_workers, orders_ahead, orders_not_put_down
+from aisle.cache.claim_and_priority_queries import (
+    add_claims,
+    add_priority,
+    add_workers,
+    orders_ahead,
+    orders_not_put_down,
+)
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
 from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.pending_order_states import ListChange, SortKey
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_list, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
 from aisle.cache.stored_row_values import (
@@ -36,7 +43,7 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from aisle.cache.order_overlay import apply_to_order
-from aisle.cache.query_registry import QueryContext
+from aisle.cache.query_context import QueryContext
 from aisle.cache.stored_row_values import ORDER_LINES, Row, parse_header, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities import to_decimal

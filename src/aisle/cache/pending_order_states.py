@@ -16,7 +16,7 @@ from aisle.cache.schema import ORDER_OPEN
 from aisle.cache.stored_row_values import Row, load_lines, parse_header
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Json
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.rebase_picks import PICKED
 

@@ -12,7 +12,7 @@ import apsw
 from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 
 _TEMPORARY_PRICES = ("special_price", "promotion_price", "discount_price")
 

@@ -20,12 +20,13 @@ from aisle.cache.delivery_queries import (
     deliveries_of_receipt,
     missing_quantity,
 )
+from aisle.cache.delivery_receipt_quantities import DeliveryLine
 from aisle.cache.goods_in_hand_queries import product_in_hand
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.people_queries import announces_features, load_person_rights, names_by_user
-from aisle.cache.query_registry import QueryContext, declare_query, topic_of, topics_of_rows, whole_topics
-from aisle.cache.received_quantities import DeliveryLine
+from aisle.cache.people_and_rights_queries import announces_features, load_person_rights, names_by_user
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows, whole_topics
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.stored_row_values import (
@@ -44,7 +45,7 @@ from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.search_text import normalise_text, search_variants
 

@@ -1,4 +1,4 @@
-"""Registry of a session's queries: their declaration, the context that they read from, and the module of each.
+"""Registry of a session's queries: their declaration, and the module of each.
 
 A query is a function (context, arguments) that returns rows of a type of aisle.jobs.row_types. `declare_query` gives it
 its name, its arguments (`first` and `size` are the window) and the topics whose change would change its answer.
@@ -7,83 +7,15 @@ Queries that the session answers itself: aisle.session.answer_job_queries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
-import apsw
-
-from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache
-from aisle.cache.pending_operations import Overlay, OverlayIndex
-from aisle.cache.pending_order_states import ListChange, PendingOrderStates
-from aisle.cache.stock_overlay import StockOverlay
-from aisle.host.database import fetch
+from aisle.cache.query_context import QueryContext
 from aisle.host.notify_sockets import ANYTHING, format_topic
-from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Json
 
-T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class QueryContext:
-    """Connections that queries read from, and what they have computed before."""
-
-    def __init__(self, store_folder: StoreFolder, outbox: apsw.Connection) -> None:
-        self.store_folder = store_folder
-        self.outbox = outbox
-        self.pools: Mapping[int, str] = {}
-        """Names of the configured stock pools; empty for those that the store names."""
-        self.overlay = Overlay(outbox)
-        self.stock_overlay = StockOverlay(self.overlay)
-        self._kept: dict[type, Any] = {}
-
-    def use_cache(self, cache: apsw.Connection) -> None:
-        """Read from another cache from now on."""
-        self.cache = cache
-        self._list_change: tuple[tuple[int, ...], ListChange] | None = None
-        self._order_states, self._walk_orders = PendingOrderStates(), WalkOrderCache()
-
-    @property
-    def pending_orders(self) -> OverlayIndex:
-        """Index of pending operations by order, oldest first."""
-        return self.overlay.by_order()
-
-    @property
-    def pending_products(self) -> OverlayIndex:
-        """Index of pending operations by product, oldest first."""
-        return self.stock_overlay.by_product()
-
-    @property
-    def cache_version(self) -> int:
-        """Number that changes when another process has written to the cache."""
-        return int(fetch(self.cache, "PRAGMA data_version")[0][0])
-
-    def keep(self, kind: type[T]) -> T:
-        """Return the one object of this type that a query keeps between its calls."""
-        if kind not in self._kept:
-            self._kept[kind] = kind()
-        found: T = self._kept[kind]
-        return found
-
-    def closed_orders(self, orders: Iterable[str]) -> set[str]:
-        """Return those of these orders that were rejected or finished here."""
-        states = self._order_states.states_of(self.cache, self.pending_orders, orders)
-        return {number for number, state in states.items() if state.is_closed}
-
-    def list_change(self) -> ListChange:
-        """Return the change of the list of open orders by pending operations, computed only if something was written.
-
-        A search asks for the list at every key.
-        """
-        stamp = (*self.overlay.revision(), self.cache_version)
-        if self._list_change is None or self._list_change[0] != stamp:
-            self._list_change = stamp, self._order_states.list_change(self.cache, self.pending_orders, stamp[-1])
-        return self._list_change[1]
-
-    def walk_order(self) -> WalkOrder:
-        """Return the locations in walking order."""
-        return self._walk_orders.current(self.cache, self.cache_version)
 
 
 TopicsOf = Callable[[Args, Sequence[Json]], Iterable[str]]
@@ -142,7 +74,7 @@ def declare_query(
 
 _QUERIES_BY_MODULE = {
     "chain_catalogue_queries": ("catalogue", "catalogue_page", "facets"),
-    "claim_queries": ("assigned_orders",),
+    "claim_and_priority_queries": ("assigned_orders",),
     "clearance_queries": ("assignments", "clearance_permission", "held_by_category", "tags"),
     "code_queries": ("records_by_number",),
     "delivery_queries": (
@@ -162,8 +94,8 @@ _QUERIES_BY_MODULE = {
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
-    "people_queries": ("list_choices", "people", "person", "preferences", "user_token"),
-    "pick_problem_queries": (
+    "people_and_rights_queries": ("list_choices", "people", "person", "preferences", "user_token"),
+    "unplanned_pick_queries": (
         "features",
         "other_locations",
         "pickup_locations",
@@ -173,7 +105,7 @@ _QUERIES_BY_MODULE = {
     ),
     "product_queries": ("next_deliveries", "product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
-    "store_queries": ("store", "store_page", "stores"),
+    "chain_store_queries": ("store", "store_page", "stores"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
     "unread_lists": ("unread_lists",),
 }

@@ -16,13 +16,14 @@ import apsw
 from aisle.cache import price
 from aisle.cache.code_queries import find_candidates
 from aisle.cache.list_window import QueryResult, WindowRows
-from aisle.cache.query_registry import QueryContext, find_query
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import find_query
 from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.unread_lists import missing_lists, unread_lists
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
-from aisle.host.file_locks import FileId, file_id
+from aisle.host.files_in_use import FileId, file_id
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Json
 from aisle.jobs.view import LinkState

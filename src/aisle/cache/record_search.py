@@ -13,7 +13,8 @@ from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import list_locations
 from aisle.cache.order_board_queries import query_order_board
 from aisle.cache.product_queries import query_products
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PRODUCT

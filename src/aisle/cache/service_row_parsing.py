@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, split_codes
 from aisle.jobs.quantities import to_decimal
-from aisle.safe_text import ELLIPSIS
 from aisle.search_text import index_text
+from aisle.text_cells import ELLIPSIS
 
 
 def json_encoder(default: Callable[[object], object]) -> Callable[[object], str]:

@@ -16,12 +16,12 @@ from aisle.cache.stored_row_values import Row
 from aisle.jobs.quantities import to_decimal
 from aisle.outbox import operation_record
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
-from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON
+from aisle.outbox.operation_states_and_rows import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase_picks import has_base, picked_change
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow
-    from aisle.operation_bodies import LineUpdate
+    from aisle.operation_body_types import LineUpdate
 
 PendingByProduct = Mapping[str, Sequence[Operation]]
 """Pending operations by product, oldest first."""

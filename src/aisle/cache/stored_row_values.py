@@ -14,7 +14,7 @@ import apsw
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:

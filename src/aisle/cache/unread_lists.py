@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from aisle.cache.list_window import QueryResult
-from aisle.cache.query_registry import QueryContext, declare_query, whole_topics
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.jobs.view import MissingList, UnusableRows

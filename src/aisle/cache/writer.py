@@ -26,15 +26,9 @@ from aisle.cache.delivery_writer import (
     write_deliveries,
     write_receipts,
 )
-from aisle.cache.log_writer import parse_log_entry, updated_values, write_logs
-from aisle.cache.order_writer import (
-    OrderRead,
-    delete_orders,
-    find_unseen_orders,
-    parse_order,
-    parse_order_lines,
-    write_orders,
-)
+from aisle.cache.log_and_difference_writer import parse_log_entry, updated_values, write_logs
+from aisle.cache.order_parsing import parse_order, parse_order_lines
+from aisle.cache.order_writer import OrderRead, delete_orders, find_unseen_orders, write_orders
 from aisle.cache.product_writer import (
     SkippedRow,
     WriteResult,

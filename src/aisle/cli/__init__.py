@@ -3,7 +3,7 @@ service.
 
 Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to stderr, with their reason and advice. A command imports what
 it needs when it runs, so that the app starts without it.
-It holds no rules of jobs, cache or service. Start in `commands.py` (all commands, one module each) and `app.py`.
+It holds no rules of jobs, cache or service. Start in `commands.py` (all commands, one module each) and `open_app.py`.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def start_app(setting_values: SettingValues, home: str | None = None) -> int:
     """Import and run the app; `home` is the folder of settings and data."""
     gc.disable()  # starting creates almost no garbage
     try:
-        from aisle.cli import app
+        from aisle.cli import open_app
 
-        return app.run(setting_values, home)
+        return open_app.run(setting_values, home)
     finally:
         gc.enable()
 

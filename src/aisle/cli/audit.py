@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aisle.cache.csv_export import format_cell
+from aisle.cache.write_csv_file import format_cell
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_path, service_client
 from aisle.client.errors import InvalidResponse, status_error

@@ -24,7 +24,7 @@ COMMANDS = {
     "restore": "backup:restore_backup",
     "load": "load:load_files",
     "api": "api:api",
-    "assignments": "assignments:assignments",
+    "assignments": "clearance_assignments:assignments",
     "people": "people:people",
     "audit": "audit:audit",
     "purge": "purge:purge_data",

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from threading import Thread
 
 import aisle.service.http.app  # noqa: F401 - what `Service.app` imports
-from aisle.cli.store_time_zones import service_zones
+from aisle.cli.time_zones_in_settings import service_zones
 from aisle.client.transport import Transport, asgi_transport
 from aisle.host.store_folder import StoreFolder
 from aisle.service.in_process_service import Service, open_service

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from aisle.caller_keys import Network
+from aisle.caller_addresses import Network
 from aisle.errors import SettingsError, UsageError
 from aisle.safe_text import clean
 from aisle.settings import LANGUAGES, THEMES, LoadedSettings, load_settings

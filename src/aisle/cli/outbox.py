@@ -15,10 +15,10 @@ import apsw
 import click
 
 from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
-from aisle.cache.people_queries import person_name
+from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.writer import CacheWriter
-from aisle.cli.message_text import reason_text
+from aisle.cli.operator_texts import reason_text
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
@@ -28,18 +28,19 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox import retention_and_archive, waiting_for_user_token
+from aisle.outbox import held_and_awaited_tokens, retention_and_archive
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.journal_rows import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation, user_of_principal
-from aisle.outbox.operation_state import QUEUED
+from aisle.outbox.operation_states_and_rows import QUEUED
 from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
 from aisle.outbox.service_restore import REPORTED
 from aisle.outbox.session_requests import FULL_SYNC, request_read
-from aisle.safe_text import clean, fit, width
+from aisle.safe_text import clean
 from aisle.settings import LoadedSettings, service_url
+from aisle.text_cells import fit, width
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
@@ -75,7 +76,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
-    waiting_for = waiting_for_user_token.operations_waiting_for_tokens(connection, time.time())
+    waiting_for = held_and_awaited_tokens.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     _print_table(titles, [_operation_cells(row, names) for row in rows])

@@ -14,7 +14,7 @@ from aisle.cli.options import database_option
 from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.safe_text import clean
-from aisle.service.auth.tokens_and_authorization import (
+from aisle.service.auth.tokens import (
     ALL_STORES,
     ROLES,
     TokenInfo,

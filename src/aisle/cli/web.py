@@ -1,4 +1,4 @@
-"""`aisle web`: serves the app to browsers, and checks sign-ins with the service (`aisle.cli.web_people`)."""
+"""`aisle web`: serves the app to browsers, and checks sign-ins with the service (`aisle.cli.web_supervisors`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from aisle.caller_keys import is_loopback
+from aisle.caller_addresses import is_loopback
 from aisle.cli import web_session
 from aisle.cli.options import (
     ListenOptions,
@@ -23,14 +23,14 @@ from aisle.cli.options import (
     settings_from_options,
 )
 from aisle.cli.service_client import preload_client
-from aisle.cli.web_people import PeopleClient
+from aisle.cli.web_supervisors import PeopleClient
 from aisle.errors import AisleError, UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import msg
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent_pipe
-from aisle.server.certificates import tls_context
 from aisle.server.connections import connection_limits
 from aisle.server.http_server import listening
+from aisle.server.tls import tls_context
 from aisle.settings import ENGLISH, effective_language, service_url
 from aisle.tui.message_text import MessageWriter
 from aisle.web.app import Hooks, WebApp, serve

@@ -43,12 +43,12 @@ def run_session(setting_values: SettingValues, called: str, columns: int, rows: 
 
     Its first page is that of `address`.
     """
-    from aisle.cli import app
+    from aisle.cli import open_app
 
     # a browser user must not name files of this host
     loaded = settings_from_options({**setting_values, "kiosk": True}, print_problems=False)
     os.environ["TERM"] = TERM
-    return app.open_app(loaded, app.BrowserView(called, (columns, rows), address))
+    return open_app.open_app(loaded, open_app.BrowserView(called, (columns, rows), address))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from aisle.caller_keys import is_loopback
+from aisle.caller_addresses import is_loopback
 from aisle.client.errors import CERTIFICATE_ERROR, NotSent, OutcomeUnknown, ResponseTooLong, ResponseTooSlow
 from aisle.client.response import Response
 from aisle.errors import SettingsError

@@ -23,9 +23,9 @@ class Param(NamedTuple):
 class Operation(NamedTuple):
     """Operation of the interface.
 
-    `body` and `result` name models of `aisle.contract.models`; `body_array` and `result_array` are True if the JSON is
-    a bare array of them. `assumed` names parts that the interface does not show and that aisle defines: "params",
-    "body".
+    `body` names a type of `aisle.contract.request_bodies`, `result` a shape of answers.json; `body_array` and
+    `result_array` are True if the JSON is a bare array of them. `assumed` names parts that the interface does not show
+    and that aisle defines: "params", "body".
     """
 
     name: str

@@ -16,12 +16,12 @@ from typing import NamedTuple, Self
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
-from aisle.courier.backoff import ListBackoffs, RandomSource
+from aisle.courier.backoff_and_list_pauses import ListBackoffs, RandomSource
 from aisle.courier.clock_jump import apply_clock_jump
-from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
+from aisle.courier.link_state import SYNCING, LinkLog, LinkState, LinkStatus
 from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
-from aisle.courier.operator_notices import LinkLog, Notice, OperatorNotices
+from aisle.courier.operator_notices import Notice, OperatorNotices
 from aisle.courier.pull.continuous_sync import ContinuousSync, PullIntervals
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
@@ -56,7 +56,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_state import CONFIRMED
+from aisle.outbox.operation_states_and_rows import CONFIRMED
 from aisle.outbox.reason_messages import StoredMessage
 from aisle.outbox.session_requests import take_read_requests
 

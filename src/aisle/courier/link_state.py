@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from aisle.client.errors import ClientError, RateLimited, ServerError, StatusError, TransportError, Unauthorized
+from aisle.client.errors import (
+    CERTIFICATE_ERROR,
+    ClientError,
+    RateLimited,
+    ServerError,
+    StatusError,
+    TransportError,
+    Unauthorized,
+)
 from aisle.client.response import Response
-from aisle.courier.backoff import RandomSource, backoff_s
+from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
 from aisle.courier.clock_skew import ClockSkew
+from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import SettingsError
@@ -208,3 +217,39 @@ def _is_list_response(response: Response) -> bool:
 def _is_from_service(response: Response) -> bool:
     """Return True if the service sent this response; a gateway or captive portal sends HTML and announces nothing."""
     return response.status == 204 or (response.is_success and response.content.lstrip()[:1] in (b"{", b"["))
+
+
+LinkProblem = Literal["", "link", "token", "certificate"]
+
+
+class LinkLog:
+    """Log of changes of the link: compares each status with the one before."""
+
+    def __init__(self, operator_notices: OperatorNotices, clock: Callable[[], float]) -> None:
+        self._operator_notices = operator_notices
+        self._clock = clock
+        self._problem: LinkProblem = ""
+        self._since = 0.0
+
+    def record(self, status: LinkStatus, cause: StoredMessage) -> None:
+        """Log a change of the link and its cause. Nothing is logged before the first request."""
+        if status.state == OFFLINE and status.reason == NO_MESSAGE:
+            return
+        lost = _problem_of(status)
+        if lost == self._problem:
+            return
+        now = self._clock()
+        if self._problem and not (self._problem != "link" and lost == "link"):
+            self._operator_notices.add(f"{self._problem} regained after {now - self._since:.0f} s")
+        if lost:
+            self._operator_notices.add(f"{lost} lost:", cause)
+        self._problem, self._since = lost, now
+
+
+def _problem_of(status: LinkStatus) -> LinkProblem:
+    """Return the kind of problem; empty if there is none."""
+    if status.state == REFUSED:
+        return "token"
+    if status.state != OFFLINE:
+        return ""
+    return "certificate" if CERTIFICATE_ERROR in status.reason else "link"

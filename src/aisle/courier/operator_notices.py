@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from aisle.client.errors import CERTIFICATE_ERROR
-from aisle.courier.link_state import OFFLINE, REFUSED, LinkStatus
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage
 from aisle.safe_text import clean
 
@@ -45,39 +43,3 @@ class OperatorNotices:
         self.recent.append(notice)
         if self._on_notice:
             self._on_notice(notice)
-
-
-LinkProblem = Literal["", "link", "token", "certificate"]
-
-
-class LinkLog:
-    """Log of changes of the link: compares each status with the one before."""
-
-    def __init__(self, operator_notices: OperatorNotices, clock: Callable[[], float]) -> None:
-        self._operator_notices = operator_notices
-        self._clock = clock
-        self._problem: LinkProblem = ""
-        self._since = 0.0
-
-    def record(self, status: LinkStatus, cause: StoredMessage) -> None:
-        """Log a change of the link and its cause. Nothing is logged before the first request."""
-        if status.state == OFFLINE and status.reason == NO_MESSAGE:
-            return
-        lost = _problem_of(status)
-        if lost == self._problem:
-            return
-        now = self._clock()
-        if self._problem and not (self._problem != "link" and lost == "link"):
-            self._operator_notices.add(f"{self._problem} regained after {now - self._since:.0f} s")
-        if lost:
-            self._operator_notices.add(f"{lost} lost:", cause)
-        self._problem, self._since = lost, now
-
-
-def _problem_of(status: LinkStatus) -> LinkProblem:
-    """Return the kind of problem; empty if there is none."""
-    if status.state == REFUSED:
-        return "token"
-    if status.state != OFFLINE:
-        return ""
-    return "certificate" if CERTIFICATE_ERROR in status.reason else "link"

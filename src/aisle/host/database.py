@@ -18,7 +18,7 @@ import apsw
 from aisle.errors import StorageError
 from aisle.host.database_folder import check_disk, make_private_folder
 from aisle.host.fair_lock import FairLock
-from aisle.host.file_locks import FileId, file_id, is_locked, lock_folder
+from aisle.host.files_in_use import FileId, file_id, is_locked, lock_folder
 
 MIN_SQLITE_VERSION = (3, 51, 3)
 """First version of SQLite without the WAL-reset race."""

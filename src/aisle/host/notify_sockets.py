@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote
 
 from aisle.errors import StorageError
 from aisle.host.database_folder import make_private_folder
-from aisle.host.file_locks import lock_folder
+from aisle.host.files_in_use import lock_folder
 from aisle.host.store_folder import StoreFolder
 
 MAX_SOCKET_PATH = 107

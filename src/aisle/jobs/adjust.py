@@ -65,7 +65,7 @@ from aisle.scan.meaning import (
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
     from aisle.jobs.row_types.operations import RefusedOperationsRow
-    from aisle.operation_bodies import LogEntry
+    from aisle.operation_body_types import LogEntry
 
 
 Result = Turn[AdjustState]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.barcode_keys import has_valid_check_digit
+from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
 from aisle.jobs.claims import parse_claim

@@ -1,7 +1,7 @@
 """Claims on orders: who works on an order, read from the rows of a query.
 
 The interface has only `is_claimed`. Aisle's own service also says whose claim it is; for other services the queries add
-what this host knows (`aisle.cache.claim_queries`).
+what this host knows (`aisle.cache.claim_and_priority_queries`).
 """
 
 from __future__ import annotations

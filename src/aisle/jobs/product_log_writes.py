@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
 from aisle.jobs.job import Context, Write
-from aisle.undo_reference import UNDO_PREFIX
+from aisle.operation_body_types import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LogEntry
+    from aisle.operation_body_types import LogEntry
 
 LOG_SOURCE = "aisle"
 ENTRIES_PER_OPERATION = 20

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
-from aisle.dates import is_date, is_utc_midnight
+from aisle.dates_without_time import is_date, is_utc_midnight
 from aisle.jobs.job import Json
 from aisle.jobs.view import Msg, msg
 

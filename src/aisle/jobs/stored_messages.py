@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NewType
 
 from aisle.jobs.view import Msg
-from aisle.json_codec import from_text, to_text
+from aisle.named_tuple_json import from_text, to_text
 
 StoredMessage = NewType("StoredMessage", str)
 """Text of a database column or an answer that people read. Only `store_message` and `store_text` make it."""

@@ -24,7 +24,7 @@ from aisle.host.database import (
     transaction,
 )
 from aisle.jobs.job import LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox import session_requests
 from aisle.outbox.journal_rows import EventRow, JobRow, event_from_row, insert_sql
 from aisle.outbox.local_notes import find_note, save_note
@@ -65,7 +65,7 @@ class EventEntry(NamedTuple):
     """The input as received."""
     kind: str
     event: str
-    """The resolved event that the job received (text of aisle.json_codec); a replay feeds it."""
+    """The resolved event that the job received (text of aisle.named_tuple_json); a replay feeds it."""
     facts: str = ""
     step_before: str = ""
     step_after: str = ""

@@ -12,14 +12,14 @@ import apsw
 from aisle.contract.request_encoding import encode_json
 from aisle.jobs.job import Write
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
-from aisle.outbox.operation_state import REFUSED
+from aisle.outbox.operation_states_and_rows import REFUSED
 from aisle.outbox.reason_messages import StoredMessage, excess_reason
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineExcess, LineUpdate
+    from aisle.operation_body_types import LineExcess, LineUpdate
 
 EXCESS: Final = "left"
 """Name of the excess in the evidence read before an operation was sent."""

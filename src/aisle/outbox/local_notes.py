@@ -13,7 +13,7 @@ import apsw
 
 from aisle.host.database import fetch
 from aisle.jobs.job import LocalNote
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 
 NOTE_KEPT_S = 35 * 86400.0
 """Seconds for which a note is kept; views, languages and themes stay."""

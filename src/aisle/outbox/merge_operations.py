@@ -10,7 +10,7 @@ from aisle.outbox.operation_record import UPDATE_ORDER
 from aisle.outbox.rebase_picks import merge_line_updates
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineUpdate, OrderUpdate
+    from aisle.operation_body_types import LineUpdate, OrderUpdate
 
 _SOURCE_FIELDS = ("preferred_location_code", "stock_pool")
 """Fields of a line that name the source of its goods."""

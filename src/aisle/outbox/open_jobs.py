@@ -32,7 +32,7 @@ class OpenJob(NamedTuple):
 
     job: JobRow
     snapshot: str
-    """Text of the state (aisle.json_codec); empty for the state before `Opened`."""
+    """Text of the state (aisle.named_tuple_json); empty for the state before `Opened`."""
     events: tuple[EventRow, ...]
     serial_scans: tuple[str, ...] = ()
     """Scans of labels with a serial number that the snapshot includes, as text."""

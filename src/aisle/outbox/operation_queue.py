@@ -12,7 +12,7 @@ import apsw
 from aisle.cache.stock_overlay import products_of_operation
 from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import (
     CARRIED_OVER_S,
     EXCESS,
@@ -35,7 +35,7 @@ from aisle.outbox.operation_record import (
     sha256_hex,
     write_of_operation,
 )
-from aisle.outbox.operation_state import (
+from aisle.outbox.operation_states_and_rows import (
     CLOSE,
     CONFIRM,
     IN_DOUBT,
@@ -59,7 +59,7 @@ from aisle.outbox.service_restore import RestoreReplay, keep_superseded, parse_s
 from aisle.outbox.split_movements import free_numbers_before, reserve_number, split_movement
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineExcess
+    from aisle.operation_body_types import LineExcess
 
 
 _UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)

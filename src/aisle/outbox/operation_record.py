@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from aisle.jobs.job import Json, Write
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, FIELDS, parse_entry_values, parse_update_values
-from aisle.json_codec import from_text
+from aisle.named_tuple_json import from_text
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineExcess, LineUpdate
+    from aisle.operation_body_types import LineExcess, LineUpdate
 
     pass
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json, Resolve, Write
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import EXCESS, keep_excess
+from aisle.outbox.held_and_awaited_tokens import user_awaited_by
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation, write_of_operation
-from aisle.outbox.operation_state import (
+from aisle.outbox.operation_states_and_rows import (
     ASK_PERSON,
     CLOSE,
     CONFIRM,
@@ -28,7 +29,6 @@ from aisle.outbox.operation_state import (
 )
 from aisle.outbox.reason_messages import StoredMessage, store_message, store_text
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
-from aisle.outbox.waiting_for_user_token import user_awaited_by
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineUpdate
+    from aisle.operation_body_types import LineUpdate
 
 BASE: Final = "base_picked_quantity"
 PICKED: Final = "picked_quantity"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import apsw
 
 from aisle.host.database import checkpoint, connect, fetch, fetch_one, migrate, transaction
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 
 OPERATION_DAYS = 30
 """Least number of days a finished operation is kept: a service that lost its last days may need it again."""

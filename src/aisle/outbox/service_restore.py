@@ -11,16 +11,16 @@ import apsw
 
 from aisle.host.database import fetch, transaction
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import REQUIRED_FIELDS, insert_refused
 from aisle.outbox.operation_record import Operation, RandomBytes
-from aisle.outbox.operation_state import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
+from aisle.outbox.operation_states_and_rows import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
 from aisle.outbox.operations_in_doubt import OperationsInDoubt
 from aisle.outbox.reason_messages import NO_MESSAGE, store_message, superseded_reason
 from aisle.outbox.rebase_picks import BASE, PICKED
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineUpdate
+    from aisle.operation_body_types import LineUpdate
 
 DETECTED, REPORTED = "noticed", "told"
 """Sources of a restore: found by the courier; reported by an operator (`aisle outbox replay`)."""

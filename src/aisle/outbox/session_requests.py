@@ -12,7 +12,7 @@ import apsw
 
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json, Request
-from aisle.json_codec import from_text, to_text
+from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_record import Author
 
 if TYPE_CHECKING:

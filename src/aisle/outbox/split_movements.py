@@ -20,7 +20,7 @@ from aisle.outbox.operation_record import (
 )
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import MovementEntry
+    from aisle.operation_body_types import MovementEntry
 
 
 _ITEM_LANES = ("order/", "product/")

@@ -7,16 +7,8 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aisle.barcode_keys import (
-    expand_upc_e,
-    guessed_keys,
-    has_valid_check_digit,
-    lookup_keys,
-    normalise_code,
-    to_ascii_forms,
-    without_padding,
-    zero_forms,
-)
+from aisle.barcode_keys import guessed_keys, lookup_keys, normalise_code, to_ascii_forms, without_padding, zero_forms
+from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
 from aisle.scan.gs1 import KEY_MARK, begins_gs1_message
 from aisle.scan.meaning import (

@@ -10,7 +10,8 @@ import re
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from aisle.barcode_keys import check_digit, has_valid_check_digit, lookup_keys, normalise_code
+from aisle.barcode_keys import lookup_keys, normalise_code
+from aisle.barcode_numbers import check_digit, has_valid_check_digit
 
 _DEFAULT_DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
 """Decimal places if a pattern states none: grams to kg, cents, pieces."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, TypeVar
 
-from aisle.barcode_keys import has_check_digit, may_identify, normalise_code
+from aisle.barcode_keys import may_identify, normalise_code
+from aisle.barcode_numbers import has_check_digit
 from aisle.scan.grammar import asks_look_up, choice_refusal, is_search, multiply, normalise_input
 from aisle.scan.meaning import (
     DAMAGED_GS1,

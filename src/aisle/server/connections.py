@@ -19,7 +19,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from aisle.caller_keys import Network, address_key, is_in
+from aisle.caller_addresses import Network, address_key, is_in
 from aisle.server.fair_rounds import FairRounds
 from aisle.server.limited_websocket import LimitedWebSocket
 

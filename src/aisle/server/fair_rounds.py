@@ -13,7 +13,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from aisle.caller_keys import address_key
+from aisle.caller_addresses import address_key
 
 _IN_ROUND: Final = 8
 """Maximum number of steps in one iteration of the loop."""

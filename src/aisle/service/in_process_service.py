@@ -14,7 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError, UsageError
-from aisle.service.auth.tokens_and_authorization import authenticate, create_token
+from aisle.service.auth.authorization import authenticate
+from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.db.database import Busy, Database, Transaction
 from aisle.service.demo.seed import has_data, has_demo_store, seed_demo

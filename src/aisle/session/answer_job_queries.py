@@ -59,11 +59,11 @@ def answer_query(
 
         return print_table(query, profile, terminal, at)
     if isinstance(query, Export):
-        from aisle.cache.csv_export import write_csv  # rarely needed
+        from aisle.cache.write_csv_file import write_csv  # rarely needed
 
         return write_csv(reader.query, query, allowed=profile.may_export)
     if query.name == "file":
-        from aisle.cache.csv_export import check_export_file
+        from aisle.cache.write_csv_file import check_export_file
 
         return check_export_file(query, allowed=profile.may_export)
     if query.name == "terminal":

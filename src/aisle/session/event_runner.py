@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.errors import StorageError
 from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
@@ -194,5 +194,5 @@ class EventRunner:
 
 def _record_number(lanes: str) -> str:
     """Return the number of the first order, delivery or product that an operation was about."""
-    first = json_codec.from_text(tuple[str, ...], lanes)[:1] or ("",)
+    first = named_tuple_json.from_text(tuple[str, ...], lanes)[:1] or ("",)
     return first[0].partition("/")[2]

@@ -8,14 +8,15 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from aisle.cache.csv_export import MAX_ROWS, PAGE_ROWS, csv_line, file_answer, write_file
 from aisle.cache.reader import CacheReader
+from aisle.cache.write_csv_file import MAX_ROWS, PAGE_ROWS, csv_line, file_answer, write_file
 from aisle.jobs.job import ExportList, PrintTable, Rows
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Msg
-from aisle.safe_text import clean, fit, width, wrap
+from aisle.safe_text import clean
 from aisle.session.screen_size import Terminal
 from aisle.session.terminal_settings import Profile
+from aisle.text_cells import fit, width, wrap
 
 _FORBIDDEN: Final = "log.files_forbidden"
 _NUMBER_IDS: Final = ("number", "money")

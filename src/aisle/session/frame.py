@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import is_
 from typing import Final
 
-from aisle.cache.store_queries import count_waiting_in_other_stores
+from aisle.cache.chain_store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View

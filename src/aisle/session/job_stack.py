@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.cache.query_registry import topics_of_query
 from aisle.host.notify_sockets import REFUSAL
 from aisle.jobs import DETOURS, JOBS
@@ -187,11 +187,11 @@ class JobStack:
         job = JOBS[row.job.name]
         question: Verdict | None = None
         try:
-            state = json_codec.from_text(type(job.begin()), row.snapshot) if row.snapshot else job.begin()
-            serials = NO_SERIALS.with_earlier(json_codec.from_text(Scan, text) for text in row.serial_scans)
+            state = named_tuple_json.from_text(type(job.begin()), row.snapshot) if row.snapshot else job.begin()
+            serials = NO_SERIALS.with_earlier(named_tuple_json.from_text(Scan, text) for text in row.serial_scans)
             for event in row.events:
-                resolved = json_codec.from_text(Event, event.event)
-                before, turn = state, job.handle(state, resolved, json_codec.from_text(Context, event.facts))
+                resolved = named_tuple_json.from_text(Event, event.event)
+                before, turn = state, job.handle(state, resolved, named_tuple_json.from_text(Context, event.facts))
                 serials = _serials_after(serials, job, before, resolved, turn)
                 state, question = turn.state, open_question(question, job, before, turn)
             job.view(state)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.errors import StorageError
 from aisle.jobs import JOBS
 from aisle.jobs.job import LocalNote
@@ -56,7 +56,7 @@ class KeptPages:
         if not user:
             return
         with suppress(StorageError):
-            text = json_codec.to_text(_pages_of(self._page.stack.jobs))
+            text = named_tuple_json.to_text(_pages_of(self._page.stack.jobs))
             notes = [LocalNote(PAGES, key, text) for key in self._keys(user)]
             self._store.unit_of_work.store_notes(notes, Author(profile.store, user, terminal=profile.terminal))
 
@@ -105,7 +105,7 @@ def _pages_of(stacked_jobs: Sequence[StackedJob]) -> tuple[KeptPage, ...]:
 def _page_of(stacked: StackedJob) -> KeptPage | None:
     name, version = stacked.job.name, stacked.job.version
     if name in WITHOUT_WORK and name not in HELP_PAGES:
-        return KeptPage(name, version, stacked.job_id, json_codec.to_text(_without_typed(stacked.state)))
+        return KeptPage(name, version, stacked.job_id, named_tuple_json.to_text(_without_typed(stacked.state)))
     return KeptPage(name, version, stacked.job_id, "") if stacked.job_id else None
 
 
@@ -116,7 +116,7 @@ def _without_typed(state: Any) -> Any:
 def _read(text: str) -> tuple[KeptPage, ...]:
     """Return the kept pages that this program knows."""
     try:
-        pages: Iterable[KeptPage] = json_codec.from_text(tuple[KeptPage, ...], text)
+        pages: Iterable[KeptPage] = named_tuple_json.from_text(tuple[KeptPage, ...], text)
     except Exception:  # another version wrote it
         return ()
     return tuple(page for page in pages if page.job in JOBS and JOBS[page.job].version == page.version)
@@ -128,7 +128,7 @@ def _restored(page: KeptPage, resumed: StackedJob | None) -> StackedJob | None:
         return resumed
     job = JOBS[page.job]
     try:
-        state = json_codec.from_text(job.state_type, page.state)
+        state = named_tuple_json.from_text(job.state_type, page.state)
         job.view(state)
     except Exception:  # whatever it is, it must not keep anybody from starting the program
         return resumed

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.barcode_keys import has_valid_check_digit, lookup_keys
+from aisle.barcode_keys import lookup_keys
+from aisle.barcode_numbers import has_valid_check_digit
 from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.quantity_or_record import with_distinct_names

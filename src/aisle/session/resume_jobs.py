@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.job import Event
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
@@ -95,7 +95,7 @@ def _find_unanswered(journal: Journal, stack: JobStack, session_id: str) -> Unan
     if last is None or last.job_id or last.step_after != top.job.step_name(top.state):
         return None
     try:
-        event = json_codec.from_text(Event, last.event)
+        event = named_tuple_json.from_text(Event, last.event)
     except Exception:  # another version wrote it
         return None
     if isinstance(event, Scan) and not ask_measured_quantity.is_quantity_needed(stack.jobs, event):

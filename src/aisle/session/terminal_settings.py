@@ -241,7 +241,7 @@ class SettingsWatch:
             return self._report_error(str(error))
         if loaded.problems:
             return self._report_error(loaded.problems[0])
-        from aisle.settings.files import save_last_valid  # hardly ever, and no start pays for it
+        from aisle.settings.parse_settings_file import save_last_valid  # hardly ever, and no start pays for it
 
         save_last_valid(loaded)
         changes = _describe_changes(self._loaded.settings, loaded.settings)

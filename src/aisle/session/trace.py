@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.errors import SettingsError
 from aisle.jobs.view import Verdict
 from aisle.scan.inputs import Line
@@ -53,7 +53,7 @@ class Trace:
 
     def add(self, line: Line, meaning: Meaning, top_job: StackedJob, verdict: Verdict | None, at: float) -> None:
         """Keep an input with its meaning, step and verdict until it is painted."""
-        text = quantity_label(meaning) if isinstance(meaning, Scan) else json_codec.to_text(meaning)
+        text = quantity_label(meaning) if isinstance(meaning, Scan) else named_tuple_json.to_text(meaning)
         kind, step = type(meaning).__name__, top_job.job.step_name(top_job.state)
         text_id = verdict.text.id if verdict else ""
         self._unpainted.append(TracedInput(line.ended_at or at, line.text, kind, text, top_job.job.name, step, text_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.errors import StorageError
 from aisle.jobs.job import Context, Event, LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.jobs.view import ASK, GOOD, Verdict
@@ -53,7 +53,7 @@ class JournalDraft:
     ) -> int:
         """Add an event with its meaning and the facts that it was decided on; return its index."""
         if context is not self._context:
-            self._context, self._facts = context, json_codec.to_text(context)
+            self._context, self._facts = context, named_tuple_json.to_text(context)
         self.entries.append(
             EventEntry(
                 job_id=job_id,
@@ -61,7 +61,7 @@ class JournalDraft:
                 occurred=context.now,
                 raw=raw,
                 kind=type(event).__name__,
-                event=json_codec.to_text(event),
+                event=named_tuple_json.to_text(event),
                 facts=self._facts,
                 step_before=step_before,
                 step_after=step_after,
@@ -214,7 +214,7 @@ class UnitOfWork:
     def is_last_event(self, event: Event) -> bool:
         """Return whether an event of the session is the last one, so that a resume will find it."""
         entries = self._draft.entries
-        return not entries or (not entries[-1].job_id and entries[-1].event == json_codec.to_text(event))
+        return not entries or (not entries[-1].job_id and entries[-1].event == named_tuple_json.to_text(event))
 
     def go_back(self, stacked_jobs: Sequence[StackedJob]) -> None:
         """Put the jobs on the screen as they were some inputs ago; close those that were opened since.
@@ -285,7 +285,7 @@ class UnitOfWork:
         for job_id, state in ((stacked.job_id, stacked.state) for stacked in stacked_jobs if stacked.job_id):
             limit = MAX_REPLAYED_WITH_QUESTION if job_id in self._questions else MAX_REPLAYED
             if job_id in self._returned or self._events_since_snapshot.get(job_id, 0) >= limit:
-                states.append((job_id, json_codec.to_text(state)))
+                states.append((job_id, named_tuple_json.to_text(state)))
                 self._events_since_snapshot[job_id] = 0
         self._returned.clear()
         return states

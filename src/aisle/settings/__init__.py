@@ -2,9 +2,9 @@
 
 Precedence: command line, AISLE_* variables, sections of the device, sections of the store, top level of settings.toml.
 On each level the user's file overrides the site's. Files are where platformdirs puts them; `AISLE_HOME` moves
-everything into one folder.
-Start with `Settings` and `load_settings`. `files.py` parses settings.toml and is loaded only if a file exists, so that
-starting stays fast. Nothing here knows jobs, sessions, the courier or the service.
+everything into one folder. Start with `Settings` and `load_settings`. `parse_settings_file.py` parses settings.toml
+and is loaded only if a file exists, so that starting stays fast. Nothing here knows jobs, sessions, the courier or the
+service.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ def load_settings(
     levels: dict[str, Mapping[str, object]] = {}
     problems: tuple[str, ...] = ()
     if any(found != MISSING_FILE for found in stamps):
-        from aisle.settings.files import read_valid_files, setting_levels
+        from aisle.settings.parse_settings_file import read_valid_files, setting_levels
 
         valid_files, problems = read_valid_files(files, find_data_folder(environ), strict=strict)
         levels = setting_levels(valid_files, {**variables, **given}, environ)

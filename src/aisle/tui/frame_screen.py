@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from aisle.jobs.view import Frame
-from aisle.safe_text import width
+from aisle.text_cells import width
 from aisle.tui.layout.screen import layout_parts
 from aisle.tui.layout.styled_lines import StyledLine, base_role, line_width
 from aisle.tui.mouse import ClickTarget, click_target, is_row

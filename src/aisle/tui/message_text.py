@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from aisle.jobs.job import format_money, format_number
 from aisle.jobs.view import Msg
-from aisle.messages.languages import LANGUAGE_FORMATS, LanguageFormat
+from aisle.messages.language_formats import LANGUAGE_FORMATS, LanguageFormat
 from aisle.messages.loader import MessagePart, PluralForms, message_lengths, parse_message
-from aisle.safe_text import ASCII_ELLIPSIS, ELLIPSIS, clean, fit, fit_middle, to_ascii, width
+from aisle.safe_text import clean, to_ascii
 from aisle.settings import ENGLISH
+from aisle.text_cells import ASCII_ELLIPSIS, ELLIPSIS, fit, fit_middle, width
 
 Value = str | int | Decimal | Msg
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from aisle.safe_text import width
+from aisle.text_cells import width
 from aisle.tui.layout.styled_lines import LATE, QUIET, READY, WARNING, StyledLine, role_argument
 
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1006h"

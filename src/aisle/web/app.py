@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from aisle.allocator import return_freed_memory
-from aisle.caller_keys import Network, address_key, is_loopback, sender
+from aisle.caller_addresses import Network, address_key, is_loopback, sender
 from aisle.page_addresses import PAGES
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from aisle.cli.doctor import courier, host, service, settings, store_folder
+from aisle.cli.doctor import cache_and_outbox, check_and_print_settings, courier, host_and_terminal, service
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
@@ -39,9 +39,11 @@ def doctor(
     loaded, findings = _load_settings({**setting_values, "terminal": terminal})
     if show_settings:
         findings += [
-            finding for finding in _run_check("settings", settings.check_settings, loaded) if finding.verdict == WRONG
+            finding
+            for finding in _run_check("settings", check_and_print_settings.check_settings, loaded)
+            if finding.verdict == WRONG
         ]
-        settings.print_settings(loaded, findings, as_json=as_json)
+        check_and_print_settings.print_settings(loaded, findings, as_json=as_json)
         return int(bool(findings))
     for name, check in checks(_named(database) if database else None):
         findings += _run_check(name, check, loaded)
@@ -56,23 +58,23 @@ def _named(database: str) -> Path | str:
 def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
     """Return the checks in order, with their names; with `database`, also the sizes of that service database."""
     return (
-        ("python", host.check_python),
-        ("sqlite", host.check_sqlite),
-        ("home", host.check_home),
-        ("disk", host.check_disk),
-        ("settings", settings.check_settings),
-        ("token", settings.check_token),
+        ("python", host_and_terminal.check_python),
+        ("sqlite", host_and_terminal.check_sqlite),
+        ("home", host_and_terminal.check_home),
+        ("disk", host_and_terminal.check_disk),
+        ("settings", check_and_print_settings.check_settings),
+        ("token", check_and_print_settings.check_token),
         ("service", partial(service.check_service, needs_store=database is None)),
         ("courier", courier.check_courier),
         ("link", courier.check_link),
-        ("cache", store_folder.check_cache),
-        ("outbox", store_folder.check_outbox),
-        ("journal", store_folder.check_journal),
-        ("sizes", host.sizes),
-        *((("sizes", lambda _: host.database(database)),) if database else ()),
-        ("sessions", store_folder.check_sessions),
-        ("terminal", host.check_terminal),
-        ("scanner", host.check_scanner),
+        ("cache", cache_and_outbox.check_cache),
+        ("outbox", cache_and_outbox.check_outbox),
+        ("journal", cache_and_outbox.check_journal),
+        ("sizes", host_and_terminal.sizes),
+        *((("sizes", lambda _: host_and_terminal.database(database)),) if database else ()),
+        ("sessions", cache_and_outbox.check_sessions),
+        ("terminal", host_and_terminal.check_terminal),
+        ("scanner", host_and_terminal.check_scanner),
     )
 
 

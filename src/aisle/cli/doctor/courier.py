@@ -11,7 +11,7 @@ from pathlib import Path
 from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.report import Finding, format_age, note, ok, wrong
-from aisle.cli.message_text import reason_text
+from aisle.cli.operator_texts import reason_text
 from aisle.cli.service_client import store_folder_of
 from aisle.courier.link_state import LINK_HEARTBEAT_S
 from aisle.host.database import fetch

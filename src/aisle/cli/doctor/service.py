@@ -12,12 +12,12 @@ from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.doctor.report import Finding, note, ok, wrong
-from aisle.cli.message_text import list_name, reason_text
+from aisle.cli.operator_texts import list_name, reason_text
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client import Client, Response
 from aisle.client.errors import CERTIFICATE_ERROR, ClientError, NotSent, TransportError, message_of
+from aisle.courier.one_row_requests import CHECKED_LISTS, list_error, lists_of_service, send_one_row_request
 from aisle.courier.outcome_messages import unread_reason
-from aisle.courier.service_check import CHECKED_LISTS, list_error, lists_of_service, send_one_row_request
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError
 from aisle.safe_text import clean

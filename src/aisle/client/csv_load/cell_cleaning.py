@@ -11,13 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from aisle.barcode_keys import (
-    add_on_bases,
-    expected_check_digit,
-    has_valid_check_digit,
-    normalise_code,
-    wrong_check_digit,
-)
+from aisle.barcode_keys import add_on_bases, normalise_code
+from aisle.barcode_numbers import expected_check_digit, has_valid_check_digit, wrong_check_digit
 from aisle.client.csv_load.currency_and_thousands import currency_of
 from aisle.client.csv_load.date_cells import is_serial_day
 from aisle.client.csv_load.number_and_date_notation import LOCAL_FLAGS, Notation

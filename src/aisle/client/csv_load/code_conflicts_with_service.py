@@ -11,10 +11,10 @@ from typing import NamedTuple
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.csv_load.cell_cleaning import fold_code
+from aisle.client.csv_load.codes_of_several_products import BARCODE_COLUMNS, code_keys, codes_in_cell
 from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE
 from aisle.client.csv_load.csv_table import CsvTable
 from aisle.client.csv_load.near_keys import are_near
-from aisle.client.csv_load.product_codes import BARCODE_COLUMNS, code_keys, codes_in_cell
 from aisle.client.csv_load.service_reads import location_codes, store_rows
 from aisle.client.paging import Row
 

@@ -16,17 +16,17 @@ from aisle.client.csv_load import cell_cleaning
 from aisle.client.csv_load.number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import no_number_reason
 from aisle.client.paging import Row
-from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
-from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
-from aisle.contract.models.products import (
+from aisle.contract.request_bodies.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
+from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.contract.request_bodies.products import (
     ProductAttributes,
     ProductDiscountPrice,
     ProductFreeFieldCreate,
     ProductPrice,
     ProductWrite,
 )
-from aisle.contract.models.store_products import StoreProductCreate
-from aisle.contract.models.stores import StoreCreate
+from aisle.contract.request_bodies.store_products_logs_movements import StoreProductCreate
+from aisle.contract.request_bodies.stores import StoreCreate
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.barcode_keys import split_codes, wrong_check_digit
+from aisle.barcode_keys import split_codes
+from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load import cell_cleaning
 from aisle.client.csv_load.columns import LOCATIONS, NOT_UTF8, PRODUCTS, Column, FileLayout
 from aisle.client.csv_load.csv_dialect import (

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from aisle.client.csv_load.report import REASON_LENGTH
 from aisle.client.csv_load.store_time_zones import moment_of
-from aisle.safe_text import ELLIPSIS
+from aisle.text_cells import ELLIPSIS
 
 _LISTED_NAMES = {
     "order_comment": "comment",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 
-from aisle.barcode_keys import wrong_check_digit
+from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load.cell_cleaning import CODE, DATE, join_digits
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,

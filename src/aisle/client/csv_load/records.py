@@ -11,6 +11,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aisle.client.csv_load.codes_of_several_products import (
+    CODE_COLUMNS,
+    NUMBER_COLUMN,
+    CodeOwner,
+    SharedCodes,
+    codes_in_cell,
+    keys_in_column,
+    warn_of_unit,
+)
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -29,7 +38,7 @@ from aisle.client.csv_load.columns import (
 )
 from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
-from aisle.client.csv_load.fields_in_two_files import NO_REPLACED_FIELDS, ReplacedFields
+from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.footer_rows import footer_reason
 from aisle.client.csv_load.implausible_values import (
     ImplausibleValues,
@@ -38,15 +47,6 @@ from aisle.client.csv_load.implausible_values import (
     warn_of_state,
 )
 from aisle.client.csv_load.near_keys import fold_key, has_thousands
-from aisle.client.csv_load.product_codes import (
-    CODE_COLUMNS,
-    NUMBER_COLUMN,
-    CodeOwner,
-    SharedCodes,
-    codes_in_cell,
-    keys_in_column,
-    warn_of_unit,
-)
 from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
 from aisle.client.paging import Row
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.csv_table import CsvTable
-from aisle.client.csv_load.existing_stock import ProductStock
+from aisle.client.csv_load.existing_stock_and_loaded_counts import ProductStock
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import LoadError
 from aisle.client.errors import ClientError, TransportError

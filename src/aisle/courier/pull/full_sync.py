@@ -27,14 +27,12 @@ from aisle.client.paging import Envelope, Row, check_page_count, check_row_count
 from aisle.client.response import to_int64
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_encoding import QueryValue
-from aisle.courier.backoff import ListBackoffs
+from aisle.courier.backoff_and_list_pauses import ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull import sync_progress
-from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
-from aisle.courier.pull.sync_stages import (
+from aisle.courier.pull.full_sync_lists import (
     HEADERS,
     PEOPLE,
     RECEIPTS,
@@ -46,6 +44,8 @@ from aisle.courier.pull.sync_stages import (
     PageRead,
     paged_stage,
 )
+from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.reason_messages import DUPLICATE_KEY, StoredMessage, UnusableRows
 

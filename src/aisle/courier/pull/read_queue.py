@@ -10,7 +10,7 @@ from math import inf
 
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
 from aisle.client.paging import Row
-from aisle.courier.backoff import ListBackoffs, backoff_s
+from aisle.courier.backoff_and_list_pauses import ListBackoffs, backoff_s
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import unread_reason

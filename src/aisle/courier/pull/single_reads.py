@@ -17,12 +17,12 @@ from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.notify import notification_topics
+from aisle.courier.one_row_requests import ServiceCheck
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.delivery_reader import DeliveryReader
 from aisle.courier.pull.log_reader import LogReader
 from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.pull.store_lists_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader
-from aisle.courier.service_check import ServiceCheck
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics import (
     ASSIGNMENT,

@@ -12,7 +12,7 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.rebase_picks import BASE, PICKED, RebasedLine, has_base, is_picked, rebase_line
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineExcess, LineUpdate
+    from aisle.operation_body_types import LineExcess, LineUpdate
 
 
 class AdaptedOperation(NamedTuple):

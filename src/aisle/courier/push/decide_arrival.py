@@ -23,7 +23,7 @@ from aisle.outbox.operation_record import (
 )
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import OrderUpdate
+    from aisle.operation_body_types import OrderUpdate
     from aisle.outbox.operation_record import OrderState
 
 BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, BY_NOTHING = "log", "order", "number", "product", "none"

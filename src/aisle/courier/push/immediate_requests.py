@@ -30,7 +30,7 @@ from aisle.outbox.reason_messages import store_message, store_text
 from aisle.outbox.session_requests import RequestRow
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import RequestAnswer
+    from aisle.operation_body_types import RequestAnswer
 
 LINK_CHECK_S = 1.0
 """Seconds between two checks of the link while a request waits for it."""

@@ -27,7 +27,7 @@ from aisle.outbox.retention_and_archive import DEFAULT_RETENTION, Retention
 from aisle.safe_text import clean
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineUpdate, OrderUpdate
+    from aisle.operation_body_types import LineUpdate, OrderUpdate
 
 
 class PushSettings(NamedTuple):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
-from aisle.courier.backoff import ORDER_READS, RandomSource, backoff_s
+from aisle.courier.backoff_and_list_pauses import ORDER_READS, RandomSource, backoff_s
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.adapt_update import AdaptedOperation
@@ -36,7 +36,7 @@ from aisle.errors import ContractError, SettingsError
 from aisle.outbox.excess import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
-from aisle.outbox.operation_state import IllegalTransition
+from aisle.outbox.operation_states_and_rows import IllegalTransition
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 from aisle.outbox.split_movements import is_splittable

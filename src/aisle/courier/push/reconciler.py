@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.client.paging import Row
-from aisle.courier.backoff import LOOKUPS, ListBackoffs
+from aisle.courier.backoff_and_list_pauses import LOOKUPS, ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.push.arrival_evidence import Lookup, readback_observation
 from aisle.courier.push.decide_arrival import (
@@ -48,12 +48,12 @@ from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
-from aisle.outbox.operation_state import IN_DOUBT, IllegalTransition
+from aisle.outbox.operation_states_and_rows import IN_DOUBT, IllegalTransition
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP
 from aisle.outbox.reason_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import OrderUpdate
+    from aisle.operation_body_types import OrderUpdate
     from aisle.outbox.operation_record import Evidence, ServiceState
 
 LOOKUP_DELAYS_S = (2.0, 10.0, 30.0)

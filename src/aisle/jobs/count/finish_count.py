@@ -14,7 +14,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
-    from aisle.operation_bodies import LogEntry
+    from aisle.operation_body_types import LogEntry
 
 Result = Turn[CountState]
 

@@ -15,7 +15,7 @@ from aisle.jobs.move.move_state import (
 )
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import MovementEnd, MovementEntry
+    from aisle.operation_body_types import MovementEnd, MovementEntry
 
 MOVEMENT_SOURCE = "aisle"
 

@@ -16,7 +16,7 @@ from aisle.jobs.view import INFO, WRONG, Verdict, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations import RefusedOperationsRow
-    from aisle.operation_bodies import LineExcess
+    from aisle.operation_body_types import LineExcess
 
 
 Result = Turn[PickState]

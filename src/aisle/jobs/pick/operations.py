@@ -12,7 +12,7 @@ from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, PutDown, UndoSt
 from aisle.jobs.pick.stops import PickLine
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineUpdate, MovementEnd, MovementEntry, OrderUpdate, RejectionReason
+    from aisle.operation_body_types import LineUpdate, MovementEnd, MovementEntry, OrderUpdate, RejectionReason
 
 
 def update_lines(before: PickState, state: PickState, indexes: Iterable[int], store: str) -> tuple[Write, ...]:

@@ -1,7 +1,7 @@
 """Orders of a pick: loading, merging changes from the cache, and changes made by supervisors.
 
 A supervisor may set a priority, release or reject an order, or assign it to another picker. All of it arrives as
-changed rows of the orders (aisle.cache.claim_queries); the picker is notified and continues.
+changed rows of the orders (aisle.cache.claim_and_priority_queries); the picker is notified and continues.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle import json_codec
+from aisle import named_tuple_json
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
@@ -146,7 +146,7 @@ def keep_redirections(turn: Turn[PickState], context: Context) -> Turn[PickState
     for tote in turn.state.totes:
         moved = [(str(take.line), take.location, take.pool) for take in _redirected_lines(turn.state, tote.order)]
         if moved:
-            notes.append(LocalNote(REDIRECTED, tote.order, json_codec.to_text({context.user: moved})))
+            notes.append(LocalNote(REDIRECTED, tote.order, named_tuple_json.to_text({context.user: moved})))
     return turn._replace(effects=(*notes, *turn.effects)) if notes else turn
 
 
@@ -170,7 +170,7 @@ def restore_redirections(
     """Move the lines of an opened order to where this user picked them before, as steps that can be undone. Also return
     the note that clears what was stored."""
     text = str(row.get(REDIRECTED) or "")
-    moved_lines = json_codec.from_text(RedirectedLines, text).get(context.user) if text else None
+    moved_lines = named_tuple_json.from_text(RedirectedLines, text).get(context.user) if text else None
     if moved_lines is None:
         return state, fresh, ()
     locations = {int(line): (location, pool) for line, location, pool in moved_lines}

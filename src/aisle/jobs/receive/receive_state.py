@@ -19,7 +19,7 @@ from aisle.scan.meaning import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import DeliveriesRow, DeliveryLineRow
-    from aisle.operation_bodies import LogEntry
+    from aisle.operation_body_types import LogEntry
 
 MAX_UNDO = 100
 

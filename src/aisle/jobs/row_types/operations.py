@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
 from aisle.jobs.row_types.service_resources import Number
-from aisle.operation_bodies import LineExcess, RequestAnswer
+from aisle.operation_body_types import LineExcess, RequestAnswer
 
 
 class RefusedOperationsRow(TypedDict):
@@ -19,7 +19,7 @@ class RefusedOperationsRow(TypedDict):
     label: str
     """Its products."""
     body: Json
-    """As sent; its form depends on the operation (aisle.operation_bodies)."""
+    """As sent; its form depends on the operation (aisle.operation_body_types)."""
     left: LineExcess
     """Line that could not take picked goods; empty for any other refusal."""
 

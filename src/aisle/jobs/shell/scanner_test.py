@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aisle.barcode_keys import expand_upc_e, has_valid_check_digit
+from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Query, RawInput, Resumed, Rows, Turn
 from aisle.jobs.view import (
     ASK,

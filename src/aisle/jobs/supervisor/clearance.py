@@ -11,7 +11,7 @@ from abc import abstractmethod
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
-from aisle.barcode_keys import has_valid_check_digit
+from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs import list_page, list_window
 from aisle.jobs.job import (
     Args,

@@ -23,7 +23,7 @@ from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, Losses
 from aisle.jobs.row_types.people import PeopleRow
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
-from aisle.undo_reference import UNDO_PREFIX
+from aisle.operation_body_types import UNDO_PREFIX
 
 PERIOD_DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 56, "year": 365}
 """Days that each period goes back. More than a week must first be requested from the service."""

@@ -16,7 +16,7 @@ from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader, OrderToActOnRow
-    from aisle.operation_bodies import LineRejection, LineRejectionsBody, LineUpdate
+    from aisle.operation_body_types import LineRejection, LineRejectionsBody, LineUpdate
 
 CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "reopen", "hand_over"
 LINE_REJECTION_FEATURE = "line-rejection"

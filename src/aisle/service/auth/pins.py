@@ -12,6 +12,10 @@ from asyncio import get_running_loop
 from concurrent.futures import ThreadPoolExecutor
 
 MIN_DIGITS, MAX_DIGITS = 4, 12
+
+WEB_CHANNEL = "web"
+"""Channel of the browser. Its failures do not lock the person at the store's terminals."""
+
 _SCRYPT_COST = 1 << 13
 _SCRYPT_BLOCK = 8
 _ALGORITHM = "scrypt"
@@ -53,6 +57,11 @@ async def rehash_later(pin: str, stored: str) -> str:
 def are_equal(hash_1: str, hash_2: str) -> bool:
     """Compare two hashes in constant time."""
     return hmac.compare_digest(hash_1.encode(), hash_2.encode())
+
+
+def failure_key(person_key: str, *, is_web: bool) -> str:
+    """Return the key under which failures of a person are counted, by channel."""
+    return f"?{WEB_CHANNEL}?{person_key}" if is_web else person_key
 
 
 def lock_seconds(failures: int) -> float:

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from aisle.errors import StorageError
-from aisle.service.db import text_search
+from aisle.service.db import product_search_index
 from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseUnreachable, Work
 from aisle.service.db.database_monitor import DatabaseMonitor
 from aisle.service.db.fair_turns import FairTurns
@@ -498,7 +498,7 @@ def to_postgres(statement: str) -> str:
     Text is compared by its bytes, whatever the database's collation is, as keys and pages require.
     """
     if statement == PRODUCT_SEARCH_INDEX:
-        return text_search.POSTGRES_PRODUCT_INDEX
+        return product_search_index.POSTGRES_PRODUCT_INDEX
     if _UNUSED_INDEX.match(statement):
         return ""
     if statement.startswith("CREATE TABLE"):

@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.db import text_search
+from aisle.service.db import product_search_index
 
-# Substrings of a product's texts; each engine has this index in its own form (`text_search`).
+# Substrings of a product's texts; each engine has this index in its own form (`product_search_index`).
 PRODUCT_SEARCH_INDEX = "CREATE INDEX product_gram ON product (search)"
 
 
@@ -65,7 +65,7 @@ def _to_sqlite(statement: str) -> str:
     Narrow tables are stored in their primary key, so that a lookup reads one tree instead of two.
     """
     if statement == PRODUCT_SEARCH_INDEX:
-        return text_search.SQLITE_PRODUCT_INDEX
+        return product_search_index.SQLITE_PRODUCT_INDEX
     words = statement.split(None, 3)
     narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in WITHOUT_ROWID_TABLES
     return f"{statement} WITHOUT ROWID" if narrow else statement

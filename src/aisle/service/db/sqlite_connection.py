@@ -12,7 +12,7 @@ from aisle.service.db.database import (
     Busy,
     database_failure,
 )
-from aisle.service.db.text_search import (
+from aisle.service.db.product_search_index import (
     index_pieces,
     match_expression,
 )

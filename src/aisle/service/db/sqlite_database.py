@@ -23,7 +23,7 @@ from aisle.errors import StorageError
 from aisle.service.db.database import GROWING_TABLES, DatabaseFailed, Work
 from aisle.service.db.database_monitor import AccessKind, DatabaseMonitor
 from aisle.service.db.fair_turns import FairTurns
-from aisle.service.db.planner_statistics import store_statistics
+from aisle.service.db.preset_planner_statistics import store_statistics
 from aisle.service.db.schema import migrate
 from aisle.service.db.sqlite_connection import DISK_ERRORS, busy_error, open_connection, public_error
 from aisle.service.db.sqlite_inline_reader import InlineReader, ReadTooLong

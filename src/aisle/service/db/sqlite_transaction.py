@@ -21,7 +21,7 @@ from aisle.service.db.database import (
     Statement,
     group_by_statement,
 )
-from aisle.service.db.text_search import (
+from aisle.service.db.product_search_index import (
     INDEXED_AT_ONCE,
     PRODUCT_INSERT,
     index_waiting_products,

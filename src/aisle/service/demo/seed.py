@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.contract.models.extension_bodies import ReviewsRequest
-from aisle.service.auth.tokens_and_authorization import add_token, authorize_store, mark_revoked
+from aisle.contract.request_bodies.extension_bodies import ReviewsRequest
+from aisle.service.auth.authorization import authorize_store
+from aisle.service.auth.tokens import add_token, mark_revoked
 from aisle.service.db.database import Transaction
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
@@ -22,7 +23,7 @@ from aisle.service.handlers.order_update import update_customer_order
 from aisle.service.handlers.people import write_people
 from aisle.service.handlers.products import create_or_update_products
 from aisle.service.handlers.registry import RunOperation
-from aisle.service.handlers.store_products import create_store_products
+from aisle.service.handlers.store_product_settings import create_store_products
 from aisle.service.handlers.stores import create_stores
 from aisle.service.operation_call import OperationCall, QueryValues
 from aisle.service.operation_context import Context, Principal

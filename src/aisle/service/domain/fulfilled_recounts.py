@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aisle.service.db.statements import stock as stock_sql
+from aisle.service.db.statements import assignments_and_recounts as recounts_sql
 from aisle.service.domain.states import RECOUNT_COUNTED
 from aisle.service.operation_context import Context, Store, split_wire_id
 
@@ -45,7 +45,7 @@ async def find_fulfilled_recounts(ctx: Context, store: Store, counts: Iterable[F
     counted = list(counts)
     if not counted:
         return []
-    rows = await ctx.tx.all(stock_sql.RECOUNTS_OPEN, store.number)
+    rows = await ctx.tx.all(recounts_sql.RECOUNTS_OPEN, store.number)
     wanted = {(row[0], row[1]): (row[2], row[3], row[4] or 1) for row in rows}
     found = []
     for one in counted:
@@ -61,5 +61,5 @@ async def close_recounts(ctx: Context, store: Store, fulfilled: Iterable[Fulfill
     user = ctx.app_user or ctx.principal.name
     for one in fulfilled:
         entry, _ = split_wire_id(ids[one.entry_index])
-        await ctx.tx.run(stock_sql.RECOUNT_END, store.number, one.seq, RECOUNT_COUNTED, user, ctx.now, entry)
+        await ctx.tx.run(recounts_sql.RECOUNT_END, store.number, one.seq, RECOUNT_COUNTED, user, ctx.now, entry)
         ctx.mark_changed(store.number, "recount", str(store.wire_id(one.seq)))

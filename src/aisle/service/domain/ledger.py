@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aisle.service.db.database import Statement
+from aisle.service.db.statements import assignments_and_recounts as assignments_sql
 from aisle.service.db.statements import products
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.held_goods_origins import HeldGoodsOrigins
@@ -245,7 +246,7 @@ class Ledger:
                 statements.append((sql.BALANCE_DELETE, (self.store, product, *stock_key, stored)))
                 if stock_key.location:
                     args = (self.store, product, *stock_key, self.ctx.now)
-                    statements.append((sql.ASSIGNMENT_DONE_SET, args))
+                    statements.append((assignments_sql.ASSIGNMENT_DONE_SET, args))
             elif now is not None and now != stored:
                 statements.append((sql.BALANCE_ADD, (self.store, product, *stock_key, now - (stored or 0))))
         statements += [

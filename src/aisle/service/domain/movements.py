@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from aisle.service.db.statements import stock
+from aisle.service.db.statements import assignments_and_recounts as assignments_sql
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.held_goods_origins import SourceQuantity
 from aisle.service.domain.ledger import Ledger, StockKey
@@ -135,7 +135,7 @@ async def _transfer_goods(
     )
     if source.line and source.location and target.line is None:
         args = (product.number, source.location.code, planned.pool, *source.line.key, planned.quantity)
-        await ledger.ctx.tx.run(stock.ASSIGNMENT_MOVED_SET, ledger.store, *args, ledger.ctx.now)
+        await ledger.ctx.tx.run(assignments_sql.ASSIGNMENT_MOVED_SET, ledger.store, *args, ledger.ctx.now)
     if target.line:
         for origin in origins:
             await record_origin(ledger, target.line, origin, target.stock_key(pool))

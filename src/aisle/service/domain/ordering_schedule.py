@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple, TypedDict
 
-from aisle.contract.models.extension_bodies import ExtendedStore
-from aisle.contract.models.stores import OrderingSchema
+from aisle.contract.request_bodies.extension_bodies import ExtendedStore
+from aisle.contract.request_bodies.stores import OrderingSchema
 from aisle.service.domain.timestamps import TimeZone, format_timestamp
 
 DAYS_AHEAD = 14

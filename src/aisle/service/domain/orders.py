@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from aisle.contract.models.extension_bodies import ExtendedLineUpdate
-from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.contract.request_bodies.extension_bodies import ExtendedLineUpdate
+from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
 from aisle.service.domain.ledger import Ledger, StockKey

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
-from aisle.contract.models import ExactNumber
-from aisle.contract.models.extension_bodies import ExtendedLineUpdate
+from aisle.contract.request_bodies import ExactNumber
+from aisle.contract.request_bodies.extension_bodies import ExtendedLineUpdate
 from aisle.service.domain.held_goods_origins import HeldGoods, SourceQuantity
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter

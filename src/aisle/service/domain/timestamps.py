@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import floor
 from typing import NamedTuple
 
-from aisle.dates import is_date, is_utc_midnight
+from aisle.dates_without_time import is_date, is_utc_midnight
 from aisle.service.errors import bad_request
 
 _WIDTH = len("2026-05-04T10:20:30.123")

@@ -7,14 +7,14 @@ from functools import partial
 from itertools import count as count_from
 from typing import Final, NamedTuple
 
-from aisle.contract.models import ExactNumber
-from aisle.contract.models.deliveries import MultiStoreDeliveryLineCreate
-from aisle.contract.models.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
-from aisle.service.auth.tokens_and_authorization import authorize_named_stores, authorize_store
+from aisle.contract.request_bodies import ExactNumber
+from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryLineCreate
+from aisle.contract.request_bodies.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
+from aisle.service.auth.authorization import authorize_named_stores, authorize_store
 from aisle.service.db.database import Row
-from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
+from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
+from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import deliveries as sql
-from aisle.service.db.text_search import search_key
 from aisle.service.domain.json_fragments import (
     body_fingerprint,
     join_members,
@@ -45,7 +45,7 @@ from aisle.service.domain.timestamps import (
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_codes
 from aisle.service.http.value_checks_and_unknown_names import check_code
 from aisle.service.operation_call import OperationCall, QueryValues

@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from aisle.contract.models.extension_bodies import (
+from aisle.contract.operations import parse_param, path_params
+from aisle.contract.request_bodies.extension_bodies import (
     DeliveryMarksRequest,
     LineRejectionsRequest,
     LocationsRequest,
@@ -21,9 +22,8 @@ from aisle.contract.models.extension_bodies import (
     TokenRequest,
     TokenRevokeRequest,
 )
-from aisle.contract.operations import parse_param, path_params
-from aisle.service.handlers import people
-from aisle.service.handlers import tokens as people_moved
+from aisle.service.handlers import named_tokens as people_moved
+from aisle.service.handlers import people, sign_in
 from aisle.service.handlers.audit import list_audit, list_chain_audit
 from aisle.service.handlers.changes import list_changes, list_unknown_keys
 from aisle.service.handlers.deliveries import mark_deliveries
@@ -70,7 +70,7 @@ _admin = partial(Handler, roles=frozenset[Role]({"admin"}), needs_all_stores=Tru
 _LIST_AUDIT = Handler(list_audit, frozenset[Role]({"supervisor", "admin"}))
 _WRITE_PEOPLE = _write(people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True)
 _SIGN_IN = Handler(
-    people.sign_in, before_transaction=people.hash_pin_of_sign_in, has_secrets=True, limits_attempts=True
+    sign_in.sign_in, before_transaction=sign_in.hash_pin_of_sign_in, has_secrets=True, limits_attempts=True
 )
 
 EXTENSIONS = (
@@ -80,7 +80,7 @@ EXTENSIONS = (
     _extension("list-people", "GET", _STORE_PATH + "/people", Handler(people.list_people), query="after_user limit:n"),
     _extension("write-people", "POST", _STORE_PATH + "/people", _WRITE_PEOPLE, PeopleRequest),
     _extension(
-        "sign-in", "POST", "/aisle/v1/sign-in", _SIGN_IN, SignInRequest, header=people.SIGN_IN_CHANNEL_HEADER,
+        "sign-in", "POST", "/aisle/v1/sign-in", _SIGN_IN, SignInRequest, header=sign_in.SIGN_IN_CHANNEL_HEADER,
     ),
     _extension(
         "list-recounts", "GET", _STORE_PATH + "/recounts", Handler(list_recounts), query="state after:n limit:n",

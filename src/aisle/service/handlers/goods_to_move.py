@@ -10,9 +10,11 @@ import json
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from aisle.service.auth.tokens_and_authorization import authorize_store
+from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import Row
+from aisle.service.db.statements import assignments_and_recounts as assignments_sql
 from aisle.service.db.statements import stock as stock_sql
+from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes
 from aisle.service.handlers.list_page import extension_page
@@ -56,7 +58,7 @@ async def create_customer_order_clearance(ctx: Context, call: OperationCall) -> 
     if not tag:
         raise bad_request("A tag is needed.", "location_code_tag")
     categories = frozenset(call.body.get("category_codes") or ())
-    numbers = [row[0] for row in await ctx.tx.all(stock_sql.STORE_NUMBERS_OF_TOKEN, ctx.principal.token_id)]
+    numbers = [row[0] for row in await ctx.tx.all(tokens_sql.STORE_NUMBERS_OF_TOKEN, ctx.principal.token_id)]
     count = 0
     for number in numbers:
         count += await _assign_in_store(ctx, await authorize_store(ctx.tx, ctx.principal, number), tag, categories)
@@ -80,20 +82,20 @@ async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: fro
     """Assign the held goods of a store. Return their number, including those assigned before."""
     rows = await ctx.tx.all(stock_sql.HELD_AT_LOCATIONS, store.number)
     held = [row for row in rows if tag in json.loads(row[6]) and (not categories or row[7] in categories)]
-    known = {tuple(row) for row in await ctx.tx.all(stock_sql.ASSIGNMENTS_OPEN, store.number)}
+    known = {tuple(row) for row in await ctx.tx.all(assignments_sql.ASSIGNMENTS_OPEN, store.number)}
     fresh = [row for row in held if tuple(row[:5]) not in known]
     if repeated := [(store.number, *row[:6]) for row in held if tuple(row[:5]) in known]:
-        await ctx.tx.run_many(stock_sql.ASSIGNMENT_QUANTITY_SET, repeated)
+        await ctx.tx.run_many(assignments_sql.ASSIGNMENT_QUANTITY_SET, repeated)
     if fresh:
         seq = await ctx.next_numbers(store.number, "assignment", len(fresh))
         made = [(store.number, seq + n, *row[:6], tag, ctx.now) for n, row in enumerate(fresh)]
-        await ctx.tx.run_many(stock_sql.ASSIGNMENT_ADD, made)
+        await ctx.tx.run_many(assignments_sql.ASSIGNMENT_ADD, made)
     return len(held)
 
 
 async def list_assignments(ctx: Context, call: OperationCall) -> bytes:
     """List the assigned goods that are still held at their location, each page in walking order."""
-    read = partial(ctx.tx.all, stock_sql.ASSIGNMENTS, ctx.current_store.number, _after_seq(call))
+    read = partial(ctx.tx.all, assignments_sql.ASSIGNMENTS, ctx.current_store.number, _after_seq(call))
     to_json = partial(_assignment_json, ctx.current_store)
     return await extension_page("assignments", call.query, read, to_json, _walking_order)
 

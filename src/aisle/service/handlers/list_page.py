@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from aisle.contract.operations import Param
 from aisle.service.db.database import ResultTooLong, Row, Transaction
-from aisle.service.db.queries import Query, count_query
+from aisle.service.db.list_query_builder import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer

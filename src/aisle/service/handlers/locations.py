@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from aisle.contract.models.extension_bodies import LocationWrite
-from aisle.service.auth.tokens_and_authorization import authorize_named_stores
+from aisle.contract.request_bodies.extension_bodies import LocationWrite
+from aisle.service.auth.authorization import authorize_named_stores
 from aisle.service.db.database import Row
-from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
+from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter, with_page
+from aisle.service.db.product_search_index import natural_sort_key, search_key
 from aisle.service.db.statements import locations as locations_sql
-from aisle.service.db.text_search import natural_sort_key, search_key
+from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (
     join_members,
@@ -133,9 +134,9 @@ async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
     filters |= {name: query[name] for name in _ORDER_FILTERS if name in query}
     filters |= _search_filters(query)
     total = await _count_query(filters).fetch_count(ctx.tx)
-    order = locations_sql.GOODS_AT_LOCATION_GROUP + " " + locations_sql.GOODS_AT_LOCATION_SORT
+    order = stock_sql.GOODS_AT_LOCATION_GROUP + " " + stock_sql.GOODS_AT_LOCATION_SORT
     found = filter_query(
-        locations_sql.GOODS_AT_LOCATION, locations_sql.GOODS_AT_LOCATION_FILTERS, page.add_to_filters(filters), order
+        stock_sql.GOODS_AT_LOCATION, stock_sql.GOODS_AT_LOCATION_FILTERS, page.add_to_filters(filters), order
     )
     rows, more = page.split_rows(await page_query(found, page.limit, page.offset).all(ctx.tx))
     translated = await translated_names(ctx, call.header.get("Accept-Language"), {row[0] for row in rows})
@@ -146,10 +147,10 @@ async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
 
 def _count_query(filters: Mapping[str, object]) -> Query:
     return filter_query(
-        locations_sql.GOODS_AT_LOCATION_COUNT,
-        locations_sql.GOODS_AT_LOCATION_FILTERS,
+        stock_sql.GOODS_AT_LOCATION_COUNT,
+        stock_sql.GOODS_AT_LOCATION_FILTERS,
         filters,
-        locations_sql.GOODS_AT_LOCATION_GROUP + ") counted",
+        stock_sql.GOODS_AT_LOCATION_GROUP + ") counted",
     )
 
 

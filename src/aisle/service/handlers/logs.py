@@ -8,10 +8,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from aisle.contract.models.extension_bodies import ExtendedLogEntry, ReviewWrite
-from aisle.service.auth.tokens_and_authorization import authorize_store
+from aisle.contract.request_bodies.extension_bodies import ExtendedLogEntry, ReviewWrite
+from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import Row
-from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
+from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, with_page
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
 from aisle.service.domain.adjustments import AdjustmentKind, adjust_free, adjust_held
@@ -35,9 +35,9 @@ from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceip
 from aisle.service.domain.states import NOTHING_TO_REVIEW, REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
-from aisle.service.handlers import store_products
+from aisle.service.handlers import store_product_settings
 from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
 from aisle.service.http.request_parsing import clamp_occurred_on
 from aisle.service.operation_call import OperationCall, QueryValues
 from aisle.service.operation_context import Context, Store, split_wire_id, wire_id
@@ -265,7 +265,7 @@ async def _postpone_ordering(ledger: Ledger, product: Product, body: ExtendedLog
     [row] = await ctx.tx.all(product_sql.STORE_PRODUCT_DATA, store.number, [product.number])
     if after > parse_json_object(row[2]).get("next_ordering_date", ""):
         body_of_change = {"product_number": product.number, "next_ordering_date": after}
-        await store_products.change_store_products(ctx, store, [(0, body_of_change)], field)
+        await store_product_settings.change_store_products(ctx, store, [(0, body_of_change)], field)
 
 
 def is_count(query: QueryValues, body: ExtendedLogEntry) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from aisle.contract.models.store_products import MovementEnd as EndFields
-from aisle.contract.models.store_products import MovementItem
+from aisle.contract.request_bodies.store_products_logs_movements import MovementEnd as EndFields
+from aisle.contract.request_bodies.store_products_logs_movements import MovementItem
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.statements import orders as order_sql
 from aisle.service.domain.json_fragments import pick_members

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.service.auth.tokens_and_authorization import authorize_named_stores, require_role
+from aisle.service.auth.authorization import authorize_named_stores, require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json

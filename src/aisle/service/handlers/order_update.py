@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from aisle.contract.models import ExactNumber
-from aisle.contract.models.extension_bodies import (
+from aisle.contract.request_bodies import ExactNumber
+from aisle.contract.request_bodies.extension_bodies import (
     ExtendedLineUpdate,
     ExtendedOrderUpdate,
     ExtendedOrderUpdateRequest,
     LineRejection,
     LineRejectionsRequest,
 )
-from aisle.service.auth.tokens_and_authorization import require_role
+from aisle.service.auth.authorization import require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.latest_write_after_restore import LINE, closed_later, key_of, record_write_times, superseded

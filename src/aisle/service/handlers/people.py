@@ -1,35 +1,25 @@
-"""People of a store and their PINs, and signing in (README: People)."""
+"""People of a store and their PINs (README: People)."""
 
 from __future__ import annotations
 
-import hashlib
-import math
-from datetime import datetime
 from functools import partial
-from typing import Final, Literal, NamedTuple, TypedDict
+from typing import Final, NamedTuple
 
-from aisle.contract.models.extension_bodies import PersonWrite, SignInRequest
+from aisle.contract.request_bodies.extension_bodies import PersonWrite
 from aisle.service.auth import pins
-from aisle.service.auth.tokens_and_authorization import ROLES, TokenPerson, add_token, authorize_store
+from aisle.service.auth.tokens import ROLES
 from aisle.service.db.database import Row
 from aisle.service.db.statements import people as people_sql
 from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain import audit
-from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
+from aisle.service.errors import SUCCESS, Refusal, unprocessable
 from aisle.service.handlers.list_page import extension_page
 from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, ReadRunner, Role, Store
+from aisle.service.operation_context import Context, ReadRunner, Role
 
-TOKEN_SECONDS = 3600.0
-"""Seconds that a person's token is valid."""
 MAX_PINS = 200
 """Maximum number of PINs in one request, since hashing each takes time."""
 
-SIGN_IN_CHANNEL_HEADER: Final = "Aisle-Door"
-"""Header with the channel of a sign-in."""
-WEB_CHANNEL = "web"
-"""Channel of the browser. Its failures do not lock the person at the store's terminals."""
 
 _ASSIGNABLE_ROLES: dict[Role, frozenset[Role]] = {
     "supervisor": frozenset({"staff", "supervisor"}),
@@ -40,9 +30,6 @@ _ASSIGNABLE_ROLES: dict[Role, frozenset[Role]] = {
 
 _PIN_HASH_FIELD: Final = "pin_hash"
 
-_CLOCK_TOLERANCE_S: Final = 60.0
-"""Seconds by which the clocks of several hosts of one database may differ."""
-
 
 class _HashedPerson(PersonWrite, total=False):
     """Person of a request; `pin_hash` replaces the PIN. It is empty if the PIN is removed."""
@@ -50,16 +37,7 @@ class _HashedPerson(PersonWrite, total=False):
     pin_hash: str
 
 
-class _HashedSignIn(TypedDict):
-    """Sign-in whose PIN was hashed with the parameters of the stored one."""
-
-    store_number: str
-    by: Literal["badge", "user"]
-    who: str
-    tried: str
-
-
-class _Person(NamedTuple):
+class Person(NamedTuple):
     """Row of `person`; `pin` is its hash, if there is one."""
 
     badge: str
@@ -125,7 +103,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
     pins_of = await _pin_hashes(ctx)
     changes: list[audit.AuditChange] = []
     writes = _PeopleWrites({}, [], {}, [], [])
-    known = {badge: _Person(badge, user, name, role, None) for badge, user, name, role, _ in rows}
+    known = {badge: Person(badge, user, name, role, None) for badge, user, name, role, _ in rows}
     people: list[_HashedPerson] = call.body["people"]
     for index, body in enumerate(people):
         field = f"people[{index}]"
@@ -149,7 +127,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
             writes.pins.pop(badge, None)
         else:
             badges[user] = badge
-            known[badge] = _Person(badge, user, body["name"], role, None)
+            known[badge] = Person(badge, user, body["name"], role, None)
         ctx.mark_changed(store, "person", badge)
         old_pin = pins_of.get(badge, "")
         new_pin = body.get(_PIN_HASH_FIELD, old_pin) if badge in known else ""
@@ -157,7 +135,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
         pins_of[badge] = new_pin
         if _PIN_HASH_FIELD in body:
             writes.pins[badge] = new_pin or None
-            writes.ended_failures.extend((store, _failure_key(badge, is_web=is_web)) for is_web in (False, True))
+            writes.ended_failures.extend((store, pins.failure_key(badge, is_web=is_web)) for is_web in (False, True))
         if before and (badge not in known or new_pin != old_pin or (before.user, before.role) != (user, role)):
             writes.ended_tokens.append((store, badge, ctx.now))
     await _save_people(ctx, writes, [known[badge] for badge in writes.named if badge in known])
@@ -180,7 +158,7 @@ class _PeopleWrites(NamedTuple):
     ended_tokens: list[tuple[str, str, str]]
 
 
-async def _save_people(ctx: Context, writes: _PeopleWrites, people: list[_Person]) -> None:
+async def _save_people(ctx: Context, writes: _PeopleWrites, people: list[Person]) -> None:
     """Delete people, then store these with their new PINs, so that a user name is free again."""
     store, run_many = ctx.current_store.number, ctx.tx.run_many
     await run_many(people_sql.PERSON_DELETE, writes.deleted)
@@ -190,7 +168,7 @@ async def _save_people(ctx: Context, writes: _PeopleWrites, people: list[_Person
     await run_many(tokens_sql.TOKENS_OF_PERSON_REVOKE, writes.ended_tokens)
 
 
-def _check_role(ctx: Context, before: _Person | None, body: _HashedPerson, role: Role, field: str) -> None:
+def _check_role(ctx: Context, before: Person | None, body: _HashedPerson, role: Role, field: str) -> None:
     """Raise Refusal (403) if the token may not assign the role, or set a PIN of somebody with it."""
     if not body.get("is_active", True) or role in _ASSIGNABLE_ROLES.get(ctx.principal.role, ()):
         return
@@ -200,7 +178,7 @@ def _check_role(ctx: Context, before: _Person | None, body: _HashedPerson, role:
 
 
 def _audit_change(
-    badge: str, before: _Person | None, current: _Person | None, old_pin: str, new_pin: str
+    badge: str, before: Person | None, current: Person | None, old_pin: str, new_pin: str
 ) -> audit.AuditChange:
     """Return the audit of a person. Of a PIN only the fact that it was set, changed or removed is recorded."""
     old, after = _audit_fields(before), _audit_fields(current)
@@ -211,98 +189,5 @@ def _audit_change(
     return audit.AuditChange("person", badge, old, after)
 
 
-def _audit_fields(person: _Person | None) -> dict[str, str]:
+def _audit_fields(person: Person | None) -> dict[str, str]:
     return {} if person is None else {"user": person.user, "name": person.name, "role": person.role}
-
-
-async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> OperationCall:
-    """Hash the PIN with the parameters of the stored one; without one, take the same time."""
-    body: SignInRequest = call.body
-    by: Literal["badge", "user"] = "badge" if body.get("badge") else "user"
-    if bool(body.get("badge")) == bool(body.get("user")):
-        raise unprocessable("A person signs in by badge or by user name.", "badge")
-
-    async def work(ctx: Context) -> _Person | None:
-        store = await authorize_store(ctx.tx, ctx.principal, body["store_number"])
-        return await _find_person(ctx, store, by, body[by])
-
-    person = await run_read(work)
-    stored = (person.pin if person else None) or pins.DUMMY_HASH
-    pin = body["pin"] if pins.is_valid_pin(body["pin"]) else ""
-    pin_hash = await pins.rehash_later(pin, stored)
-    hashed: _HashedSignIn = {"store_number": body["store_number"], "by": by, "who": body[by], "tried": pin_hash}
-    return call._replace(body=hashed)
-
-
-async def sign_in(ctx: Context, call: OperationCall) -> bytes:
-    """Return a token of the person, for this store and one hour, if the PIN is right.
-
-    Refuse with 403 and one message for every reason; with 429 while the person is locked after too many wrong PINs on
-    this channel. Unknown people are treated alike.
-    """
-    body: _HashedSignIn = call.body
-    store = await authorize_store(ctx.tx, ctx.principal, body["store_number"])
-    person = await _find_person(ctx, store, body["by"], body["who"])
-    failure_key = person.badge if person else "?" + hashlib.sha256(body["who"].encode()).hexdigest()
-    failure_key = _failure_key(failure_key, is_web=call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL)
-    row = await ctx.tx.one(people_sql.SIGN_IN_FAILURES, store.number, failure_key)
-    if row and ctx.now < row[1]:
-        raise await _refuse_locked(ctx, store, failure_key, row)
-    is_right = pins.are_equal(body["tried"], (person.pin if person else None) or pins.DUMMY_HASH)
-    if not (person and person.pin and is_right):
-        await _record_failure(ctx, store, failure_key, row[0] + 1 if row else 1)
-        refusal = Refusal(403, "Badge, name or PIN is wrong.")
-        refusal.keeps_writes = True
-        raise refusal
-    await ctx.tx.run(people_sql.SIGN_IN_FAILURES_DELETE, store.number, failure_key)
-    return await _create_person_token(ctx, store, person)
-
-
-async def _find_person(ctx: Context, store: Store, by: str, name: str) -> _Person | None:
-    statement = people_sql.PERSON_BY_BADGE if by == "badge" else people_sql.PERSON_BY_USER
-    row = await ctx.tx.one(statement, store.number, name)
-    return _Person(*row) if row else None
-
-
-def _failure_key(person_key: str, *, is_web: bool) -> str:
-    """Return the key under which failures of a person are counted, by channel."""
-    return f"?{WEB_CHANNEL}?{person_key}" if is_web else person_key
-
-
-async def _record_failure(ctx: Context, store: Store, person_key: str, failures: int) -> None:
-    until = format_timestamp(ctx.now_seconds + pins.lock_seconds(failures))
-    await ctx.tx.run(people_sql.SIGN_IN_FAILURES_SET, store.number, person_key, failures, ctx.now, until)
-
-
-async def _refuse_locked(ctx: Context, store: Store, person_key: str, row: Row) -> Refusal:
-    """Return the refusal of a locked person, which does not tell if the PIN was right.
-
-    A lock that would last longer than any of so many failures was set before the clock was put back: it begins anew.
-    """
-    wait = datetime.fromisoformat(row[1]).timestamp() - ctx.now_seconds
-    longest = pins.lock_seconds(row[0])
-    if is_clock_set_back := wait > longest + _CLOCK_TOLERANCE_S:
-        wait = longest
-        await _record_failure(ctx, store, person_key, row[0])
-    seconds = max(1, math.ceil(wait))
-    refusal = Refusal(429, "Too many wrong PINs; nobody signs in as this person now.", retry_after=seconds)
-    refusal.keeps_writes = is_clock_set_back
-    return refusal
-
-
-async def _create_person_token(ctx: Context, store: Store, person: _Person) -> bytes:
-    until = format_timestamp(ctx.now_seconds + TOKEN_SECONDS)
-    if ctx.principal.expires_on is not None:
-        until = min(until, ctx.principal.expires_on)
-    parent = ctx.principal.parent_token_id or ctx.principal.token_id
-    made = await add_token(
-        ctx.tx,
-        name=person.user,
-        role=person.role,
-        store_numbers=[store.number],
-        now=ctx.now,
-        expires_on=until,
-        person=TokenPerson(parent, store.number, person.badge),
-    )
-    fields = {"token": made.secret, "expires_on": until, "store_number": store.number}
-    return to_json_bytes(fields | {"user": person.user, "name": person.name, "role": person.role})

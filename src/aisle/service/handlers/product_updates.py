@@ -1,6 +1,6 @@
 """Partial updates of products (attributes, prices, discounts, free fields), and deletion (interface: Products).
 
-The document has no bodies for them; see `aisle.contract.models.products` (README: Stores and products).
+The document has no bodies for them; see `aisle.contract.request_bodies.products` (README: Stores and products).
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from aisle.service.auth.tokens_and_authorization import authorize_store
+from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
-from aisle.service.handlers import store_products
+from aisle.service.handlers import store_product_settings
 from aisle.service.handlers.products import (
     DELETED_COUNTER,
     Body,
@@ -118,7 +118,10 @@ async def _merge_products(ctx: Context, bodies: Iterable[tuple[int, Body]], merg
 
 
 async def _write_prices(
-    ctx: Context, call: OperationCall, merge_in_chain: MergeProduct, merge_in_store: store_products.MergeStoreProduct
+    ctx: Context,
+    call: OperationCall,
+    merge_in_chain: MergeProduct,
+    merge_in_store: store_product_settings.MergeStoreProduct,
 ) -> None:
     """Write prices without a store to the catalogue, others to their stores."""
     chain: list[tuple[int, Body]] = []
@@ -134,7 +137,9 @@ async def _write_prices(
         store = await authorize_store(ctx.tx, ctx.principal, store_number)
         for index, body in stores[store_number]:
             _check_store_price(body, f"products[{index}]")
-        await store_products.change_store_products(ctx, store, stores[store_number], "products", merge=merge_in_store)
+        await store_product_settings.change_store_products(
+            ctx, store, stores[store_number], "products", merge=merge_in_store
+        )
 
 
 def _check_store_price(body: Body, field: str) -> None:

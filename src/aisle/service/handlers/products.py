@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aisle.barcode_keys import guessed_keys, index_keys, lookup_keys, split_codes
-from aisle.service.auth.tokens_and_authorization import authorize_store
+from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import Transaction
-from aisle.service.db.queries import Query, filter_query, page_query, search_filter
+from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter
+from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import changes_and_counters as changes_sql
 from aisle.service.db.statements import products as sql
 from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
-from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import parse_json_object, pick_members, rename_members, to_json
 from aisle.service.domain.quantities import INT32_FIELDS, parse_int32

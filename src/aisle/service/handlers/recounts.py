@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from aisle.contract.models.extension_bodies import RecountWrite
+from aisle.contract.request_bodies.extension_bodies import RecountWrite
 from aisle.service.db.database import Row
-from aisle.service.db.queries import filter_query, page_query
+from aisle.service.db.list_query_builder import filter_query, page_query
+from aisle.service.db.statements import assignments_and_recounts as sql
 from aisle.service.db.statements import logs as log_sql
-from aisle.service.db.statements import stock as sql
 from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.quantities import parse_row_id
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, StoreCatalogue
@@ -168,7 +168,12 @@ async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
         filters["state"] = state
     if "after" in call.query:
         filters["after"] = split_wire_id(call.query["after"])[0]
-    found = filter_query(sql.RECOUNT_LIST, sql.RECOUNT_FILTERS, filters, sql.RECOUNT_SORT)
+    found = filter_query(
+        sql.RECOUNT_LIST,
+        sql.RECOUNT_FILTERS,
+        filters,
+        sql.RECOUNT_SORT,
+    )
 
     async def read(count: int) -> list[Row]:
         return await page_query(found, count, 0).all(ctx.tx)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from aisle.contract.operations import Param
-from aisle.service.auth.tokens_and_authorization import ROLES
+from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
     deliveries,
@@ -26,9 +26,9 @@ from aisle.service.handlers import (
     order_update,
     product_updates,
     products,
-    receipts,
+    receipt_list,
     stock_reads,
-    store_products,
+    store_product_settings,
     stores,
 )
 from aisle.service.operation_call import OperationCall
@@ -114,13 +114,13 @@ HANDLERS: dict[str, Handler] = {
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
     "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
-    "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES),
-    "create-store-products": _integration_handler(store_products.create_store_products),
+    "update-store-products": Handler(store_product_settings.update_store_products, _SUPERVISOR_ROLES),
+    "create-store-products": _integration_handler(store_product_settings.create_store_products),
     "list-deliveries": Handler(deliveries.list_deliveries),
     "create-store-deliveries": _integration_handler(deliveries.create_store_deliveries),
     "create-multi-store-deliveries": _integration_handler(deliveries.create_multi_store_deliveries),
-    "list-receipts": Handler(receipts.list_receipts),
-    "list-store-receipts": Handler(receipts.list_store_receipts),
+    "list-receipts": Handler(receipt_list.list_receipts),
+    "list-store-receipts": Handler(receipt_list.list_store_receipts),
     "list-locations": Handler(locations.list_locations),
     "list-location-products": Handler(locations.list_location_products),
     "list-store-product-logs": Handler(logs.list_store_product_logs),

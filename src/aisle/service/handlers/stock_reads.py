@@ -7,10 +7,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from aisle.contract.models.extension_bodies import ExtendedStore
-from aisle.service.auth.tokens_and_authorization import authorize_store, authorize_stores
+from aisle.contract.request_bodies.extension_bodies import ExtendedStore
+from aisle.service.auth.authorization import authorize_store, authorize_stores
 from aisle.service.db.database import Row
-from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
+from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
 from aisle.service.db.statements import stores as stores_sql
@@ -30,7 +30,7 @@ from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
 from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
 from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
 from aisle.service.operation_call import OperationCall, QueryValues
 from aisle.service.operation_context import Context, Store, split_wire_id, wire_id

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from aisle.contract.models.extension_bodies import ExtendedStore
+from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.contract.request_encoding import POOL_NUMBERS
-from aisle.service.db.queries import filter_query, page_query, search_filter
+from aisle.service.db.list_query_builder import filter_query, page_query, search_filter
+from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import stores as stores_sql
-from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, to_json
 from aisle.service.domain.ordering_schedule import is_schedule_row

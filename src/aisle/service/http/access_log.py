@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic, time
 from typing import TypedDict
 
-from aisle.caller_keys import address_key
+from aisle.caller_addresses import address_key
 from aisle.errors import UsageError
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.json_logging import STDERR, log

@@ -11,7 +11,7 @@ from aisle.service.db.database import Database
 from aisle.service.http.docs_pages import docs_routes
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.http.health import health_routes, metrics_route
-from aisle.service.http.middleware import RequestMiddleware
+from aisle.service.http.request_check_middleware import RequestMiddleware
 from aisle.service.http.routes import operation_routes, respond_not_found
 from aisle.service.options import ServiceOptions
 

@@ -23,9 +23,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from aisle.caller_keys import address_key
+from aisle.caller_addresses import address_key
+from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
+from aisle.service.auth.pins import WEB_CHANNEL
 from aisle.service.auth.statement_scope import StoreScopedTransaction
-from aisle.service.auth.tokens_and_authorization import TokenRefused, authorize, hash_secret, store_refusal
+from aisle.service.auth.tokens import hash_secret
 from aisle.service.db.database import (
     Busy,
     Database,
@@ -41,8 +43,8 @@ from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.db.statements import writes as writes_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
-from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
+from aisle.service.handlers.sign_in import SIGN_IN_CHANNEL_HEADER
 from aisle.service.http import request_parsing
 from aisle.service.http.access_log import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once

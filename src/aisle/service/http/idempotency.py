@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aisle.service.auth.tokens_and_authorization import authorize_store
+from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import ConstraintViolated
 from aisle.service.db.statements import writes as writes_sql
 from aisle.service.errors import Refusal, conflict, forbidden

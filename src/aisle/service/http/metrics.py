@@ -33,7 +33,7 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 
 from aisle import __version__
-from aisle.caller_keys import is_loopback
+from aisle.caller_addresses import is_loopback
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
 from aisle.service.db.database import Database, Transaction

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from aisle.contract.models.extension_bodies import request_body_adapter
 from aisle.contract.operations import OPERATIONS
+from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.errors import StorageError
 from aisle.service.errors import Refusal
 from aisle.service.handlers.extension_table import EXTENSIONS

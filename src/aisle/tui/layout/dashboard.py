@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Tile, msg
-from aisle.safe_text import fit
+from aisle.text_cells import fit
 from aisle.tui.layout.chart_view import chart_lines, heat_map_lines
 from aisle.tui.layout.choice_lines import choice_flow, hint_lines
 from aisle.tui.layout.detail_view import block_lines, detail_lines

@@ -21,7 +21,7 @@ from aisle.jobs.view import (
     msg,
     numbered_rows,
 )
-from aisle.safe_text import fit, fit_middle, width, wrap
+from aisle.text_cells import fit, fit_middle, width, wrap
 from aisle.tui.layout.choice_lines import (
     VerdictOverlap,
     choice_flow,

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aisle.jobs.view import PAGE_HINTS, PANE_ROWS, Chip, DetailView, ListView, Msg, Row, msg, raw
-from aisle.safe_text import width, wrap
+from aisle.text_cells import width, wrap
 from aisle.tui.layout import detail_view
 from aisle.tui.layout.choice_lines import (
     UNLIMITED_ROWS,

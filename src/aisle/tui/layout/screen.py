@@ -26,8 +26,8 @@ from aisle.jobs.view import (
     View,
     msg,
 )
-from aisle.safe_text import fit, fit_end, width, wrap
 from aisle.scan.inputs import FIRST_TAB_KEY
+from aisle.text_cells import fit, fit_end, width, wrap
 from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, side_pane, step_view
 from aisle.tui.layout.choice_lines import VerdictOverlap, excess_cells
 from aisle.tui.layout.step_view import LayoutBox

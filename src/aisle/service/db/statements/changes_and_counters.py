@@ -1,6 +1,6 @@
 """Statements on counters, and on the changes that they number."""
 
-from aisle.service.db.queries import upsert_statement
+from aisle.service.db.list_query_builder import upsert_statement
 
 COUNTER_NEXT = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)

@@ -1,6 +1,6 @@
 """Statements on deliveries, their lines and receipts."""
 
-from aisle.service.db.queries import upsert_statement
+from aisle.service.db.list_query_builder import upsert_statement
 
 DELIVERY_FINGERPRINTS = """
     SELECT order_number, fingerprint, status FROM delivery WHERE store_number = $1 AND order_number = ANY($2)"""

@@ -1,8 +1,8 @@
-"""Statements on locations and the goods at them."""
+"""Statements on locations and their settings."""
 
 from __future__ import annotations
 
-from aisle.service.db.queries import upsert_statement
+from aisle.service.db.list_query_builder import upsert_statement
 
 LOCATIONS = """
     SELECT location_code, seq, location_order, default_stock_pool, sort_key, tags FROM location
@@ -52,38 +52,3 @@ LOCATION_PAGE = """
     LEFT JOIN product p ON p.product_number = b.product_number
     LEFT JOIN shipment_line sl
         ON sl.store_number = b.store_number AND sl.order_number = b.order_number AND sl.line_number = b.line_number"""
-
-GOODS_AT_LOCATION = """
-    SELECT b.product_number, b.order_number, b.line_number, SUM(b.quantity), p.product_name, p.barcode, p.item,
-        sl.shipment_number, sl.shipment_line
-    FROM balance b
-    JOIN product p ON p.product_number = b.product_number
-    LEFT JOIN shipment_line sl
-        ON sl.store_number = b.store_number AND sl.order_number = b.order_number AND sl.line_number = b.line_number"""
-
-GOODS_AT_LOCATION_COUNT = """
-    SELECT count(*) FROM (
-        SELECT 1 FROM balance b
-        JOIN product p ON p.product_number = b.product_number
-        LEFT JOIN shipment_line sl
-            ON sl.store_number = b.store_number AND sl.order_number = b.order_number
-            AND sl.line_number = b.line_number"""
-
-GOODS_AT_LOCATION_GROUP = """
-    GROUP BY b.product_number, b.order_number, b.line_number, p.product_name, p.barcode, p.item, sl.shipment_number,
-        sl.shipment_line"""
-
-GOODS_AT_LOCATION_SORT = "ORDER BY b.product_number, b.order_number, b.line_number"
-
-GOODS_AT_LOCATION_FILTERS = {
-    "store": "b.store_number = $?",
-    "place": "b.location_code = $?",
-    "stocked": "b.quantity <> $?",
-    "customer_order_number": "b.order_number = $?",
-    "customer_order_shipment_number": "sl.shipment_number = $?",
-    "after": "(b.product_number, b.order_number, b.line_number) > ($?, $?, $?)",
-    "search": "p.search LIKE $? ESCAPE '\\'",
-    "search_typed": "(p.product_name LIKE $? ESCAPE '\\' OR p.product_number LIKE $? ESCAPE '\\')",
-    "detail": "(p.detail LIKE $? ESCAPE '\\' OR (p.detail = '' AND p.search LIKE $? ESCAPE '\\'))",
-    "detail_typed": "(p.product_name LIKE $? ESCAPE '\\' OR p.product_number LIKE $? ESCAPE '\\')",
-}

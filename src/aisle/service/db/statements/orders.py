@@ -1,6 +1,6 @@
 """Statements on customer orders and their lines."""
 
-from aisle.service.db.queries import upsert_statement
+from aisle.service.db.list_query_builder import upsert_statement
 
 ORDER_FINGERPRINTS = """
     SELECT order_number, fingerprint FROM customer_order WHERE store_number = $1 AND order_number = ANY($2)"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.service.db.queries import upsert_statement
+from aisle.service.db.list_query_builder import upsert_statement
 
 PERSON_SET = upsert_statement("person", "store_number, badge", "user_name, name, role")
 

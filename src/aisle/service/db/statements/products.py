@@ -1,6 +1,6 @@
 """Statements on the catalogue and on the products of a store."""
 
-from aisle.service.db.queries import upsert_statement
+from aisle.service.db.list_query_builder import upsert_statement
 
 PRODUCTS_BY_NUMBER = "SELECT product_number, item FROM product WHERE product_number = ANY($1) AND deleted_on IS NULL"
 PRODUCT_SET = (

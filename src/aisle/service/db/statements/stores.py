@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.service.db.queries import upsert_statement
+from aisle.service.db.list_query_builder import upsert_statement
 
 STORE_ORDINALS = "SELECT store_number, ordinal, data FROM store WHERE store_number = ANY($1)"
 STORE_SET = upsert_statement(

@@ -1,5 +1,7 @@
 """Statements on tokens and the stores that they may use."""
 
+from __future__ import annotations
+
 TOKEN_BY_HASH = """
     SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id,
         person_store
@@ -68,3 +70,9 @@ AUTHORIZATION = """
 
 HAS_REVOKED_TOKEN = "SELECT 1 FROM token WHERE name = $1 AND revoked_on IS NOT NULL LIMIT 1"
 HAS_DATA = "SELECT EXISTS (SELECT 1 FROM store) OR EXISTS (SELECT 1 FROM product)"
+
+STORE_NUMBERS_OF_TOKEN = """
+    SELECT s.store_number FROM store s
+    WHERE EXISTS (SELECT 1 FROM token t WHERE t.token_id = $1 AND t.all_stores = 1)
+        OR EXISTS (SELECT 1 FROM token_store ts WHERE ts.token_id = $1 AND ts.store_number = s.store_number)
+    ORDER BY s.store_number"""

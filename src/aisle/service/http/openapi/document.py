@@ -4,7 +4,7 @@ Descriptions of extensions are the docstrings of their handlers.
 
 `parameters.json`: text, example and perhaps schema of each parameter, or the name of a schema here. `examples.json`:
 bodies that the demo store accepts in this order. `links.json`: links by the operation that returns the answer.
-`results.json`: shapes of the extensions' results (`contract.answers`). `problem.json`: the schema of a refusal.
+`results.json`: shapes of the extensions' results (`contract.answer_schemas`). `problem.json`: the schema of a refusal.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 from pydantic.json_schema import JsonSchemaValue as Schema
 
-from aisle.contract.answers import answer_schemas, shape_schema
-from aisle.contract.models.extension_bodies import is_optional_body, request_body_adapter
+from aisle.contract.answer_schemas import answer_schemas, shape_schema
 from aisle.contract.operations import OPERATIONS, Param
 from aisle.contract.operations import Operation as Row
+from aisle.contract.request_bodies.extension_bodies import is_optional_body, request_body_adapter
 from aisle.contract.request_encoding import pool_fields
 from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES

@@ -1,0 +1,196 @@
+"""Claims: local knowledge of the people who work on an order, added to the service's rows.
+
+`is_claimed` of the interface has no owner. If the service names none, the owner is the last person of this host who
+worked on the order. If it names one, the host can tell if that work is still open, provided it is done here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import apsw
+
+from aisle.cache.list_window import QueryResult
+from aisle.cache.people_and_rights_queries import person_name
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.host.database import fetch, fetch_one
+from aisle.jobs.claims import is_later
+from aisle.jobs.job import Args
+from aisle.named_tuple_json import to_text
+from aisle.outbox.local_notes import (
+    ASSIGNED,
+    NOT_PUT_DOWN,
+    PRIORITY,
+    REDIRECTED,
+    RELEASED,
+    find_note,
+    notes_of_keys,
+    notes_of_topic,
+)
+from aisle.outbox.sessions import session_from_row
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersByNumberRow, WorkerRow
+
+_LAST_WORKER = """
+SELECT j.user, s.terminal, h.since FROM order_in_work h JOIN job j ON j.job_id = h.job_id
+JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY h.since DESC LIMIT 1
+"""
+
+_OPEN_WORK = """
+SELECT s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? AND j.user = ? AND s.terminal = ?
+"""
+
+_CLOSED_WORK = """
+SELECT j.closed FROM order_in_work h JOIN job j ON j.job_id = h.job_id JOIN session s ON s.session_id = j.session_id
+WHERE h.order_number = ? AND j.user = ? AND s.terminal = ? ORDER BY j.closed IS NULL DESC, j.closed DESC LIMIT 1
+"""
+
+_WORKERS = """
+SELECT j.user, s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY h.since
+"""
+
+
+def add_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[OrderHeader]) -> None:
+    """Add the local knowledge about its claim to each claimed order, in place."""
+    for row in rows:
+        if row["is_claimed"]:
+            _add_claim(cache, outbox, row)
+
+
+def add_workers(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[OrderRow]) -> None:
+    """Add to each order who has it open on this host, and to its lines the name of the last picker, in place."""
+    for row in rows:
+        for line in row["lines"]:
+            if line.get("picked_username"):
+                line["picked_name"] = person_name(cache, str(line["picked_username"]))
+        row["at_work"] = _current_workers(cache, outbox, row["order_number"])
+
+
+def _current_workers(cache: apsw.Connection, outbox: apsw.Connection, order: str) -> list[WorkerRow]:
+    found = ((str(user), session_from_row(session)) for user, *session in fetch(outbox, _WORKERS, order))
+    return [
+        {"user": user, "name": person_name(cache, user), "terminal": session.terminal}
+        for user, session in found
+        if session.is_running
+    ]
+
+
+def add_picker_names(cache: apsw.Connection, refused: Iterable[RefusedOperationsRow]) -> None:
+    """Add `picked_name` to the excess that no line could take, in place: the name of its picker."""
+    for row in refused:
+        if row["left"].get("picked_username"):
+            row["left"]["picked_name"] = person_name(cache, str(row["left"]["picked_username"]))
+
+
+def _iso_time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+
+
+def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: OrderHeader) -> None:
+    if not row.get("claimed_by"):
+        last = fetch_one(outbox, _LAST_WORKER, row["order_number"])
+        assigned = find_note(outbox, "claim", row["order_number"])
+        if assigned and (last is None or assigned.at > last[2]):
+            last = assigned.text, "", assigned.at
+        if last is None:
+            return
+        row["claimed_by"], row["claimed_terminal"], row["claimed_on"] = last[0], last[1], _iso_time(last[2])
+    user, terminal = str(row["claimed_by"]), str(row.get("claimed_terminal") or "")
+    if not row.get("claimed_name"):
+        row["claimed_name"] = person_name(cache, user)
+    if fetch_one(outbox, "SELECT 1 FROM session WHERE terminal = ? LIMIT 1", terminal) is not None:
+        sessions = fetch(outbox, _OPEN_WORK, row["order_number"], user, terminal)
+        row["is_claim_active"] = any(session_from_row(session).is_running for session in sessions)
+        closed = (
+            None if row["is_claim_active"] else fetch_one(outbox, _CLOSED_WORK, row["order_number"], user, terminal)
+        )
+        if closed and closed[0] and not is_later(str(row.get("claimed_on") or ""), _iso_time(closed[0])):
+            row["claim_ended_at"] = _iso_time(closed[0])
+
+
+_BATCH_PICKERS = """
+SELECT h.order_number, j.user, s.terminal FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+JOIN session s ON s.session_id = j.session_id WHERE h.order_number IN (SELECT value FROM json_each(?)) ORDER BY h.since
+"""
+
+_OPEN_ORDERS = """
+SELECT o.order_number FROM orders o WHERE o.order_number IN (SELECT value FROM json_each(?)) AND o.state = 0
+"""
+
+
+def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[OrderHeader]) -> None:
+    """Add the supervisors' notes to each order, in place."""
+    notes = notes_of_keys(outbox, [str(row["order_number"]) for row in rows], PRIORITY, ASSIGNED, RELEASED, REDIRECTED)
+    for row in rows:
+        number = str(row["order_number"])
+        priority, assigned, released, redirected = (
+            notes.get((topic, number)) for topic in (PRIORITY, ASSIGNED, RELEASED, REDIRECTED)
+        )
+        row["is_priority"] = priority is not None
+        row["priority_by"] = person_name(cache, priority.user) if priority else ""
+        row["assigned_to"] = assigned.text if assigned else ""
+        row["assigned_name"] = person_name(cache, assigned.text) if assigned else ""
+        row["assigned_by"] = person_name(cache, assigned.user) if assigned else ""
+        row["assigned_on"] = _iso_time(assigned.at) if assigned else ""
+        row["released_on"] = _iso_time(released.at) if released else ""
+        row["redirected"] = redirected.text if redirected else ""
+
+
+def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[OrdersByNumberRow]) -> None:
+    """Add `picker`, `picker_name` and `picker_terminal` to each order, in place: the person with it in an open batch.
+
+    They are empty if there is none. If it is in several batches of this host, the last opened one counts. If the order
+    is assigned to a person, only the batches of that person count until it is opened; opening ends the assignment (see
+    `opened` in aisle.jobs.pick.order_updates).
+    """
+    numbers = [str(row["order_number"]) for row in rows]
+    found = fetch(outbox, _BATCH_PICKERS, to_text(numbers)) if rows else []
+    assignees = (
+        {number: note.text for (_, number), note in notes_of_keys(outbox, numbers, ASSIGNED).items()} if found else {}
+    )
+    pickers = {
+        str(number): (str(user), str(terminal))
+        for number, user, terminal in found
+        if assignees.get(str(number), user) == user
+    }
+    for row in rows:
+        row["picker"], row["picker_terminal"] = pickers.get(str(row["order_number"]), ("", ""))
+        row["picker_name"] = person_name(cache, row["picker"]) if row["picker"] else ""
+
+
+def orders_ahead(outbox: apsw.Connection, user: str) -> list[str]:
+    """Return the orders to pick first by this person: those assigned to them, then those with priority."""
+    assigned = sorted(
+        (note for note in notes_of_topic(outbox, ASSIGNED).values() if note.text == user), key=lambda note: note.at
+    )
+    priority = sorted(notes_of_topic(outbox, PRIORITY).values(), key=lambda note: note.at)
+    return list(dict.fromkeys(note.key for note in (*assigned, *priority)))
+
+
+def orders_not_put_down(outbox: apsw.Connection, user: str, *, of_everybody: bool) -> list[str]:
+    """Return the orders left with picked goods at no location, last one first: of this person, or of everybody here."""
+    notes = sorted(notes_of_topic(outbox, NOT_PUT_DOWN).values(), key=lambda each: each.at, reverse=True)
+    return [each.key for each in notes if of_everybody or each.text == user]
+
+
+@declare_query("assigned_orders", "user", whole_topics())
+def assigned_orders(context: QueryContext, args: Args) -> QueryResult[AssignedOrdersRow]:
+    """Return the open orders assigned to `user` that they have not opened yet."""
+    cache, outbox, user = context.cache, context.outbox, str(args["user"])
+    notes = [each for each in notes_of_topic(outbox, ASSIGNED).values() if each.text == user] if user else []
+    open_ = (
+        {str(row[0]) for row in fetch(cache, _OPEN_ORDERS, to_text([each.key for each in notes]))} if notes else set()
+    )
+    rows: list[AssignedOrdersRow] = [
+        {"order_number": each.key, "by": person_name(cache, each.user), "at": _iso_time(each.at)}
+        for each in sorted(notes, key=lambda each: each.at)
+        if each.key in open_
+    ]
+    return rows, len(rows)

@@ -1,0 +1,271 @@
+"""Writing of the store's log: entries, so that no list scans all of them, and their differences, losses and undos."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK, LogRow
+from aisle.cache.price import prices_of
+from aisle.cache.product_writer import changed_rows, encode_keys
+from aisle.cache.service_row_parsing import RawRow, dump_row, key_field, require_object, text_field
+from aisle.host.database import fetch
+from aisle.host.store_folder import short_hash
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.store_time import to_utc_text
+from aisle.operation_body_types import UNDO_PREFIX
+from aisle.search_text import index_text
+
+TIME_FIELDS = ("moved_on", "created_on", "updated_on")
+"""Fields with the time of an entry; the first one with a value counts."""
+
+NUMBER_FIELDS = ("id", "product_number", "customer_order_number", "reference")
+"""Fields in which a number is an identifier."""
+
+
+DELETE_BATCH = 2000
+"""Greatest number of old entries deleted in one write, because other writers wait meanwhile.
+
+Later writes delete the rest.
+"""
+
+_DELETE_OLD = f"""
+DELETE FROM log WHERE key IN (
+  SELECT key FROM log WHERE at < ? AND (at < ? OR (raw ->> 'reason_code' IS NULL AND NOT instr(raw, '{UNDO_MARK}')))
+  ORDER BY at LIMIT ?
+)
+"""  # noqa: S608 - a condition of our own
+
+
+def parse_log_entry(service_row: object) -> LogRow:
+    """Parse a log entry. One without an id gets a hash of its content as key. interface: Store product log entry."""
+    raw = require_object(service_row)
+    text = dump_row(raw)
+    moment = _entry_time(raw)
+    key = text_field(raw, "id") or f"#{short_hash(text.encode())}"
+    return LogRow(
+        key, moment, key_field(raw, "product_number"), text_field(raw, "app_user_name"), entry_index_text(raw), text
+    )
+
+
+def _entry_time(raw: RawRow) -> str:
+    return to_utc_text(next((time_text for name in TIME_FIELDS if (time_text := text_field(raw, name))), ""))
+
+
+def entry_index_text(raw: RawRow) -> str:
+    """Return the search text of an entry: its words and identifiers, without times and quantities."""
+    names = (name for name in raw if name in NUMBER_FIELDS or (isinstance(raw[name], str) and not name.endswith("_on")))
+    return index_text(" ".join(text_field(raw, name) for name in names if name != "store_number"))
+
+
+def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, losses_since: str) -> tuple[str, ...]:
+    """Write entries, and delete a part of those before `since`, or before `losses_since` if they have a reason.
+
+    Return the keys of new and changed entries.
+    """
+    fresh = changed_rows(connection, "log", "key", {row.key: row for row in rows})
+    _replace_entries(connection, fresh, [row.key for row in fresh])
+    connection.execute(_DELETE_OLD, (since, min(since, losses_since), DELETE_BATCH))
+    return tuple(row.key for row in fresh)
+
+
+def _replace_entries(connection: apsw.Connection, new_rows: Sequence[LogRow], deleted_keys: Sequence[str]) -> None:
+    """Delete and insert entries.
+
+    Triggers keep the sums, and a plain replacement would not subtract old rows.
+    """
+    connection.executemany("DELETE FROM log WHERE key = ?", [(name,) for name in deleted_keys])
+    connection.executemany(
+        "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)", new_rows
+    )
+    write_differences(connection, new_rows)
+
+
+_FIRST_TIME_SQL = " WHEN ".join(f"raw ->> '{name}' <> '' THEN raw ->> '{name}'" for name in TIME_FIELDS)
+_WITHOUT_ZONE = f"""
+SELECT key, at, product_number, app_user_name, text, raw FROM (
+  SELECT *, CASE WHEN {_FIRST_TIME_SQL} END AS said FROM log
+) WHERE said NOT LIKE '%Z' AND said NOT GLOB '*[+-][0-9][0-9]:[0-9][0-9]'
+"""  # noqa: S608 - names of our own
+
+
+def recompute_log_times(connection: apsw.Connection) -> int:
+    """Recompute the times that name no zone in the zone of this process. Return how many changed."""
+    rows = (LogRow(*map(str, row)) for row in fetch(connection, _WITHOUT_ZONE))
+    changed = [row._replace(at=at) for row in rows if (at := _entry_time(json.loads(row.raw))) != row.at]
+    _replace_entries(connection, changed, [row.key for row in changed])
+    return len(changed)
+
+
+STATUS_REVIEWED = "2"
+"""Value of `review_status` for an approved entry, in the numbers of our own service. interface: review_status."""
+
+MAX_VALUE = Decimal(10) ** 15
+"""Greatest value of one difference in the sum."""
+
+_WITHOUT_OWN_PRICE = """
+SELECT d.key, d.product_number, d.size FROM json_each(?) e
+JOIN difference d ON d.product_number = e.value AND d.priced = 0
+"""
+
+_UNDOABLE_TABLES = ("difference", "loss")
+"""Tables of entries that another entry may undo."""
+
+_MARK_UNDONE = """
+UPDATE {table} SET is_undone = 1 WHERE is_undone = 0 AND key IN (
+  SELECT d.key FROM json_each(?1) e JOIN {table} d ON d.number_name = e.value AND d.number_name <> ''
+  UNION SELECT d.key FROM json_each(?1) e JOIN {table} d ON d.moment_name = e.value AND d.moment_name <> ''
+)
+"""
+
+_MARK_UNDONE_BEFORE = """
+UPDATE {table} SET is_undone = 1 WHERE is_undone = 0 AND key IN (SELECT value FROM json_each(?))
+AND EXISTS (SELECT 1 FROM log_undo b WHERE b.name IN (number_name, moment_name))
+"""
+
+LogEntries = Sequence[tuple[LogRow, RawRow]]
+"""Entries, each with its parsed row."""
+
+
+def difference_of_count(entry: RawRow, user: str) -> Decimal | None:
+    """Return counted minus expected quantity; None if nobody has to review it."""
+    if entry.get("counted_quantity") is None or str(entry.get("review_status")) == STATUS_REVIEWED:
+        return None
+    counted, expected = to_decimal(entry["counted_quantity"]), entry.get("expected_quantity")
+    difference = to_decimal(entry.get("quantity")) if expected is None else counted - to_decimal(expected)
+    if not difference or (not user and expected is not None and not to_decimal(expected)):
+        return None  # stock from loading the store is no count
+    return difference
+
+
+def entry_price(entry: RawRow) -> Any:
+    """Return the price stated by an entry; None if it has none."""
+    return next((entry[each] for each in ("store_products_price", "price") if entry.get(each)), None)
+
+
+def entry_identity(product: str, location: str, user: str, number_or_moment: str) -> str:
+    """Return the identity of an entry by its number or its time, as an undo refers to it; empty without either."""
+    moment = to_utc_text(number_or_moment) if "T" in number_or_moment else ""
+    return (
+        "\n".join((moment, product, location.casefold(), user) if moment else (number_or_moment, product))
+        if number_or_moment
+        else ""
+    )
+
+
+def undone_identity(entry: RawRow, user: str) -> str:
+    """Return the identity of the entry that this one undoes; empty if it undoes none."""
+    reference = str(entry.get("reference") or "")
+    if not reference.startswith(UNDO_PREFIX):
+        return ""
+    product, location = (str(entry.get(name) or "") for name in ("product_number", "location_code"))
+    return entry_identity(product, location, user, reference[len(UNDO_PREFIX) :])
+
+
+def write_differences(connection: apsw.Connection, rows: Iterable[LogRow]) -> None:
+    """Write differences, losses and undos of new log entries. Triggers have deleted those of replaced entries."""
+    relevant = [
+        (row, json.loads(row.raw))
+        for row in rows
+        if any(word in row.raw for word in (COUNT_MARK, UNDO_MARK, REASON_MARK))
+    ]
+    undos = [
+        (row.key, undone_entry)
+        for row, entry in relevant
+        if (undone_entry := undone_identity(entry, row.app_user_name))
+    ]
+    found, losses = list(_parse_differences(relevant)), list(_parse_losses(relevant))
+    reason_texts = {
+        code: reason_text
+        for _, entry in relevant
+        if (reason_text := _reason_text(entry)) and (code := _reason_code(entry)) is not None
+    }
+    many = connection.executemany
+    many("INSERT OR REPLACE INTO log_undo (key, name) VALUES (?, ?)", undos)
+    many(
+        "INSERT INTO difference (key, number_name, moment_name, at, product_number, size, priced, worth)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        found,
+    )
+    many("INSERT INTO loss (key, number_name, moment_name, at, reason, quantity) VALUES (?, ?, ?, ?, ?, ?)", losses)
+    many("INSERT OR REPLACE INTO loss_reason (reason, description) VALUES (?, ?)", reason_texts.items())
+    for table, fresh in zip(_UNDOABLE_TABLES, (found, losses), strict=True):
+        if undos:
+            connection.execute(
+                _MARK_UNDONE.format(table=table), (encode_keys(undone_entry for _, undone_entry in undos),)
+            )
+        if fresh:
+            connection.execute(_MARK_UNDONE_BEFORE.format(table=table), (encode_keys(row[0] for row in fresh),))
+    update_values(connection, {row[4] for row in found})
+
+
+def _identities(row: LogRow, entry: RawRow) -> tuple[str, str, str]:
+    """Return the key of an entry and its identities by number and by time."""
+    location, user = str(entry.get("location_code") or ""), row.app_user_name
+    id_ = "" if row.key.startswith("#") else row.key
+    by_number, by_moment = (
+        entry_identity(row.product_number, location, user, reference) for reference in (id_, row.at)
+    )
+    return row.key, by_number, by_moment
+
+
+def _parse_differences(entries: LogEntries) -> Iterator[tuple[Any, ...]]:
+    for row, entry in entries:
+        difference = difference_of_count(entry, row.app_user_name)
+        if difference is not None:
+            price = entry_price(entry)
+            worth, size = 0.0 if price is None else _value(difference, price), float(abs(difference))
+            yield *_identities(row, entry), row.at, row.product_number, size, int(price is not None), worth
+
+
+def _parse_losses(entries: LogEntries) -> Iterator[tuple[Any, ...]]:
+    for row, entry in entries:
+        code, lost = _reason_code(entry), lost_quantity(entry)
+        if code is not None and lost > 0 and row.at:
+            yield *_identities(row, entry), row.at, code, float(min(MAX_VALUE, lost))
+
+
+def lost_quantity(entry: RawRow) -> Decimal:
+    """Return the stock lost by an entry; a shortage of an order is no loss."""
+    if str(entry.get("source") or "") == "short":
+        return Decimal(0)
+    counted, expected = entry.get("counted_quantity"), entry.get("expected_quantity")
+    if counted is not None and expected is not None:
+        return to_decimal(expected) - to_decimal(counted)
+    return -to_decimal(entry.get("quantity"))
+
+
+def _reason_code(entry: RawRow) -> str | None:
+    code = entry.get("reason_code")
+    return None if code is None else str(code)
+
+
+def _reason_text(entry: RawRow) -> str:
+    return str(entry.get("reason_code_description") or "")
+
+
+def _value(quantity: Decimal | float, price: Any) -> float:
+    return float(min(MAX_VALUE, abs(to_decimal(quantity) * to_decimal(price))))
+
+
+def updated_values(connection: apsw.Connection, products: tuple[str, ...]) -> tuple[str, ...]:
+    """Update the differences of changed or deleted products, and return these products."""
+    update_values(connection, products)
+    return products
+
+
+def update_values(connection: apsw.Connection, products: Iterable[str]) -> None:
+    """Update the value of the differences of these products to the current prices."""
+    waiting = fetch(connection, "SELECT 1 FROM difference INDEXED BY difference_unpriced WHERE priced = 0 LIMIT 1")
+    found = fetch(connection, _WITHOUT_OWN_PRICE, encode_keys(products)) if waiting else []
+    if not found:
+        return
+    prices = prices_of(connection, {str(product) for _, product, _ in found})
+    connection.executemany(
+        "UPDATE difference SET worth = ?1 WHERE key = ?2 AND worth <> ?1",
+        [(_value(size, prices.get(product) or 0), key) for key, product, size in found],
+    )

@@ -1,0 +1,77 @@
+"""Connections that a session's queries read from, the overlaid rows, and what one answer has computed before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import apsw
+
+from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache
+from aisle.cache.pending_operations import Overlay, OverlayIndex
+from aisle.cache.pending_order_states import ListChange, PendingOrderStates
+from aisle.cache.stock_overlay import StockOverlay
+from aisle.host.database import fetch
+from aisle.host.store_folder import StoreFolder
+
+T = TypeVar("T")
+
+
+class QueryContext:
+    """Connections that queries read from, and what they have computed before."""
+
+    def __init__(self, store_folder: StoreFolder, outbox: apsw.Connection) -> None:
+        self.store_folder = store_folder
+        self.outbox = outbox
+        self.pools: Mapping[int, str] = {}
+        """Names of the configured stock pools; empty for those that the store names."""
+        self.overlay = Overlay(outbox)
+        self.stock_overlay = StockOverlay(self.overlay)
+        self._kept: dict[type, Any] = {}
+
+    def use_cache(self, cache: apsw.Connection) -> None:
+        """Read from another cache from now on."""
+        self.cache = cache
+        self._list_change: tuple[tuple[int, ...], ListChange] | None = None
+        self._order_states, self._walk_orders = PendingOrderStates(), WalkOrderCache()
+
+    @property
+    def pending_orders(self) -> OverlayIndex:
+        """Index of pending operations by order, oldest first."""
+        return self.overlay.by_order()
+
+    @property
+    def pending_products(self) -> OverlayIndex:
+        """Index of pending operations by product, oldest first."""
+        return self.stock_overlay.by_product()
+
+    @property
+    def cache_version(self) -> int:
+        """Number that changes when another process has written to the cache."""
+        return int(fetch(self.cache, "PRAGMA data_version")[0][0])
+
+    def keep(self, kind: type[T]) -> T:
+        """Return the one object of this type that a query keeps between its calls."""
+        if kind not in self._kept:
+            self._kept[kind] = kind()
+        found: T = self._kept[kind]
+        return found
+
+    def closed_orders(self, orders: Iterable[str]) -> set[str]:
+        """Return those of these orders that were rejected or finished here."""
+        states = self._order_states.states_of(self.cache, self.pending_orders, orders)
+        return {number for number, state in states.items() if state.is_closed}
+
+    def list_change(self) -> ListChange:
+        """Return the change of the list of open orders by pending operations, computed only if something was written.
+
+        A search asks for the list at every key.
+        """
+        stamp = (*self.overlay.revision(), self.cache_version)
+        if self._list_change is None or self._list_change[0] != stamp:
+            self._list_change = stamp, self._order_states.list_change(self.cache, self.pending_orders, stamp[-1])
+        return self._list_change[1]
+
+    def walk_order(self) -> WalkOrder:
+        """Return the locations in walking order."""
+        return self._walk_orders.current(self.cache, self.cache_version)

@@ -1,0 +1,225 @@
+"""Tokens: create, list and revoke (README: Roles).
+
+A token is `aisle_`, 256 random bits and a checksum. Only its SHA-256 is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import zlib
+from collections.abc import Iterable
+from typing import NamedTuple, get_args
+
+from aisle.errors import UsageError
+from aisle.service.db.database import Database, Transaction
+from aisle.service.db.statements import stores as stores_sql
+from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.domain.audit import AuditChange, record_command
+from aisle.service.operation_context import Role
+
+TOKEN_PREFIX = "aisle_"
+ROLES: tuple[Role, ...] = get_args(Role)
+ALL_STORES = "*"
+
+
+class TokenInfo(NamedTuple):
+    """Token as it is listed, without its secret. Times are ISO 8601."""
+
+    token_id: str
+    name: str
+    role: str
+    stores: tuple[str, ...]
+    created_on: str
+    expires_on: str | None
+    revoked_on: str | None
+    last_used_on: str | None
+
+    def is_valid(self, now: str) -> bool:
+        """Return True if the token is neither revoked nor expired."""
+        return self.revoked_on is None and (self.expires_on is None or now < self.expires_on)
+
+
+class TokenPerson(NamedTuple):
+    """Person of a token: the token used for the sign-in, the store and the badge."""
+
+    parent_token_id: str
+    store_number: str
+    badge: str
+
+
+class NewToken(NamedTuple):
+    """New token. `secret` is shown once and not stored."""
+
+    token_id: str
+    secret: str
+
+
+def generate_secret() -> str:
+    """Return a random token with its checksum."""
+    body = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    return body + _checksum(body)
+
+
+def is_well_formed_secret(secret: str) -> bool:
+    """Return True if the text has the form and checksum of a token. No lookup is made."""
+    return (
+        secret.startswith(TOKEN_PREFIX)
+        and secret.isascii()
+        and len(secret) > 40
+        and secret[-8:] == _checksum(secret[:-8])
+    )
+
+
+def hash_secret(secret: str) -> str:
+    """Return the stored hash of a token."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _checksum(body: str) -> str:
+    return f"{zlib.crc32(body.encode()):08x}"
+
+
+async def add_token(
+    tx: Transaction,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+    secret: str | None = None,
+    person: TokenPerson | None = None,
+) -> NewToken:
+    """Store a token for the named stores, or for all if `store_numbers` is None.
+
+    Raise UsageError if a role or store is unknown.
+    """
+    if role not in ROLES:
+        raise UsageError(f"There is no role {role!r}; there are {', '.join(ROLES)}.")
+    named = None if store_numbers is None else sorted(set(store_numbers))
+    if named is not None:
+        known = {row[0] for row in await tx.all(stores_sql.STORE_ORDINALS, named)}
+        unknown = [number for number in named if number not in known]
+        if unknown or not named:
+            raise UsageError(
+                f"No such store: {', '.join(unknown) or 'none was named'}.{await _suggest_stores(tx, unknown)}"
+            )
+    secret = secret or generate_secret()
+    token_id = secrets.token_hex(6)
+    owner = person or TokenPerson("", "", "")
+    await tx.run(
+        tokens_sql.TOKEN_ADD,
+        token_id,
+        hash_secret(secret),
+        name,
+        role,
+        int(named is None),
+        now,
+        expires_on,
+        *owner,
+    )
+    await tx.run_many(tokens_sql.TOKEN_STORE_ADD, [(token_id, number) for number in named or ()])
+    return NewToken(token_id, secret)
+
+
+async def add_named_token(
+    tx: Transaction,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+) -> NewToken:
+    """Store a token under a name that no other valid token has. Raise UsageError if the name is missing or used."""
+    if not name.strip():
+        raise UsageError("A token has a name: what it is for.")
+    if role == "metrics" and store_numbers is not None:
+        raise UsageError("Figures are of all stores: a token with the role metrics is for all of them (*).")
+    other = await find_valid_token(tx, name, now)
+    if other is not None:
+        raise UsageError(f"Token {other.token_id} in force is called {name!r}; revoke it, or take another name.")
+    return await add_token(tx, name=name, role=role, store_numbers=store_numbers, now=now, expires_on=expires_on)
+
+
+async def find_valid_token(tx: Transaction, name_or_id: str, now: str) -> TokenInfo | None:
+    """Return the valid token with this id, otherwise the one with this name. Older tokens may share a name."""
+    valid = [each for each in await load_tokens(tx, tokens_sql.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
+    named = [each for each in valid if each.token_id == name_or_id] or [
+        each for each in valid if each.name == name_or_id
+    ]
+    return named[0] if named else None
+
+
+def token_audit_fields(token: TokenInfo) -> dict[str, object]:
+    """Return the fields of a token for the audit."""
+    return {"name": token.name, "role": token.role, "stores": token.stores, "expires_on": token.expires_on}
+
+
+async def _suggest_stores(tx: Transaction, unknown: Iterable[str]) -> str:
+    """Return the stores with numbers similar to the unknown ones, as a question; empty if there are none."""
+    similar = [
+        row[0] for number in unknown for row in await tx.all(tokens_sql.SIMILAR_STORES, normalize_store_number(number))
+    ]
+    return f" {' or '.join(similar)}?" if similar else ""
+
+
+async def load_tokens(tx: Transaction, statement: str = tokens_sql.ALL_TOKENS) -> list[TokenInfo]:
+    """Return all tokens, including revoked ones, the oldest first. Another statement selects some of them."""
+    named: dict[str, list[str]] = {}
+    for token_id, number in await tx.all(tokens_sql.TOKEN_STORES):
+        named.setdefault(token_id, []).append(number)
+    return [
+        TokenInfo(row[0], row[1], row[2], (ALL_STORES,) if row[3] else tuple(named.get(row[0], ())), *row[4:])
+        for row in await tx.all(statement)
+    ]
+
+
+async def mark_revoked(tx: Transaction, token_id: str, now: str) -> bool:
+    """Revoke a token. Return False if there is none or it was revoked before."""
+    return await tx.one(tokens_sql.TOKEN_REVOKE, token_id, now) is not None
+
+
+def create_token(
+    database: Database,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+) -> NewToken:
+    """Call `add_named_token` in its own transaction, for the command line."""
+    named = None if store_numbers is None else list(store_numbers)
+
+    async def work(tx: Transaction) -> NewToken:
+        made = await add_named_token(tx, name=name, role=role, store_numbers=named, now=now, expires_on=expires_on)
+        fields = {"name": name, "role": role, "stores": named or [ALL_STORES], "expires_on": expires_on}
+        await record_command(tx, AuditChange("token", made.token_id, {}, fields), now)
+        return made
+
+    return database.write_now(work)
+
+
+def list_tokens(database: Database) -> list[TokenInfo]:
+    """Call `load_tokens` in its own transaction, for the command line."""
+    return database.read_now(load_tokens)
+
+
+def revoke_token(database: Database, token_id: str, *, now: str) -> bool:
+    """Revoke a token in its own transaction, for the command line."""
+
+    async def work(tx: Transaction) -> bool:
+        found = await find_valid_token(tx, token_id, now)
+        if not await mark_revoked(tx, token_id, now):
+            return False
+        await record_command(tx, AuditChange("token", token_id, token_audit_fields(found) if found else {}, {}), now)
+        return True
+
+    return database.write_now(work)
+
+
+def normalize_store_number(store_number: str) -> str:
+    """Return a store number without leading zeros and outer blanks, in lower case."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in store_number.strip()).lstrip("0")
