@@ -11,7 +11,7 @@ from aisle.cache.query_registry import QueryContext
 from aisle.cache.stock_overlay import apply_to_held
 from aisle.host.database import fetch
 from aisle.jobs.quantities import to_decimal
-from aisle.json_codec import to_text
+from aisle.named_tuple_json import to_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow
