@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.cache.pending_operations import orders_of_operation
-from aisle.cache.query_registry import QueryContext
+from aisle.cache.query_context import QueryContext
 from aisle.cache.stock_overlay import apply_to_held
 from aisle.host.database import fetch
 from aisle.jobs.quantities import to_decimal

@@ -25,7 +25,7 @@ from aisle.jobs.receive.receive_state import (
     receipt_write,
     split_over_lines,
 )
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
@@ -304,8 +304,8 @@ def ask_received_meanwhile(state: ReceiveState) -> Result | None:
     fitting = state._replace(in_hand=item._replace(quantity=max(ZERO, missing)))
     asked = _ask_exceeding(fitting, item, item.quantity, missing)
     announced, received = announced_and_received(state, item.product)
-    args = {"received": received, "of": announced, "label": item.label, "more": item.quantity}
-    return reply(asked.state, ASK, "receive.received_meanwhile", **args)
+    text = msg("receive.received_meanwhile", received=received, of=announced, label=item.label, more=item.quantity)
+    return asked._replace(verdict=Verdict(ASK, text))
 
 
 def apply_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
