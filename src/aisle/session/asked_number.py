@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from aisle.jobs.choice_letters import DROP, YES, quantity_prompt
-from aisle.jobs.view import ASK, DetailView, ListView, Step, Verdict, View, msg, without_row_numbers
+from aisle.jobs.view import ASK, DetailView, ListView, Msg, Step, Verdict, View, msg, without_row_numbers
 from aisle.scan.meaning import Quantity, UnknownCode
 
 CONFIRM_FAST_NUMBER: Final = "input.confirm_fast_number"
@@ -47,10 +47,10 @@ class AskedNumber(NamedTuple):
         plain = without_row_numbers(view)
         if not isinstance(plain, Step | DetailView | ListView):
             return view
-        letters, answers = DROP, (msg("input.choice_drop_number", text=self.text.strip(" ")),)
+        drop, letters = msg("input.choice_drop_number", text=self.text.strip(" ")), DROP
+        answers: tuple[Msg, ...] = (drop,)
         if self.quantity:
-            letters = YES + letters
-            answers = (msg("count.choice_quantity", quantity=self.quantity.value), *answers)
+            letters, answers = YES + DROP, (msg("count.choice_quantity", quantity=self.quantity.value), drop)
         return plain._replace(choices=answers, choice_letters=letters, prompt=quantity_prompt(letters))
 
 
