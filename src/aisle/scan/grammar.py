@@ -105,6 +105,8 @@ _MIN_GS1_MESSAGE: Final = 16
 """Characters of the shortest GS1 message without AIM prefix: `01` and a GTIN."""
 _MIN_GARBLED_SIGNS: Final = 4
 """Signs from which a code may have come through another keyboard layout, unless it begins with one."""
+_HYPHEN_KEY: Final = re.compile(r"(?<=[^\W_])['*)+=](?=[^\W_])")
+"""A sign between letters or digits that the hyphen key of a scanner gives on keyboards of other countries."""
 _NUMBER: Final = re.compile(r"\d+|\d+[.,]\d*|[.,]\d+", re.ASCII)
 _MULTIPLICATION: Final = re.compile(r"([\d.,]+)\*(.*)", re.DOTALL | re.ASCII)
 _SEVERAL_FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
@@ -412,7 +414,7 @@ def _interpret_code(
         interpretations += _interpret_gs1(code, in_store_patterns, is_gs1)
     if splits:
         interpretations += _refuse_digits_before_code(code)
-    if not code.isascii() or code[:1] == "]":
+    if not code.isascii() or code[:1] in '"]':
         interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
         interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
@@ -502,7 +504,8 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
 def _may_be_garbled(code: str) -> bool:
     """Return True if a code may have come through another keyboard layout: it has many signs, or begins with one."""
     signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
-    return not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
+    is_likely = not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
+    return is_likely or _HYPHEN_KEY.search(code) is not None
 
 
 def _interpret_layouts(code: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:
@@ -514,7 +517,10 @@ def _interpret_layouts(code: str, in_store_patterns: tuple[InStorePattern, ...])
 
     products: list[Interpretation] = []
     named: list[Interpretation] = []
-    for layout, original in keyboard_layouts.undo_layouts(code):
+    hyphenated = _HYPHEN_KEY.sub("-", code)
+    by_hyphen_key = [("hyphen", hyphenated)] if hyphenated != code else []
+    restored = {original: layout for layout, original in (*by_hyphen_key, *keyboard_layouts.undo_layouts(code))}
+    for original, layout in restored.items():
         if found := _interpret_restored_code(original, in_store_patterns):
             products += [
                 each._replace(kind=PRODUCT, rank=_RANK_GUESSED, is_guess=True, layout=layout) for each in found
@@ -559,12 +565,14 @@ def _refuse_digits_before_code(code: str) -> list[Interpretation]:
 
 
 def _refuse_extra_signs(code: str) -> list[Interpretation]:
-    """Return a valid code after the bracket of an unfinished terminal answer, or a refusal for non-ASCII signs.
+    """Return a valid code after the bracket of an unfinished terminal answer or in quotes, or a refusal for non-ASCII
+    signs.
 
     Non-ASCII signs around a code may have meant something else, such as a multiplier.
     """
     if code.isascii():
-        bare = code.removeprefix("]")
+        is_quoted = len(code) > 2 and code[0] == code[-1] == '"'
+        bare = code[1:-1] if is_quoted else code.removeprefix("]")
         return [Interpretation(lookup_keys(bare), bare, rank=_RANK_NOISY)] if has_valid_check_digit(bare) else []
     is_code = has_valid_check_digit("".join(filter(str.isdigit, filter(str.isascii, code)))) or _CODE_DIGITS.search(
         code
