@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.view import WRONG, Msg
-from aisle.scan.meaning import Quantity, UnknownCode
+from aisle.scan.grammar_types import Quantity, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.receive_runner import Hand, Store
 

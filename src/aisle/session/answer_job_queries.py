@@ -10,13 +10,13 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs.job import Export, ExportList, FileEffect, PrintTable, Query, RawInput, Rows
 from aisle.jobs.view import TRUE_COLOUR
 from aisle.safe_text import supports_utf8
+from aisle.scan.grammar_types import Meaning
 from aisle.scan.inputs import Line
-from aisle.scan.meaning import Meaning
-from aisle.session.screen_size import MessageText, Terminal
+from aisle.session.screen_size_and_terminal import MessageText, Terminal
 from aisle.session.terminal_settings import Profile
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import TerminalRow
+    from aisle.jobs.row_types.operations_and_session_answers import TerminalRow
 
 
 def raw_input(line: Line, meaning: Meaning) -> RawInput:

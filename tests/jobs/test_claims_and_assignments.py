@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.claims import Claim, is_later, parse_claim
+from aisle.jobs.claims_and_assignments import Claim, is_later, parse_claim
 from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows
 from aisle.jobs.pick.excess import EXCESS_QUERY
-from aisle.scan.meaning import Back, Choice, Command, Quantity
+from aisle.scan.grammar_types import Back, Choice, Command, Quantity
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 
 ME = CONTEXT.user

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, msg
-from aisle.scan.inputs import ROW_KEY
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PRODUCT,
@@ -21,6 +20,7 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+from aisle.scan.inputs import ROW_KEY
 
 JOB_BY_LETTER = {"c": "count", "t": "move"}
 """Job of each letter, the same on every page."""

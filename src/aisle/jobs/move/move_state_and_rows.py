@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.pools import Pools
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.stock_pools import Pools
 from aisle.jobs.walk_order import NO_WALK_ORDER
-from aisle.scan.meaning import Match
+from aisle.scan.grammar_types import Match
 from aisle.settings import LARGE_QUANTITY
 
 if TYPE_CHECKING:

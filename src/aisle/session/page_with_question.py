@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from aisle.jobs.view import View
-from aisle.scan.meaning import Accepts
+from aisle.scan.grammar_types import Accepts
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
-from aisle.session.renamed_keys import rename_keys
+from aisle.session.rebound_letters import rename_keys
 
 
 class PageSnapshot(NamedTuple):

@@ -8,9 +8,9 @@ import pytest
 
 from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Query, Rows
-from aisle.jobs.list_window import is_no_search, turn_page
+from aisle.jobs.searchable_list import is_no_search, turn_page
 from aisle.scan.grammar import needs_look_up, parse
-from aisle.scan.meaning import Command, RefusedInput, UnknownCode
+from aisle.scan.grammar_types import Command, RefusedInput, UnknownCode
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", window_rows=4)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import list_window, refused_operations
-from aisle.jobs.claims import parse_claim
+from aisle.jobs import report_refusals, searchable_list
+from aisle.jobs.claims_and_assignments import parse_claim
 from aisle.jobs.job import (
     Changed,
     Closed,
@@ -27,11 +27,11 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.quantities import OrderGoods, goods_progress, order_goods, order_progress, to_decimal
+from aisle.jobs.quantities_and_plausibility import OrderGoods, goods_progress, order_goods, order_progress, to_decimal
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     DELIVERY,
     LOCATION,
     ORDER,
@@ -200,7 +200,7 @@ def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
         *_delivery_hints(state),
         *doubts,
         *sign_out,
-        *list_window.page_hints(state),
+        *searchable_list.page_hints(state),
         KeyHint("h", msg("hint.help")),
         *back,
     )
@@ -272,7 +272,7 @@ class HomeJob(Job[HomeState]):
             case Closed("pick", {"rejected": str(order)}):
                 return self._refresh_all(state._replace(rejected_order=order), context)
             case Changed("refusal"):
-                return Turn(state, (refused_operations.query_refused_moves(state.signed_in_at or context.now),))
+                return Turn(state, (report_refusals.query_refused_moves(state.signed_in_at or context.now),))
             case Opened({"queries_later": True}):
                 return Turn(state._replace(signed_in_at=context.now))
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
@@ -281,7 +281,7 @@ class HomeJob(Job[HomeState]):
                     state, context, moved=isinstance(event, Closed) and event.job in ("move", "clearance_tasks")
                 )
             case TypedText(text):
-                listed = list_window.with_typed_search(state, text, "doqru", len(MENU_PAGES[state.menu_page]))
+                listed = searchable_list.with_typed_search(state, text, "doqru", len(MENU_PAGES[state.menu_page]))
                 return Turn(state) if listed is None else self._refresh_list(listed, context)
             case Text(text) | UnknownCode(text):
                 return self._refresh_list(
@@ -292,7 +292,7 @@ class HomeJob(Job[HomeState]):
             case CursorKey(key):
                 return self._move_cursor(state, key, context)
             case Command("n" | "p" as letter):
-                return self._refresh_list(list_window.turn_list_page(state, letter, _page_size(context)), context)
+                return self._refresh_list(searchable_list.turn_list_page(state, letter, _page_size(context)), context)
             case Choice(number):
                 return self._handle_choice(state, number, context, is_confirmed)
             case Command("r") if state.partly_received:
@@ -332,12 +332,12 @@ class HomeJob(Job[HomeState]):
             case Rows("lost", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused" | "refused_before"):
-                known, said = refused_operations.report_refused_moves(state.reported_refusals, answer, context.user)
+                known, said = report_refusals.report_refused_moves(state.reported_refusals, answer, context.user)
                 return Turn(state._replace(reported_refusals=known), (), said)
         return Turn(state)
 
     def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
-        refused = refused_operations.query_refused_moves(state.signed_in_at, is_reported=moved)
+        refused = report_refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
             (Query("lost", "order", {"order_number": state.rejected_order}, is_live=True),)
@@ -367,9 +367,9 @@ class HomeJob(Job[HomeState]):
         total, listed = answer.total, tuple(parse_open_order(row, context) for row in answer.rows)
         before, state = (
             state,
-            list_window.with_rows(state._replace(may_have_more=answer.may_have_more), listed, total),
+            searchable_list.with_rows(state._replace(may_have_more=answer.may_have_more), listed, total),
         )
-        if list_window.is_past_end(before, answer):
+        if searchable_list.is_past_end(before, answer):
             return self._refresh_list(state, context)
         if not state.open_single_hit:
             return Turn(state)
@@ -387,7 +387,7 @@ class HomeJob(Job[HomeState]):
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
         if not answer.total:
             verdict = Verdict(
-                WRONG, list_window.not_found_message("home.not_found", state.search, answer.may_have_more)
+                WRONG, searchable_list.not_found_message("home.not_found", state.search, answer.may_have_more)
             )
             # The list shows all open orders again; 1 picks the first one.
             return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)._replace(
@@ -397,10 +397,10 @@ class HomeJob(Job[HomeState]):
 
     def _move_cursor(self, state: HomeState, key: str, context: Context) -> Result:
         if key == "enter":
-            listed = list_window.row_at_cursor(state)
+            listed = searchable_list.row_at_cursor(state)
             return _start_pick(state, listed) if listed else Turn(state)
         return (
-            self._refresh_list(list_window.move_cursor(state, key, _page_size(context)), context)
+            self._refresh_list(searchable_list.move_cursor(state, key, _page_size(context)), context)
             if state.total
             else Turn(state)
         )
@@ -422,7 +422,7 @@ class HomeJob(Job[HomeState]):
         if not state.rows:
             return Turn(state, (Query("unread_lists", "unread_lists", {}, is_live=True),))
         free = [listed for listed in state.rows if not (listed.is_claimed or listed.not_put_down)]
-        return _start_pick(state, list_window.row_at_cursor(state) or (free or state.rows)[0])
+        return _start_pick(state, searchable_list.row_at_cursor(state) or (free or state.rows)[0])
 
     def view(self, state: HomeState) -> ListView:
         return home_view(state)
@@ -491,7 +491,7 @@ def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed
 
 def _page_size(context: Context) -> int:
     return (
-        list_window.page_size(context)
+        searchable_list.page_size(context)
         if context.window_rows > SMALL_LIST_ROWS
         else min(context.window_rows, context.visible_rows)
     )

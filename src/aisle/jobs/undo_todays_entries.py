@@ -22,11 +22,11 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
-from aisle.jobs.quantities import to_decimal, to_decimal_or_none
+from aisle.jobs.quantities_and_plausibility import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import (
     ASK,
@@ -42,7 +42,7 @@ from aisle.jobs.view import (
     signed_message,
     undo_verdict,
 )
-from aisle.scan.meaning import PRODUCT, Match
+from aisle.scan.grammar_types import PRODUCT, Match
 
 
 class Entry(NamedTuple):

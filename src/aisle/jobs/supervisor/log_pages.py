@@ -13,7 +13,7 @@ from aisle.jobs.job import Args, Context, Effect, Export, Query, Refresh, Rows, 
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import LogRow, LossesRow
-from aisle.jobs.row_types.operations import FileRow
+from aisle.jobs.row_types.operations_and_session_answers import FileRow
 from aisle.jobs.store_time import store_day
 from aisle.jobs.supervisor.count_differences import write_at_store
 from aisle.jobs.supervisor.log_list import (
@@ -43,7 +43,7 @@ from aisle.jobs.supervisor.log_list import (
 )
 from aisle.jobs.view import BACK, GOOD, INFO, PAGE_HINTS, Block, Chart, KeyHint, Line, Msg, Series, Verdict, msg, raw
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
-from aisle.scan.meaning import LOCATION, PERSON, PRODUCT, Accepts, Match
+from aisle.scan.grammar_types import LOCATION, PERSON, PRODUCT, Accepts, Match
 
 Actions = tuple[Action[LogState], ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Context, Json, Refresh, Turn, reply
 from aisle.jobs.receive.goods_in_hand import book_goods, quantity_in_hand
-from aisle.jobs.receive.receive_state import (
+from aisle.jobs.receive.receive_state_and_differences import (
     ZERO,
     GoodsInHand,
     ReceiveState,

@@ -10,7 +10,7 @@ from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import WRONG, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
 REFUSED_QUERY = "not_taken"
 

@@ -17,7 +17,7 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
 from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck
 from aisle.session.shown_verdict import ALARM_MESSAGES, Verdicts

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
-from aisle.jobs.claims import parse_claim
+from aisle.jobs.claims_and_assignments import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
-from aisle.jobs.list_window import turn_page
 from aisle.jobs.page_job import file_verdict
-from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
+from aisle.jobs.pick.merge_changed_orders import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
-from aisle.jobs.quantities import GoodsSum, add_goods, named_goods, sum_goods, to_decimal
+from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, named_goods, sum_goods, to_decimal
 from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
+from aisle.jobs.searchable_list import turn_page
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -37,7 +37,7 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PERSON,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Close, Context, Turn, reply
-from aisle.jobs.pick import goods_in_hand, operations
+from aisle.jobs.pick import goods_to_put_down, operations
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickState, UndoStep, add_undo_step
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def goods_for_others(state: PickState) -> tuple[GoodsToReturn, ...]:
 def is_location_for_others(state: PickState) -> bool:
     """Return True if a scanned location is for goods of other pickers' orders; goods of this pick come first."""
     return bool(goods_for_others(state)) and not (
-        state.phase == "done" and goods_in_hand.pieces_in_hand(state, state.only_order)
+        state.phase == "done" and goods_to_put_down.pieces_in_hand(state, state.only_order)
     )
 
 
@@ -86,7 +86,7 @@ def hand_over_to_others(state: PickState) -> GoodsTurn:
     """Record that the goods were handed over to the pickers who have their orders; other goods are still to be put
     back."""
     goods = tuple(each for each in state.to_return if not each.is_for_other_picker)
-    count = goods_in_hand.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
+    count = goods_to_put_down.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
     verdict = Verdict(GOOD, msg("pick.handed_over", count=count))
     if not goods and not state.totes:
         return Turn(state, (Close(verdict),))

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
+from aisle.scan.grammar_types import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 

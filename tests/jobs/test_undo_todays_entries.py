@@ -9,9 +9,9 @@ from typing import Any
 
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, Write
-from aisle.jobs.todays_log_entries import MyEntriesJob, MyEntriesState
+from aisle.jobs.undo_todays_entries import MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ListView, Step, Verdict
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     PRODUCT,
     Back,

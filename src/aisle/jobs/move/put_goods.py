@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.job import Context, Query, Turn, reply
 from aisle.jobs.move import goods_in_hand, movement_write, undo
-from aisle.jobs.move.move_state import ZERO, Goods, MoveChoice, MovementItem, MoveState, OrderNeed, parse_order_needs
+from aisle.jobs.move.move_state_and_rows import (
+    ZERO,
+    Goods,
+    MoveChoice,
+    MovementItem,
+    MoveState,
+    OrderNeed,
+    parse_order_needs,
+)
 from aisle.jobs.move.take_goods import ask_exceeding, refuse_order
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
-from aisle.scan.meaning import Match
+from aisle.scan.grammar_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderRow

@@ -7,16 +7,16 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.barcode_keys import has_gtin_form
-from aisle.jobs import list_window
+from aisle.jobs import searchable_list
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
 from aisle.jobs.list_page import Column, ListPage
-from aisle.jobs.list_window import ListOptions, page_size
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
-from aisle.jobs.pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow
+from aisle.jobs.searchable_list import ListOptions, page_size
+from aisle.jobs.stock_pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -35,7 +35,18 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.page_addresses import PageAddress
-from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Choice, Match, Text, TypedText, UnknownCode
+from aisle.scan.grammar_types import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Choice,
+    Match,
+    Text,
+    TypedText,
+    UnknownCode,
+)
 
 MAX_AISLE_LOCATIONS = 120
 """Most locations on the map of an aisle."""
@@ -97,17 +108,17 @@ def _follow_offer(state: LocationsState, context: Context) -> Result:
     if offered is None:
         return Turn(state)
     if offered.kind == "order":
-        return Turn(state, (list_window.hand_order_below(offered.key),))
+        return Turn(state, (searchable_list.hand_order_below(offered.key),))
     return Turn(state, (Start("look_up", {"product_number": offered.key}),))
 
 
 def _search(state: LocationsState, text: str, context: Context) -> Result:
-    found = list_window.query_window("found", "locations", {"search": text}, 0, page_size(context))
+    found = searchable_list.query_window("found", "locations", {"search": text}, 0, page_size(context))
     return Turn(state._replace(searched_for=text, typed="", offered=None), (found,))
 
 
 def _find_as_typed(state: LocationsState, text: str, choices: int, context: Context) -> Result:
-    listed = list_window.with_typed_search(state, text, "r", choices)
+    listed = searchable_list.with_typed_search(state, text, "r", choices)
     return Turn(state) if listed is None else Turn(listed, (LIST.query(listed, context),))
 
 
@@ -198,7 +209,7 @@ class LocationPage(DetailPage[LocationsState]):
         return super().view(state)._replace(map_locations=_aisle_marks(state))
 
     def numbered_rows(self, state: LocationsState) -> int:
-        return min(list_window.MAX_NUMBERED, len(state.products))
+        return min(searchable_list.MAX_NUMBERED, len(state.products))
 
     def actions(self, state: LocationsState) -> Actions:
         return (
@@ -206,7 +217,10 @@ class LocationPage(DetailPage[LocationsState]):
             Action(msg("hint.next_page"), lambda state, _: _go_to_neighbour(state, is_next=True), "n"),
             Action(msg("hint.previous_page"), lambda state, _: _go_to_neighbour(state, is_next=False), "p"),
             Action(msg("locations.next_page"), _show_next_page, "r"),
-            *(Action(hint.text, partial(_start_job, hint.letter), hint.letter) for hint in list_window.JOB_KEY_HINTS),
+            *(
+                Action(hint.text, partial(_start_job, hint.letter), hint.letter)
+                for hint in searchable_list.JOB_KEY_HINTS
+            ),
         )
 
     def key_hints(self, state: LocationsState) -> tuple[KeyHint, ...]:
@@ -218,7 +232,7 @@ class LocationPage(DetailPage[LocationsState]):
             *((before,) if place and place["before"] else ()),
             KeyHint("r", msg("locations.next_page")),
             BACK,
-            *list_window.JOB_KEY_HINTS,
+            *searchable_list.JOB_KEY_HINTS,
         )
 
     def handle_other_input(self, state: LocationsState, event: Event, context: Context) -> Result:
@@ -247,7 +261,7 @@ def _show_next_page(state: LocationsState, context: Context) -> Result:
 
 
 def _start_job(letter: str, state: LocationsState, context: Context) -> Result:
-    return Turn(state, (list_window.start_job(letter, location=state.code),))
+    return Turn(state, (searchable_list.start_job(letter, location=state.code),))
 
 
 def _go_back(state: LocationsState, context: Context) -> Result:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from aisle import named_tuple_json
 from aisle.jobs.choice_letters import MAX_CHOICES
-from aisle.jobs.claims import is_later
+from aisle.jobs.claims_and_assignments import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
-from aisle.jobs.pick import expected_stock, goods_for_others, goods_in_hand, pick_state, take_over
+from aisle.jobs.pick import expected_stock, goods_for_other_pickers, goods_to_put_down, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote, moved_stop_step
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.stored_messages import read_message
@@ -232,7 +232,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     """Update the pick with an order's row: the cached order with pending operations laid over it."""
     tote = pick_state.find_tote(state, order)
     if tote is None:
-        told = goods_for_others.track_put_down_by_others(state, order, row)
+        told = goods_for_other_pickers.track_put_down_by_others(state, order, row)
         return told if told.verdict else report_reopened(state, order, row)
     if row is None:
         # An order whose lines are known continues with them.
@@ -293,7 +293,9 @@ def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) 
 def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
     if row.get("is_rejected") or row.get("is_active", True) or not tote.has_lines:
         return False
-    return pick_state.is_order_picked(state, tote.order) and not goods_in_hand.has_goods_to_put_down(state, tote.order)
+    return pick_state.is_order_picked(state, tote.order) and not goods_to_put_down.has_goods_to_put_down(
+        state, tote.order
+    )
 
 
 def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
