@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.view import MIN_DESK_COLUMNS, MIN_DESK_ROWS, PANE_ROWS, Frame, ListView, Msg
+from aisle.jobs.view import MIN_DESK_COLUMNS, MIN_DESK_ROWS, PANE_ROWS, TRUE_COLOUR, Frame, ListView, Msg
+from aisle.safe_text import supports_utf8
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.operations_and_session_answers import TerminalRow
 
 _ROWS_BESIDE_LIST = ((22, 14), (17, 13), (11, 11), (0, 6))
 """(minimum screen rows, rows that a list page needs for everything but its list)."""
@@ -94,3 +99,24 @@ class Terminal:
     def is_fully_shown(self, current_frame: Callable[[], Frame]) -> bool:
         """Return whether the screen is known to show all of the current page at once."""
         return self.fits_screen is not None and bool(self.size.rows) and self.fits_screen(current_frame(), *self.size)
+
+
+def terminal_properties(columns: int, rows: int, environ: Mapping[str, str] | None = None) -> TerminalRow:
+    """Return the row of the query `terminal`: size in cells, TERM, encoding and number of colours."""
+    env = os.environ if environ is None else environ
+    encoding = "UTF-8" if supports_utf8(env) else "ASCII"
+    term = env.get("TERM", "")
+    return {"columns": columns, "rows": rows, "term": term, "encoding": encoding, "colours": colour_count(env)}
+
+
+def colour_count(environ: Mapping[str, str]) -> int:
+    """Return the number of colours of the terminal; 0 for none or unknown."""
+    import curses
+
+    if environ.get("COLORTERM", "") in ("truecolor", "24bit"):
+        return TRUE_COLOUR
+    try:
+        curses.setupterm(environ.get("TERM") or "unknown", 1)
+        return max(0, curses.tigetnum("colors"))
+    except curses.error:
+        return 0
