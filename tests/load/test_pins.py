@@ -7,7 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from aisle.client.csv_load import LoadError
+from aisle.client.csv_load import LoadError, LoadReport, load
+from aisle.client.csv_load.sender import MAX_PEOPLE
 from tests.load.test_repeated_loads import World, a_world
 from tests.load.test_sender import FakeService, Naps, run
 
@@ -159,3 +160,21 @@ async def test_only_another_pin_signs_out(row: str, line: str, status: int, tmp_
             assert report.lines()[0] == f"people.csv: {line}"
             path = "/aisle/v1/stores/0042"
             assert (await client.request_extension("GET", path, token=token)).status == status
+
+
+async def test_people_come_in_small_requests_and_an_early_end_names_the_loaded_rows(tmp_path: Path) -> None:
+    class Slow(FakeService):
+        def carried_out(self, content: bytes, store: str) -> httpx.Response:
+            if "people" in self.kept and len(self.kept["people"]) == 2 * MAX_PEOPLE:
+                raise httpx.ReadTimeout("too slow")
+            return super().carried_out(content, store)
+
+    rows = [f"0042,B{at},u{at},U,,{4711 + at}" for at in range(40)]
+    (tmp_path / "people.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+    service, reports = Slow(), list[LoadReport]()
+    async with service.client() as client:
+        with pytest.raises(LoadError, match=r"Stopped at people.csv:22\. Load again later"):
+            await load(tmp_path, client, on_cut_off=reports.append, sleep=Naps())
+    assert len(service.kept["people"]) == 2 * MAX_PEOPLE
+    words = "people.csv: 20 of 20 rows loaded; the load ended before the file did, with 20 rows (2-21)."
+    assert reports[0].lines()[0] == words

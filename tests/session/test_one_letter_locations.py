@@ -65,15 +65,15 @@ def test_no_label_is_a_command_on_any_page(aisle_home: Path, page: str) -> None:
         if session.stack.top.job.raw_input or accepts.text:
             return
         scan, stack = Scanner(session), stack_of(session)
-        for letter in ("b", *accepts.command_letters):
+        for letter in dict.fromkeys(f"b{accepts.command_letters}"):
             scan.rest(6.0)
             session.start_batch()
             if letter in "hn" or not isinstance(session.resolver.resolve(letter), Command):
                 continue
             waiting = len(session.store.operations.unfinished())
             frame = scan.send(f"{letter}\r", 0.06)
-            assert told(frame) == (WRONG, REFUSED), (letter, shown(frame))
-            assert stack_of(session) == stack
+            assert told(frame) == (WRONG, REFUSED), (letter, told(frame), shown(frame))
+            assert [job for job, _ in stack_of(session)] == [job for job, _ in stack]
             assert len(session.store.operations.unfinished()) == waiting
 
 

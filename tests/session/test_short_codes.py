@@ -146,8 +146,9 @@ FORMS = (
     *(f"{prefix}{start}{TEA}{stop}" for prefix in ("", "]F0") for start, stop in ("AB", "CD", "DA", "ab", "BB")),
     *(f"9771234567898{add_on}" for add_on in ("-05", "-12345", "+05", " 05", "05")),
     "9780201379624-51299",
+    f'"{TEA}"',
 )
-"""Codabar with its start and stop letters, and codes with an add-on."""
+"""Codabar with its start and stop letters, codes with an add-on, and in quotes."""
 
 
 @pytest.mark.parametrize("code", FORMS)

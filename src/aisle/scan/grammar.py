@@ -412,7 +412,7 @@ def _interpret_code(
         interpretations += _interpret_gs1(code, in_store_patterns, is_gs1)
     if splits:
         interpretations += _refuse_digits_before_code(code)
-    if not code.isascii() or code[:1] == "]":
+    if not code.isascii() or code[:1] in '"]':
         interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
         interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
@@ -559,12 +559,14 @@ def _refuse_digits_before_code(code: str) -> list[Interpretation]:
 
 
 def _refuse_extra_signs(code: str) -> list[Interpretation]:
-    """Return a valid code after the bracket of an unfinished terminal answer, or a refusal for non-ASCII signs.
+    """Return a valid code after the bracket of an unfinished terminal answer or in quotes, or a refusal for non-ASCII
+    signs.
 
     Non-ASCII signs around a code may have meant something else, such as a multiplier.
     """
     if code.isascii():
-        bare = code.removeprefix("]")
+        is_quoted = len(code) > 2 and code[0] == code[-1] == '"'
+        bare = code[1:-1] if is_quoted else code.removeprefix("]")
         return [Interpretation(lookup_keys(bare), bare, rank=_RANK_NOISY)] if has_valid_check_digit(bare) else []
     is_code = has_valid_check_digit("".join(filter(str.isdigit, filter(str.isascii, code)))) or _CODE_DIGITS.search(
         code

@@ -244,6 +244,8 @@ class FileReport(NamedTuple):
     """Rows of which a field waits for a refused row of another file."""
     is_read: bool = True
     """False if the load ended before all rows of the file were read."""
+    loaded_lines: tuple[int, ...] = ()
+    """Rows that were loaded, if the load ended before all rows of the file were read."""
 
     @property
     def is_same(self) -> bool:
@@ -313,11 +315,11 @@ class LoadReport(NamedTuple):
 
 
 def _file_line(file: FileReport) -> str:
-    """Return what was loaded of a file, and of which rows fields wait for a refused row of another file."""
-    line = _counts_line(file)
-    return (
-        f"{line.removesuffix('.')}; fields of {format_rows(file.held_rows)} are held back." if file.held_rows else line
-    )
+    """Return what was loaded of a file, which rows if not all were read, and of which rows fields are held back."""
+    parts = [_counts_line(file).removesuffix(".")]
+    parts += [f"the load ended before the file did, with {format_rows(file.loaded_lines)}"] if file.loaded_lines else []
+    parts += [f"fields of {format_rows(file.held_rows)} are held back"] if file.held_rows else []
+    return f"{'; '.join(parts)}."
 
 
 def _counts_line(file: FileReport) -> str:

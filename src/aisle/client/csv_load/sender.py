@@ -9,6 +9,7 @@ import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,6 +85,9 @@ LONGEST_WAIT = 30.0
 MAX_PENDING_ROWS = 20_000
 """Number of rows that may wait for their store's batch to fill, in files that alternate between stores."""
 
+MAX_PEOPLE = 10
+"""Number of people of a request: the service hashes each PIN, and 40 take a busy machine longer than a request may."""
+
 EXTENSION_PREFIX = "/aisle/v1/"
 LOCATIONS_PATH = f"{EXTENSION_PREFIX}locations"
 PEOPLE_PATH = f"{EXTENSION_PREFIX}stores/{{store_number}}/people"
@@ -108,7 +112,7 @@ TARGETS = {
     FREE_FIELDS.file: LoadTarget("create-product-free-fields", "products", 500),
     PRICES.file: LoadTarget("create-prices", "products", 500),
     DISCOUNT_PRICES.file: LoadTarget("create-discount-prices", "products", 500),
-    PEOPLE.file: LoadTarget(PEOPLE_PATH, "people", 100),
+    PEOPLE.file: LoadTarget(PEOPLE_PATH, "people", MAX_PEOPLE),
     STORE_PRODUCTS.file: LoadTarget("create-store-products", "store_products", 500),
     DELIVERIES.file: LoadTarget("create-store-deliveries", "orders", 1000),
 }
@@ -233,6 +237,7 @@ class FileLoad:
         self._is_read = False
         self._last_line = 0
         """Last row that was loaded; a load that ends early leaves those after it."""
+        self._loaded_lines: list[range] = []
         self._already_loaded: list[int] = []
         self._rows_left = self._unchanged_rows = 0
         self._states: Counter[str] = Counter()
@@ -262,6 +267,7 @@ class FileLoad:
             {} if self._is_stock else self._states,
             tuple(sorted(self._replaced.held_rows.get(self._table.name, set()) - refused)),
             self._is_read,
+            () if self._is_read else tuple(chain.from_iterable(self._loaded_lines)),
         )
 
     async def send_all(self) -> None:
@@ -447,6 +453,7 @@ class FileLoad:
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
             self._last_line = max((self._last_line, *(record.line for record in batch)))
+            self._keep_lines(batch)
             if self._is_stock:
                 for record in batch:
                     self._elsewhere.done(record)
@@ -466,6 +473,15 @@ class FileLoad:
             middle = len(batch) // 2
             await self._send(batch[:middle])
             await self._send(batch[middle:])
+
+    def _keep_lines(self, batch: Sequence[Record]) -> None:
+        """Store the rows of loaded records, those that follow each other as one range."""
+        kept = self._loaded_lines
+        for line in sorted(line for record in batch for line in _record_lines(record)):
+            if kept and kept[-1].stop == line:
+                kept[-1] = range(kept[-1].start, line + 1)
+            else:
+                kept.append(range(line, line + 1))
 
     async def _read_orders(self, batch: Sequence[Record]) -> None:
         """Read the orders of a batch that the service has. Raise LoadError if it does not respond."""
@@ -602,6 +618,10 @@ class FileLoad:
 
     def _report_progress(self) -> None:
         self._progress(LoadProgress(self._table.name, self._rows, self._table.position, self._table.size))
+
+
+def _record_lines(record: Record) -> set[int]:
+    return {record.line, *record.line_rows, *record.field_rows.values()}
 
 
 def _record_store(record: Record) -> str:
