@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
+from aisle.jobs.pick.stops import parse_lines
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache import service_rows
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
@@ -113,7 +114,9 @@ def test_an_order_that_is_only_looked_at_reads_no_stock_of_places(cache: CacheWr
     reads._cache.trace_v2(0, None)
     assert len(asked) - few > few, "what lies at each place is a read of its own"
     assert not any(name in line for line in looked_at for name in ("stock", "stock_by_pool"))
-    shared = [{name: line[name] for name in line if name not in ("stock", "stock_by_pool")} for line in to_pick]
+    shared = [
+        {name: line[name] for name in line if name not in ("stock", "stock_by_pool", "held_goods")} for line in to_pick
+    ]
     assert looked_at == shared
 
 
@@ -243,3 +246,32 @@ def test_a_place_is_used_by_the_last_order_that_lies_there(
 
     assert reject(*(number for number in range(25) if number != 9))
     assert not reject(9)
+
+
+def held_goods(cache: CacheWriter, shelf: int = 0) -> None:
+    """Order O2 has four of P1 at PU-1; the shelf has so many, and O1 needs four."""
+    places = [{"store_location_code": "PU-1", "quantity": 4, "stock_pool_1": 4}]
+    places += [{"store_location_code": "Z-1", "quantity": shelf, "stock_pool_1": shelf}] if shelf else []
+    cache.write_products([product("P1")])
+    cache.write_stock([stock("P1", places=None) | {"store_locations": places}])
+    cache.write_locations([location("PU-1", 1), location("Z-1", 2)])
+    other = line(1, "P1", 4, 4, moved_quantity=4, store_locations=[laid("O2", "PU-1", 4)])
+    put_orders(cache, order("O1", line(1, "P1", 4)), order("O2", other))
+
+
+@pytest.mark.parametrize(("shelf", "place"), [(0, ""), (3, "Z-1")])
+def test_goods_held_for_another_order_are_no_place_to_pick(
+    cache: CacheWriter, reads: CacheReader, shelf: int, place: str
+) -> None:
+    held_goods(cache, shelf)
+    row = reads.query("order_to_pick", {"order_number": "O1"})[0][0]
+    (take,) = parse_lines(row["lines"], "O1")
+    assert take.location == place
+    assert dict(take.stock_when_read).get("PU-1") == 0
+    assert take.held_for == (("O2", Decimal(4)),)
+    assert [place for place, _ in take.stocked_locations] == [place] * bool(shelf)
+
+
+def test_goods_are_not_put_away_where_all_is_held(cache: CacheWriter, reads: CacheReader) -> None:
+    held_goods(cache)
+    assert reads.query("locations_of_products", {"product_numbers": ["P1"]})[0] == []

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from aisle.jobs.job import Changed
 from aisle.jobs.view import WRONG, Msg
-from aisle.scan.meaning import Quantity, UnknownCode
+from aisle.scan.meaning import Choice, Quantity, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.receive_runner import Hand, Store
 
@@ -118,3 +119,31 @@ def test_number_that_answers_nothing_leaves_the_question(phase: str, typed: str)
     assert hand.verdicts[-1].kind == WRONG
     assert typed in told(hand)
     assert hand.view == before
+
+
+def received_by_both() -> Hand:
+    """Ann has all twelve of P5 in hand; meanwhile Ben has received them."""
+    hand = Hand()
+    hand.say("D-2", "P5", "=12")
+    hand.store.deliveries["D-2"][0]["received"] = Decimal(12)
+    hand.feed(Changed("delivery", "D-2"))
+    return hand
+
+
+@pytest.mark.parametrize("scanned", ["A-1", "P2"])
+def test_goods_that_others_have_received_meanwhile_are_asked_about(scanned: str) -> None:
+    hand = received_by_both()
+    assert hand.say(scanned) == "receive.received_meanwhile"
+    assert hand.sent == []
+    assert hand.say(scanned) == "receive.answer_first"
+    hand.feed(Choice([choice.id for choice in hand.view.choices].index("receive.choice_whole_quantity") + 1))
+    hand.say("A-1")
+    assert hand.entries() == [("P5", 10, 12, "A-1")]
+
+
+def test_goods_that_others_have_received_meanwhile_can_be_set_aside() -> None:
+    hand = received_by_both()
+    hand.say("A-1")
+    hand.feed(Choice([choice.id for choice in hand.view.choices].index("receive.choice_set_aside") + 1))
+    hand.say("A-1", "P2", "A-1")
+    assert [entry[0] for entry in hand.entries()] == ["P2"]

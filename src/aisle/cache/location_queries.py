@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
+from aisle.cache.held_goods_queries import free_locations, held_by_location
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
 from aisle.cache.pending_operations import orders_of_operation
@@ -462,7 +463,7 @@ def locations_of_products(context: QueryContext, args: Args) -> QueryResult[Loca
     found: list[LocationsOfProductsRow] = []
     numbers = to_text([str(each) for each in args["product_numbers"]])
     for number, raw, began in fetch(cache, _STOCK_OF_PRODUCTS, numbers):
-        stock = apply_to_stock(parse_row(raw), number, pending.get(number, ()), began)
+        locations = stock_locations(apply_to_stock(parse_row(raw), number, pending.get(number, ()), began))
         found += [
             {
                 "product_number": number,
@@ -470,7 +471,7 @@ def locations_of_products(context: QueryContext, args: Args) -> QueryResult[Loca
                 "location_order": location["location_order"],
                 "quantity": location["quantity"],
             }
-            for location in stock_locations(stock)
+            for location in free_locations(locations, held_by_location(context, {number: locations})[number])
         ]
     rows = sort_by_walk_order(found, load_walk_orders(cache, {location["location_code"] for location in found}))
     rows.sort(key=lambda row: row["quantity"] is not None and to_decimal(row["quantity"]) <= 0)

@@ -17,6 +17,7 @@ from aisle.cache.claim_and_priority_queries import (
     orders_ahead,
     orders_not_put_down,
 )
+from aisle.cache.held_goods_queries import free_locations, held_by_location
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
@@ -454,7 +455,7 @@ def load_order(context: QueryContext, number: str) -> QueryResult[OrderRow]:
         return [], 0
     raw, began, pickup = found
     row = parse_header(raw, number, pickup)
-    lines = _load_full_lines(cache, number) if began is not None else []
+    lines = _load_full_lines(context, number) if began is not None else []
     apply_to_order(row, lines, operations, began)
     picked = sum((to_decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None
     row.update(lines=lines, lines_known=began is not None, picked_quantity=picked_quantity(row, picked))
@@ -473,7 +474,8 @@ def _last_move_by_user(pending: Iterable[Operation], read_began: float | None) -
     return {each.app_user: each.n for each in sorted(moves, key=lambda each: each.n)}
 
 
-def _load_full_lines(cache: apsw.Connection, number: str) -> list[Row]:
+def _load_full_lines(context: QueryContext, number: str) -> list[Row]:
+    cache = context.cache
     rows = fetch(
         cache,
         "SELECT l.line_number, l.product_number, l.raw, p.name, p.unit, p.allow_decimal, s.raw,"
@@ -483,10 +485,19 @@ def _load_full_lines(cache: apsw.Connection, number: str) -> list[Row]:
         number,
     )
     lines = [_full_line(*row) for row in rows]
+    _leave_out_held_goods(context, [line for line in lines if line.pop("is_stock_of_product")])
     walk = load_walk_orders(cache, {location["location_code"] for line in lines for location in line["locations"]})
     for line in lines:
         line["locations"] = sort_by_walk_order(line["locations"], walk)
     return lines
+
+
+def _leave_out_held_goods(context: QueryContext, lines: Iterable[Row]) -> None:
+    """Leave goods held for orders out of the locations of lines, in place; `held` tells where all is held."""
+    by_product = {str(line["product_number"]): line["locations"] for line in lines}
+    held = held_by_location(context, by_product) if by_product else {}
+    for line in lines:
+        line["locations"] = free_locations(line["locations"], held[str(line["product_number"])])
 
 
 def _full_line(
@@ -500,7 +511,8 @@ def _full_line(
     is_stock: int | str | None,
 ) -> Row:
     line = parse_row(raw)
-    locations = line_locations(line) or (stock_locations(parse_row(stock)) if stock else [])
+    own_locations = line_locations(line)
+    locations = own_locations or (stock_locations(parse_row(stock)) if stock else [])
     held = held_locations(line)
     line.pop("store_locations", None)
     line.update(
@@ -512,6 +524,7 @@ def _full_line(
         moved_quantity=to_decimal(line.get("moved_quantity")),
         is_picked=bool(line.get("is_picked")),
         locations=locations,
+        is_stock_of_product=not own_locations,
         put_down=held,
         allow_decimal=bool(decimals),
         unit=unit or "",
@@ -550,10 +563,20 @@ def _add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) -
         for number, raw, began in stock
         if _LOCATIONS_MARK in raw
     }
+    held = held_by_location(context, {number: locations for number, locations in found.items() if locations})
     for line in lines:
-        line["stock"], line["stock_by_pool"] = {}, {}
+        line["stock"], line["stock_by_pool"], line["held_goods"] = {}, {}, []
     for line in from_store:
         locations = found.get(str(line["product_number"]))
+        held_here = held.get(str(line["product_number"]), {})
+        line["held_goods"] = [{"location_code": code, **row} for code, rows in held_here.items() for row in rows]
+        if locations and held_here:
+            empty = [each for each in locations if str(each["location_code"]) in held_here]
+            free = {each["location_code"]: each for each in free_locations(locations, held_here)}
+            none: dict[str, LocationStockRow] = {
+                each["location_code"]: {**each, "quantity": Decimal(0), "pools": {}} for each in empty
+            }
+            locations = list(({each["location_code"]: each for each in locations} | none | free).values())
         line["stock"] = _with_own_location(line, locations)
         line["stock_by_pool"] = {each["location_code"]: each["pools"] for each in locations or () if each["pools"]}
 

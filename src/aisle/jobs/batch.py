@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
 from aisle.jobs.claims import parse_claim
@@ -20,6 +18,14 @@ from aisle.jobs.pick.stops import parse_lines
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantities import GoodsSum, add_goods, named_goods, sum_goods, to_decimal
 from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
+from aisle.jobs.tote_labels import (
+    MAX_SHORT_LABEL,
+    is_label,
+    is_label_text,
+    is_short_label,
+    label_format,
+    label_of_code,
+)
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -36,7 +42,6 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -198,11 +203,6 @@ EXTRA_ORDERS = 20
 MAX_COUNT_DIGITS = 2
 """Most digits of an unknown number that is read as a number of orders."""
 
-_LABEL_CHARACTERS = re.compile(r"[\w .:/+$%#-]*")
-
-_GS1_START = re.compile(r"0[012](?=.{12})")
-"""Beginning of a GS1 message with a GTIN or SSCC."""
-
 ADD_CLAIMED = "all_the_same"
 """Kind of the choice that adds an order although somebody else has claimed it."""
 
@@ -213,6 +213,7 @@ class BatchJob(Job[BatchState]):
     """Job that collects orders for one walk, by scan or by number, and then starts the pick."""
 
     name = "batch"
+    version = 2
     state_type = BatchState
     steps: tuple[str, ...] = ("batch",)
     max_count_digits = MAX_COUNT_DIGITS
@@ -320,6 +321,8 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
     if not now.has_lines or was.has_lines:
         return Turn(state)
     args = {"tote": TOTE_LETTERS[at], "order": order}
+    if not now.pickup:
+        return reply(state, GOOD, "batch.added_without_date", lines=now.open_lines, **args)
     return reply(state, GOOD, "batch.added", lines=now.open_lines, pickup=now.pickup, **args)
 
 
@@ -426,37 +429,24 @@ def _is_count(code: str) -> bool:
 def _handle_code(state: BatchState, code: str) -> Result:
     """Read a small number as a number of orders, and another code as the tote code of the last order. Ask first if the
     code is a long number or looks like an order number."""
+    code = label_of_code(code)
     if _is_count(code):
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
-    if not state.orders or (len(code) <= MAX_COUNT_DIGITS and code not in tuple(TOTE_LETTERS)):
+    is_too_short = len(code) <= MAX_SHORT_LABEL and code not in tuple(TOTE_LETTERS) and not is_short_label(code)
+    if not state.orders or is_too_short:
         return reply(state, WRONG, "batch.unknown", code=code)
     if code in tuple(TOTE_LETTERS[:MAX_ORDERS]):
         return _check_tote_letter(state, code)
     if any(each.tote_code.casefold() == code.casefold() for each in state.orders):
         return _set_tote_code(state, code)
-    if not _is_label(code):
+    if not is_label(code):
         return reply(state, WRONG, "batch.no_label", code=code)
     if state.orders[-1].tote_code:
         return _ask_to_replace(state, code)
-    if code.isdecimal() or any(_label_format(each.order) == _label_format(code) for each in state.orders):
+    if code.isdecimal() or any(label_format(each.order) == label_format(code) for each in state.orders):
         asking = state._replace(choices=(OfferedChoice("is_tote", code),), is_removing=False)
         return reply(asking, ASK, "batch.looks_like_order", code=code)
     return _set_tote_code(state, code)
-
-
-def _is_label(code: str) -> bool:
-    """Return False if a code rather is a damaged barcode, command or GS1 message than a tote label."""
-    if code.upper().startswith("AISLE:") or not _LABEL_CHARACTERS.fullmatch(code) or is_foreign_qr_code(code):
-        return False
-    digits = sum(char.isdecimal() for char in code)
-    if any(len(run) >= 12 and has_valid_check_digit(run) for run in re.findall(r"\d+", code) if run != code):
-        return False
-    if digits >= 12 and digits >= len(code) - 8 and not code.isdecimal() and _GS1_START.match(code):
-        return False
-    misread = len(code) - digits
-    is_hyphenated = misread == code.count("-")
-    is_framed = code[0].isdecimal() and code[-1].isdecimal()
-    return not (0 < misread <= 2 and 8 <= len(code) <= 14 and is_framed and not is_hyphenated)
 
 
 def _ask_to_replace(state: BatchState, code: str) -> Result:
@@ -491,14 +481,8 @@ def _check_tote_letter(state: BatchState, letter: str) -> Result:
         return reply(state, WRONG, "batch.unknown", code=letter)
     if order != state.orders[-1].order:
         return reply(state, WRONG, "batch.tote_twice", code=letter)
-    return reply(
-        state._replace(choices=(), is_removing=False), GOOD, "batch.tote", tote=letter, code=letter, order=order
-    )
-
-
-def _label_format(code: str) -> str:
-    """Return the pattern of a code: `0` for each digit, `a` for each letter."""
-    return "".join("0" if char.isdecimal() else "a" if char.isalpha() else char for char in code)
+    code = state.orders[-1].tote_code or letter
+    return reply(state._replace(choices=(), is_removing=False), GOOD, "batch.tote", tote=letter, code=code, order=order)
 
 
 def _set_tote_code(state: BatchState, code: str) -> Result:
@@ -512,7 +496,7 @@ def _set_tote_code(state: BatchState, code: str) -> Result:
 
 def _handle_text(state: BatchState, text: str) -> Result:
     """Read a text as a tote code if it has a digit or is one word of capitals, as labels have."""
-    if " " in text or not (text.isupper() or any(char.isdigit() for char in text)):
+    if not is_label_text(text):
         return reply(state, WRONG, "batch.unknown", code=text)
     return _handle_code(state, text)
 

@@ -15,7 +15,7 @@ from aisle.jobs import quantities, store_time
 from aisle.jobs.job import format_number
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
-from aisle.jobs.view import Msg
+from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import LocationStockRow
@@ -158,8 +158,20 @@ def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) 
     alone = [names.get(pool) or pool for pool in pools]
     pool_text = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
     return LocationStock(
-        str(location["location_code"]), quantities.to_decimal_or_none(location.get("quantity")), pool_text
+        str(location["location_code"]),
+        quantities.to_decimal_or_none(location.get("quantity")),
+        pool_text,
     )
+
+
+def held_message(held: Iterable[tuple[str, Decimal]]) -> Msg | None:
+    """Return how much is held for which orders; None if nothing is."""
+    by_order: dict[str, Decimal] = {}
+    for order, quantity in held:
+        by_order[order] = by_order.get(order, Decimal(0)) + quantity
+    if not by_order:
+        return None
+    return msg("product.held_for", count=sum(by_order.values(), Decimal(0)), orders=", ".join(by_order))
 
 
 def _parse_codes(row: ProductRow) -> tuple[str, ...]:

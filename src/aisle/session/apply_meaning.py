@@ -209,11 +209,11 @@ class MeaningHandler:
             return False
         if meaning.value > MAX_LIKELY_QUANTITY and ask_measured_quantity.find_number(self._store.reader, meaning):
             return False  # it is no quantity; the job says what it is
-        verdict = self._batch.ask_for_rejected_scan(raw.strip(" "), self._page.stack.jobs)
-        if not verdict:
+        asked = self._batch.ask_for_rejected_scan(raw.strip(" "), meaning, self._page.stack.jobs)
+        if not asked:
             return False
-        self._page.question = question
-        self._event_runner.answer(verdict, meaning, raw)
+        self._page.question, self._page.asked_number = question, asked
+        self._event_runner.answer(asked.question, meaning, raw)
         return True
 
     def _apply_unasked(self, question: PendingQuestion, meaning: Meaning, raw: str) -> None:

@@ -180,10 +180,11 @@ class EventRunner:
     def _store_question(self) -> None:
         """Add the pending question to the journal unless it is the last event there."""
         self._page.drop_left_question()
-        question = self._page.question.to_store() or self._batch.to_store(self._page.stack.jobs)
+        asked = self._page.asked_number
+        question = self._page.question.to_store() or asked.to_store() or self._batch.to_store(self._page.stack.jobs)
         verdict = self._verdicts.current
         if question and verdict and not self._store.unit_of_work.is_last_event(question):
-            context, text = self._context.current(), self._batch.asked_number.text
+            context, text = self._context.current(), asked.text
             self._store.unit_of_work.add_answer(question, self._context.at, text, context, verdict)
 
     def resend_secrets(self) -> None:

@@ -51,7 +51,7 @@ class FrameBuilder:
         self.last: Frame | None = None
         """Frame that was built last."""
         self._shown: tuple[object, ...] = ()
-        """Job, question, verdict and typed text of the last frame."""
+        """Job, questions, verdict and typed text of the last frame."""
         self._repeats = 1
         """Times that the verdict was the answer in a row."""
         self._operation_counts = (0, 0)
@@ -88,7 +88,13 @@ class FrameBuilder:
         return self.last if self.last and is_current else self.build()
 
     def _now_shown(self) -> tuple[object, ...]:
-        return self._page.top, self._page.question, self._verdicts.current, self._typed_line.text
+        return (
+            self._page.top,
+            self._page.question,
+            self._page.asked_number,
+            self._verdicts.current,
+            self._typed_line.text,
+        )
 
     def _count_repeats(self) -> int:
         """Return how often in a row the verdict was the answer to a scan, so that an equal answer can be told apart."""

@@ -336,9 +336,15 @@ class MeaningResolver:
             return None
         return RefusedInput(LOCATION_OR_TYPED, text)
 
-    @staticmethod
-    def is_scanned_code(line: Line, meaning: Meaning) -> bool:
-        """Return whether a text that is no quantity came at the pace of a scanner: it is an unknown code."""
+    def is_scanned_code(self, line: Line, meaning: Meaning) -> bool:
+        """Return whether a text at the pace of a scanner is an unknown code: no quantity, nor words to search for.
+
+        Words with a digit and no blank are a code in the jobs that count goods: no scan leaves their page for another.
+        """
+        if isinstance(meaning, Text):
+            text, is_counting = meaning.text, self._page.top.job.name in COUNTS_SCANS
+            is_code = is_counting and len(text) >= MIN_SCAN and _is_code_shaped(text) and not asks_look_up(line.text)
+            return is_code and not self._page.accepts().text and _is_fast(line)
         return isinstance(meaning, RefusedInput) and meaning.reason in _NO_QUANTITY and _is_fast(line)
 
     def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:

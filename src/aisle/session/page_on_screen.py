@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.view import View
 from aisle.scan.meaning import Accepts
+from aisle.session.asked_number import NO_NUMBER, AskedNumber
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.renamed_keys import rename_keys
@@ -25,6 +26,8 @@ class Page:
     def __init__(self, stack: JobStack) -> None:
         self.stack = stack
         self.question = NO_QUESTION
+        self.asked_number = NO_NUMBER
+        """Number that the last line made a question of."""
         self._cached_accepts: tuple[StackedJob, Accepts] | None = None
         self._cached_view: tuple[StackedJob, Mapping[str, str], View] | None = None
 
@@ -78,14 +81,21 @@ class Page:
         question, self.question = self.question, NO_QUESTION
         return question
 
+    def take_asked_number(self) -> AskedNumber:
+        """Remove the number that the last line made a question of, and return it."""
+        asked, self.asked_number = self.asked_number, NO_NUMBER
+        return asked
+
     def drop_left_question(self) -> None:
         """Drop the question if another job is on the screen now."""
         if self._has_question:
             self.question = self.question.still_on_page(self.stack.jobs)
 
     def view(self, names_by_letter: Mapping[str, str]) -> View:
-        """Return the view of the job with the keys as they are named here, under the session's question."""
+        """Return the view of the job with the keys as they are named here, under the session's last question."""
         view = self._view_of_job(names_by_letter)
+        if self.asked_number.text and self.asked_number.page == self.identity:
+            return self.asked_number.show_on(view)
         if not (self._has_question and self.question.is_pending):
             return view
         return self.question.show_on(view, self.top.job.accepts(self.top.state))

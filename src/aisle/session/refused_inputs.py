@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
+from aisle.session.asked_number import AFTER_REFUSED_SCAN, AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 
@@ -90,8 +91,6 @@ class InputBatch:
         self._rejected_scan = NO_REJECTED_SCAN
         self._unknown_number = ""
         """Number that was said to be unknown after a refused scan."""
-        self.asked_number = NO_NUMBER
-        """Number that the last line made a question of."""
 
     def restart(self, page_before: tuple[Any, ...], question: PendingQuestion) -> None:
         """Begin the next batch."""
@@ -117,63 +116,44 @@ class InputBatch:
         self._unknown_number = text if is_first else ""
         return is_first
 
-    def ask_for_rejected_scan(self, text: str, stacked_jobs: Sequence[StackedJob]) -> Verdict | None:
-        """Return the question whether a number was meant for a refused scan, once; None if only the page fits."""
+    def ask_for_rejected_scan(
+        self, text: str, quantity: Quantity | None, stacked_jobs: Sequence[StackedJob]
+    ) -> AskedNumber | None:
+        """Return the number to ask about if it may be meant for a refused scan, once; None if only the page fits."""
         if not self._is_after_rejected_scan(stacked_jobs):
             return None
-        _, label = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         self._rejected_scan = NO_REJECTED_SCAN
-        self.asked_number = AskedNumber(text)
-        return Verdict(ASK, msg("input.number_after_refused_scan", text=text, label=label))
+        return AskedNumber(text, quantity, page_identity(stacked_jobs), _quantity_label(stacked_jobs))
 
     def forget_rejected_scan(self) -> None:
         """Ask about no number because of a refused scan: another scan came since."""
         self._rejected_scan = NO_REJECTED_SCAN
 
-    def take_asked_number(self) -> AskedNumber:
-        """Return the number that the last line made a question of, once."""
-        asked, self.asked_number = self.asked_number, NO_NUMBER
-        return asked
-
-    def to_store(self, stacked_jobs: Sequence[StackedJob]) -> Quantity | UnknownCode | None:
-        """Return what the journal keeps for a session that resumes the work: the number that waits for `y`, or an empty
-        code if a number would be asked about because of a refused scan."""
-        if self.asked_number.quantity:
-            return self.asked_number.quantity
+    def to_store(self, stacked_jobs: Sequence[StackedJob]) -> UnknownCode | None:
+        """Return what the journal keeps for a session that resumes the work: an empty code if a number would be asked
+        about because of a refused scan."""
         is_rejected = self._rejected_scan.product and self._rejected_scan.page == page_key(stacked_jobs)
-        return UnknownCode("") if is_rejected or self.asked_number.text else None
+        return UnknownCode("") if is_rejected else None
 
-    def restore(self, meaning: Quantity | UnknownCode, text: str, stacked_jobs: Sequence[StackedJob]) -> Verdict | None:
-        """Restore what `to_store` returned, with its text; return the question if one was open."""
-        if isinstance(meaning, Quantity):
-            self.asked_number = AskedNumber(text, meaning, page_identity(stacked_jobs))
-            return self.asked_number.question
+    def restore(self, stacked_jobs: Sequence[StackedJob]) -> None:
+        """Restore that a scan was refused, as `to_store` returned it."""
         product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         self._rejected_scan = RejectedScan(page_key(stacked_jobs), product)
-        return None
 
 
 MIN_CODE = 5
 """Length of the shortest text that is taken for a scanned code."""
 
-CONFIRM_FAST_NUMBER = "input.confirm_fast_number"
-"""Message id of the question whether a number at the pace of a scanner is a quantity."""
+
+def restored_number(quantity: Quantity, text: str, question: str, stacked_jobs: Sequence[StackedJob]) -> AskedNumber:
+    """Return the number that a session which ended has asked about, by the message id of its question."""
+    label = _quantity_label(stacked_jobs) if question == AFTER_REFUSED_SCAN else ""
+    return AskedNumber(text, quantity, page_identity(stacked_jobs), label)
 
 
-class AskedNumber(NamedTuple):
-    """Number that is asked about: one at the pace of a scanner waits for `y` on its page, others to be typed again."""
-
-    text: str = ""
-    quantity: Quantity | None = None
-    page: tuple[Any, ...] = ()
-
-    @property
-    def question(self) -> Verdict:
-        """Return the question whether a number at the pace of a scanner is a quantity."""
-        return Verdict(ASK, msg(CONFIRM_FAST_NUMBER, text=self.text.strip(" ")))
-
-
-NO_NUMBER = AskedNumber()
+def _quantity_label(stacked_jobs: Sequence[StackedJob]) -> str:
+    """Return the name of the goods whose quantity is open on the page."""
+    return stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)[1]
 
 
 class RejectedScan(NamedTuple):

@@ -93,10 +93,8 @@ class Verdicts:
 
     def drop_report(self) -> None:
         """Drop the report of earlier scans that were not taken from the verdict: it was seen."""
-        if self.current is not None and self.current.text.id == "session.not_applied":
-            said = dict(self.current.text.args)["said"]
-            if isinstance(said, Msg):
-                self.current = self.current._replace(text=said)
+        if self.current is not None:
+            self.current = without_report(self.current)
 
     def snapshot(self) -> _Snapshot:
         """Return the state to go back to with `restore`."""
@@ -105,6 +103,12 @@ class Verdicts:
     def restore(self, snapshot: _Snapshot) -> None:
         """Go back to a snapshot."""
         self.current, self.bells, self._answered_at, self._notification = snapshot
+
+
+def without_report(verdict: Verdict) -> Verdict:
+    """Return a verdict without the report of earlier scans that were not taken."""
+    said = dict(verdict.text.args)["said"] if verdict.text.id == "session.not_applied" else None
+    return verdict._replace(text=said) if isinstance(said, Msg) else verdict
 
 
 class ScanRemarks:

@@ -135,6 +135,7 @@ class MoveJob(Job[MoveState]):
     """Job that moves goods between locations, between pools, and from and to order lines."""
 
     name = "move"
+    version = 2
     state_type = MoveState
     steps: tuple[str, ...] = (
         "move.from",

@@ -354,6 +354,8 @@ def start_shortage(state: PickState) -> Result:
         "decimal": take.allows_decimals,
         "unit": take.unit,
     }
+    if take.held_for and not take.stocked_locations:
+        args["held_for"] = [[order, str(quantity)] for order, quantity in take.held_for]
     return Turn(state._replace(choices=()), (Start("shortage", args),))
 
 

@@ -38,6 +38,7 @@ from aisle.jobs.product_data import (
     ExpectedDelivery,
     NearbyStock,
     Product,
+    held_message,
     parse_expected_deliveries,
     parse_nearby,
     parse_product,
@@ -100,6 +101,8 @@ class ShortageState(NamedTuple):
     missing: Decimal = Decimal(0)
     unit: str = ""
     """Unit of a measured quantity; empty for pieces."""
+    held_for: tuple[tuple[str, Decimal], ...] = ()
+    """Orders that all goods at locations are held for, and how much; empty if some are free."""
     phase: str = "choices"
     """`ways` for the choices; to reject: `which` order where there are several, and `why`."""
     order: str = ""
@@ -188,6 +191,9 @@ def _lines(state: ShortageState) -> list[Line]:
     if state.phase != "choices":
         return lines
     parts = [part for part in (_nearby_text(state), _delivery_text(state)) if part]
+    held = held_message(state.held_for)
+    if held:
+        lines.append(Line("note", held))
     if parts:
         summary = msg("shortage.join", one=parts[0], other=parts[1]) if len(parts) == 2 else parts[0]
         lines.append(Line("note", summary))
@@ -377,6 +383,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         pools=tuple(int(to_decimal(pool)) for pool in args.get("pools") or ()),
         ordered=to_decimal(args.get("ordered")),
         missing=to_decimal(args.get("rest")),
+        held_for=tuple((str(order), to_decimal(quantity)) for order, quantity in args.get("held_for") or ()),
         unit=str(args.get("unit") or "") if args.get("decimal") else "",
         reasons=reasons_for_location(parse_reasons(context.policy.short_reasons), location),
     )

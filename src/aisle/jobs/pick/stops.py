@@ -77,6 +77,9 @@ class PickLine(NamedTuple):
     put_down_at: tuple[str, ...] = ()
     """Locations where picked goods were put down."""
 
+    held_for: tuple[tuple[str, Decimal], ...] = ()
+    """Orders that goods of the product at locations are held for, and how much."""
+
     @property
     def is_open(self) -> bool:
         """True while something is still to be picked."""
@@ -269,6 +272,11 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
         stocked_locations=_find_stocked_locations(row, pools),
         put_down_at=tuple(
             str(each["location_code"]) for each in row.get("put_down") or () if to_decimal(each.get("quantity")) > 0
+        ),
+        held_for=tuple(
+            (held["order_number"], to_decimal(held["quantity"]))
+            for held in row.get("held_goods") or ()
+            if held["order_number"] != order
         ),
     )
     return take.with_picked(picked, own=False)._replace(

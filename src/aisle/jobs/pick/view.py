@@ -11,6 +11,7 @@ from aisle.jobs.pick import goods_for_others, goods_in_hand, location_questions,
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, goods_of_lines, is_nothing_picked
 from aisle.jobs.pools import pool_name
+from aisle.jobs.product_data import held_message
 from aisle.jobs.quantities import goods_progress, goods_text
 from aisle.jobs.shell.customer_comments import Note
 from aisle.jobs.view import (
@@ -119,6 +120,9 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
     if line.barred_pools:
         here, allowed = (pool_name(state.pools, *pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
+    held = None if line.stocked_locations else held_message(line.held_for)
+    if held:
+        lines.append(Line("note", held))
     hints = [NEXT_PAGE, KeyHint("s", msg("hint.shortage"))]
     if state.history:
         hints.append(KeyHint("u", msg("hint.undo")))

@@ -25,7 +25,7 @@ from aisle.jobs.receive.receive_state import (
     receipt_write,
     split_over_lines,
 )
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
@@ -291,6 +291,21 @@ def _ask_exceeding(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, m
     if missing <= 0:
         return reply(state, ASK, "receive.all_received", label=goods.label, received=received, of=announced)
     return reply(state, ASK, "receive.more_than_announced", label=goods.label, quantity=quantity, missing=missing)
+
+
+def ask_received_meanwhile(state: ReceiveState) -> Result | None:
+    """Return the question about goods in hand that others have made an excess since; None if all of them fit."""
+    item = state.in_hand
+    if item is None or item.product in state.accepted_extra or is_announced_unknown(state, item.product):
+        return None
+    missing = missing_quantity(state, item.product)
+    if item.quantity <= missing or not is_announced(state, item.product):
+        return None
+    fitting = state._replace(in_hand=item._replace(quantity=max(ZERO, missing)))
+    asked = _ask_exceeding(fitting, item, item.quantity, missing)
+    announced, received = announced_and_received(state, item.product)
+    text = msg("receive.received_meanwhile", received=received, of=announced, label=item.label, more=item.quantity)
+    return asked._replace(verdict=Verdict(ASK, text))
 
 
 def apply_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:

@@ -329,6 +329,11 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
     if match.kind == DELIVERY:
         return scan_delivery(state, [each for each in matches if each.kind == DELIVERY], context)
     if state.delivery_number:
+        asked = None
+        if match.kind == PRODUCT and state.in_hand and state.in_hand.product != match.key:
+            asked = goods_in_hand.ask_received_meanwhile(state)  # the goods in hand would be booked
+        if asked and asked.verdict:
+            return asked._replace(verdict=asked.verdict._replace(kind=WRONG))
         if match.kind == PRODUCT:
             return goods_in_hand.scan_product(state, match, context)
         return put_away.put_away(state, match.key, context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Context, Json, Refresh, Turn, reply
-from aisle.jobs.receive.goods_in_hand import book_goods, quantity_in_hand
+from aisle.jobs.receive.goods_in_hand import ask_received_meanwhile, book_goods, quantity_in_hand
 from aisle.jobs.receive.receive_state import (
     ZERO,
     GoodsInHand,
@@ -35,6 +35,8 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
     item = state.in_hand
     if item is None or not item.quantity:
         return reply(state._replace(receiving_location=location), GOOD, "receive.location_set", place=location)
+    if asked := ask_received_meanwhile(state):
+        return asked
     booked = book_goods(state, location, context)
     has_open_lines = any(line.is_open for line in booked.state.lines)
     id_ = "receive.put" if has_open_lines else "receive.put_last"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 
+from aisle.jobs.row_types.locations import HeldGoodsRow
 from aisle.jobs.row_types.service_resources import Number, Pools, ServiceLine, ServiceOrder
 
 
@@ -138,6 +139,12 @@ class PutDownRow(TypedDict):
     quantity: Decimal | None
 
 
+class HeldAtLocationRow(HeldGoodsRow):
+    """Goods of a line's product that are held for an order line at a location."""
+
+    location_code: str
+
+
 class OrderLineRow(ServiceLine):
     """Line of an order with pending operations applied."""
 
@@ -165,6 +172,8 @@ class OrderLineRow(ServiceLine):
     """Known quantity by location; only of `order_to_pick`."""
     stock_by_pool: NotRequired[dict[str, Pools]]
     """Quantity by location and pool, of locations where pools are known; only of `order_to_pick`."""
+    held_goods: NotRequired[list[HeldAtLocationRow]]
+    """Goods of its product that are held at locations; only of `order_to_pick`."""
     picked_name: NotRequired[str]
     """Name of the last picker."""
 
