@@ -28,7 +28,7 @@ from aisle.jobs.job import (
     Write,
 )
 from aisle.jobs.view import ListView, Msg, Step, Verdict, msg
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PERSON,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.count.sent_count import SentCount
 from aisle.jobs.job import Policy, Query
-from aisle.jobs.pools import Pools, pool_name
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.stock_pools import Pools, pool_name
 from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
-from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
+from aisle.scan.grammar_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
