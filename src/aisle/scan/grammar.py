@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aisle.barcode_keys import guessed_keys, lookup_keys, normalise_code, to_ascii_forms, without_padding, zero_forms
 from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
-from aisle.scan.gs1 import KEY_MARK, begins_gs1_message
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     CONTROL_INSIDE,
     EXTRA_SIGNS,
     NUMBER_BESIDE_CODE,
@@ -29,6 +28,7 @@ from aisle.scan.meaning import (
     Quantity,
     RefusedInput,
 )
+from aisle.scan.gs1 import KEY_MARK, begins_gs1_message
 from aisle.scan.units import MAX_DECIMALS
 
 if TYPE_CHECKING:

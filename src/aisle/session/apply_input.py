@@ -11,19 +11,7 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
-from aisle.scan.inputs import (
-    ADDRESS_KEY,
-    CHIP_KEY,
-    ROW_KEY,
-    SORT_KEY,
-    TAB_KEY,
-    TYPING_PAUSE_S,
-    DecodedInput,
-    Key,
-    Line,
-    OpenLine,
-)
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
     Back,
@@ -39,23 +27,35 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+from aisle.scan.inputs import (
+    ADDRESS_KEY,
+    CHIP_KEY,
+    ROW_KEY,
+    SORT_KEY,
+    TAB_KEY,
+    TYPING_PAUSE_S,
+    DecodedInput,
+    Key,
+    Line,
+    OpenLine,
+)
 from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.asked_number import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch_and_refusals import MIN_CODE, InputBatch
 from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
 from aisle.session.open_help_pages import HelpPages
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
 from aisle.session.pin_check import PinCheck
-from aisle.session.refused_inputs import MIN_CODE, InputBatch
-from aisle.session.renamed_keys import apply_key_names, meaning_of_key
+from aisle.session.rebound_letters import apply_key_names, meaning_of_key
 from aisle.session.shown_verdict import Verdicts
-from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
 from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
+from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

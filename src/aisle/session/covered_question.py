@@ -8,7 +8,7 @@ from typing import Any
 from aisle.jobs import DETOURS
 from aisle.jobs.view import ASK, Verdict
 from aisle.session.job_stack import StackedJob, page_identity
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.shown_verdict import Verdicts, without_report
 

@@ -10,15 +10,15 @@ from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View
 from aisle.session.addresses import Addresses
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.page_on_screen import Page
-from aisle.session.refused_inputs import InputBatch
-from aisle.session.screen_size import Terminal
+from aisle.session.page_with_question import Page
+from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
-from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection
 from aisle.session.supervisor_tabs import Tabs
 from aisle.session.terminal_settings import ProfileInForce
+from aisle.session.typed_for_earlier_page import TypedLine
 
 
 class FrameBuilder:

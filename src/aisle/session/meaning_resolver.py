@@ -13,8 +13,7 @@ from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import MAX_FACTOR_DIGITS, PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
-from aisle.scan.inputs import SAME_SCAN_S, TYPING_PAUSE_S, Line
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
     PERSON,
@@ -32,16 +31,17 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+from aisle.scan.inputs import SAME_SCAN_S, TYPING_PAUSE_S, Line
 from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_stack import StackedJob, is_help_page, receiving_job
-from aisle.session.page_on_screen import Page
-from aisle.session.refused_inputs import InputBatch
+from aisle.session.page_with_question import Page
 from aisle.session.scan_trials import ScanTrials
-from aisle.session.stale_typed_text import has_changed_meaning
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
+from aisle.session.typed_for_earlier_page import has_changed_meaning
 
 MIN_CODE_DIGITS = 6
 """Digits of the shortest code of digits alone (UPC-E); fewer are a number."""

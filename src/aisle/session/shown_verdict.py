@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aisle.errors import AisleError, SettingsError, StorageError
 from aisle.jobs.quantity_or_record import is_other_kind, name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.meaning import PRODUCT, Match, Meaning, Scan
+from aisle.scan.grammar_types import PRODUCT, Match, Meaning, Scan
 from aisle.session.job_context import SessionContext
 from aisle.session.terminal_settings import ProfileInForce
 

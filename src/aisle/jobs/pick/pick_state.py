@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aisle.jobs.count.sent_count import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
-from aisle.jobs.pools import Pools
+from aisle.jobs.stock_pools import Pools
 from aisle.jobs.tote_labels import label_of_code
 from aisle.jobs.view import Msg, msg
 
