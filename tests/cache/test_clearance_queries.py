@@ -16,7 +16,7 @@ from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
+from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author

@@ -17,7 +17,12 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Context, Rows
-from aisle.jobs.receive.receive_state import ReceiptEntry, ReceiveState, parse_delivery_row, receipt_write
+from aisle.jobs.receive.receive_state_and_differences import (
+    ReceiptEntry,
+    ReceiveState,
+    parse_delivery_row,
+    receipt_write,
+)
 from aisle.jobs.receive.view import DELIVERY_COLUMNS, delivery_progress
 from aisle.jobs.supervisor.deliveries import DeliveryList
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

@@ -20,7 +20,7 @@ from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue

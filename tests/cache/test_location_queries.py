@@ -15,7 +15,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.schema import FEED_ENTRIES, MAX_KEYED_CHANGES
 from aisle.cache.writer import CacheWriter
 from aisle.jobs.job import Write
-from aisle.jobs.pick.put_down import is_pickup_location
+from aisle.jobs.pick.put_down_at_location import is_pickup_location
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache.service_rows import line, location, order, product, put_orders, stock

@@ -709,7 +709,7 @@ def test_the_colours_of_a_terminal(environ: dict[str, str], known: tuple[int, ..
     asked = [
         sys.executable,
         "-c",
-        "import sys, ast\nfrom aisle.session.answer_job_queries import colour_count\n"
+        "import sys, ast\nfrom aisle.session.screen_size_and_terminal import colour_count\n"
         "print(colour_count(ast.literal_eval(sys.argv[1])))",
     ]
     found = subprocess.run([*asked, repr(environ)], capture_output=True, text=True, check=True, timeout=60)

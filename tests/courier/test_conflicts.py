@@ -26,7 +26,7 @@ from aisle.jobs.product_log_writes import log_write
 from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, operation_choices
 from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.outbox.operation_record import Operation
-from aisle.scan.meaning import Choice
+from aisle.scan.grammar_types import Choice
 from aisle.service.in_process_service import open_service
 from aisle.service.options import ServiceOptions
 from aisle.tui.layout.screen import layout_screen

@@ -12,7 +12,7 @@ import pytest
 
 from aisle.barcode_keys import lookup_keys
 from aisle.jobs.job import Context, Write
-from aisle.jobs.receive.receive_state import ReceiptEntry, ReceiveState, receipt_write
+from aisle.jobs.receive.receive_state_and_differences import ReceiptEntry, ReceiveState, receipt_write
 from aisle.outbox.session_requests import request_read
 from tests.courier.fake_service import Fake, says
 from tests.courier.host import Host

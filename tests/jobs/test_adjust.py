@@ -14,7 +14,7 @@ from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
 from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.view import WRONG, ListView, Step, Verdict, msg
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PRODUCT,

@@ -27,14 +27,13 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
+from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS, is_typed
-from aisle.jobs.supervisor.clearance import ClearanceJob, ClearanceRequestJob
+from aisle.jobs.supervisor.clearance_of_tagged_locations import ClearanceJob, ClearanceRequestJob
 from aisle.jobs.view import DetailView
 from aisle.named_tuple_json import from_text, to_text
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import Line
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     PRODUCT,
     Back,
@@ -46,6 +45,7 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+from aisle.scan.inputs import Line
 from aisle.session.answer_job_queries import raw_input
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T10:00:00Z")

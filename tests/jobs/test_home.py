@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Closed, Context, Query, Rows, SignOut, Start
-from aisle.jobs.quantities import GoodsSum, add_goods, goods_progress
-from aisle.jobs.shell.home import MORE_MENU, HomeJob, HomeState, OpenOrderRow
-from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState
+from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, goods_progress
+from aisle.jobs.shell.home_orders_and_menu import MORE_MENU, HomeJob, HomeState, OpenOrderRow
+from aisle.jobs.supervisor.order_action_job import OrderActionJob, OrderActionState
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState
 from aisle.jobs.supervisor.order_rows import parse_order_row
 from aisle.jobs.view import ASK, INFO, WRONG, ListView, Verdict, msg
-from aisle.scan.meaning import Back, Choice, Command, Meaning, Text, TypedText
+from aisle.scan.grammar_types import Back, Choice, Command, Meaning, Text, TypedText
 from aisle.tui.message_text import MessageWriter
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")

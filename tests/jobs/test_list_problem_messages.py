@@ -12,25 +12,25 @@ from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.job import Job
 from aisle.jobs.list_problem_messages import list_name
-from aisle.jobs.locations import LocationsJob
+from aisle.jobs.location_page import LocationsJob
 from aisle.jobs.look_up import LookUpJob
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.job import ReceiveJob
-from aisle.jobs.shell.home import HomeJob
+from aisle.jobs.shell.home_orders_and_menu import HomeJob
 from aisle.jobs.shell.sign_in import SignInJob
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.supervisor.catalogue import ProductsJob
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exceptions import ExceptionsJob
 from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, ExceptionsState
-from aisle.jobs.supervisor.log import LogJob
 from aisle.jobs.supervisor.log_list import LogState
+from aisle.jobs.supervisor.log_pages import LogJob
 from aisle.jobs.supervisor.order_board import OrdersJob
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
-from aisle.jobs.todays_log_entries import MyEntriesJob
+from aisle.jobs.undo_todays_entries import MyEntriesJob
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter

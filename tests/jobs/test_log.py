@@ -26,11 +26,10 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
-from aisle.jobs.supervisor.log import EXPORT_COLUMNS, LogJob
 from aisle.jobs.supervisor.log_list import FILTER_FIELDS, LogFilter, LogState, filter_values
+from aisle.jobs.supervisor.log_pages import EXPORT_COLUMNS, LogJob
 from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
-from aisle.scan.inputs import CHIP_KEY
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PERSON,
@@ -45,6 +44,7 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+from aisle.scan.inputs import CHIP_KEY
 from aisle.service.domain import orders
 from aisle.settings import LANGUAGES
 from aisle.tui.message_text import MessageWriter

@@ -6,7 +6,7 @@ import pytest
 
 from aisle.jobs.job import Changed
 from aisle.jobs.view import WRONG
-from aisle.scan.meaning import Back
+from aisle.scan.grammar_types import Back
 from tests.jobs.move_runner import Hand, Store
 
 

@@ -10,7 +10,19 @@ import pytest
 from aisle.jobs.job import Changed, Close, Closed, Query, Rows, Write
 from aisle.jobs.pick.pick_state import MAX_ORDERS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Match, Quantity, Scan, Text, UnknownCode
+from aisle.scan.grammar_types import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    Text,
+    UnknownCode,
+)
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import Hand, line, order
 

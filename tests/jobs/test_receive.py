@@ -8,12 +8,23 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, Closed, Policy, Refresh, Resumed, Rows, Start, Write
-from aisle.jobs.receive.receive_state import DeliveryLine
+from aisle.jobs.receive.receive_state_and_differences import DeliveryLine
 from aisle.jobs.receive.view import line_progress
 from aisle.jobs.supervisor.order_page import OrderPage, OrderState
 from aisle.jobs.supervisor.order_rows import BoardOrder
 from aisle.jobs.view import ASK, WRONG, Msg, msg
-from aisle.scan.meaning import PERSON, Back, Choice, CursorKey, Match, Quantity, Scan, Text, TypedText, UnknownCode
+from aisle.scan.grammar_types import (
+    PERSON,
+    Back,
+    Choice,
+    CursorKey,
+    Match,
+    Quantity,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
 from tests.jobs.receive_runner import CONTEXT, Hand, Store
 from tests.samples.supervisor import line_row
 

@@ -14,9 +14,9 @@ import pytest
 import aisle.jobs.receive.job
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
-from aisle.jobs.receive.receive_state import ReceiveState
+from aisle.jobs.receive.receive_state_and_differences import ReceiveState
 from aisle.jobs.view import ListView
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     PERSON,
     Back,
     Choice,

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.job import LocalNote
 from aisle.jobs.view import GOOD
-from aisle.scan.meaning import Back
+from aisle.scan.grammar_types import Back
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.receive_runner import Hand
 

@@ -37,8 +37,7 @@ from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState
 from aisle.safe_text import to_ascii
 from aisle.scan.decoder import MAX_LINE, Decoder
 from aisle.scan.grammar import parse_aim_prefix
-from aisle.scan.inputs import Line
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     DELIVERY,
     LOCATION,
     ORDER,
@@ -58,6 +57,7 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+from aisle.scan.inputs import Line
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.run_length import tries

@@ -13,10 +13,10 @@ from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.supervisor import store_product_fields
 from aisle.jobs.supervisor.store_product import StoreProductJob, StoreProductState
-from aisle.jobs.supervisor.store_product_data import MAX_FIGURES, level_range, parse_figures
 from aisle.jobs.supervisor.store_product_fields import FIELDS, parse_codes, parse_day, plain_text
+from aisle.jobs.supervisor.store_product_values import MAX_FIGURES, level_range, parse_figures
 from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict, raw
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     PRODUCT,
     Back,

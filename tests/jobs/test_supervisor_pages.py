@@ -38,7 +38,7 @@ from aisle.jobs.supervisor.order_filter import (
 )
 from aisle.jobs.view import WRONG, DetailView, ListView, Step, Verdict, msg
 from aisle.scan.grammar import parse
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PERSON,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.choice_letters import OfferedChoice
-from aisle.jobs.locations import LocationsJob, LocationsState
+from aisle.jobs.location_page import LocationsJob, LocationsState
 from aisle.jobs.look_up import LookUpJob, LookUpState
-from aisle.jobs.pools import Pool
 from aisle.jobs.product_data import ExpectedDelivery, LocationStock, NearbyStock, NearbyStore, PoolStock, Product, Unit
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
+from aisle.jobs.stock_pools import Pool
 from aisle.jobs.view import ASK, INFO, Frame, LinkState, Verdict, msg
 
 NAMES = (

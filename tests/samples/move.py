@@ -6,8 +6,16 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from aisle.jobs.move.job import MoveJob
-from aisle.jobs.move.move_state import Goods, MoveChoice, MoveState, OrderNeed, PoolQuantity, StockLine, UndoStep
-from aisle.jobs.pools import Pool
+from aisle.jobs.move.move_state_and_rows import (
+    Goods,
+    MoveChoice,
+    MoveState,
+    OrderNeed,
+    PoolQuantity,
+    StockLine,
+    UndoStep,
+)
+from aisle.jobs.stock_pools import Pool
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, LinkState, Verdict, msg, raw
 
 POOLS = (Pool(1, "Shop floor"), Pool(2, "Online"), Pool(3, "Reserve"))

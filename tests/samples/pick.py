@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 
-from aisle.jobs.batch import BatchJob, BatchOrder, BatchState
+from aisle.jobs.collect_batch import BatchJob, BatchOrder, BatchState
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
@@ -20,8 +20,8 @@ from aisle.jobs.pick.pick_state import (
     with_tote,
 )
 from aisle.jobs.pick.stops import PickLine
-from aisle.jobs.pools import Pool
-from aisle.jobs.quantities import GoodsSum
+from aisle.jobs.quantities_and_plausibility import GoodsSum
+from aisle.jobs.stock_pools import Pool
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, LinkState, Verdict, View, msg
 
 PRODUCTS = (

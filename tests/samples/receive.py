@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.receive.job import ReceiveJob
-from aisle.jobs.receive.receive_state import (
+from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,
     GoodsInHand,
     ListedDelivery,
@@ -17,9 +16,10 @@ from aisle.jobs.receive.receive_state import (
     parse_delivery_line,
 )
 from aisle.jobs.row_types.deliveries import DeliveryLineRow, DeliveryRow
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, list_title
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
-from aisle.scan.meaning import PRODUCT, Match
+from aisle.scan.grammar_types import PRODUCT, Match
 
 GOODS = (
     (1, "4001", "Cola Zero 33 cl can, tray of 24", 48, 24, "00387123450000000018"),

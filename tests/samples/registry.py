@@ -9,8 +9,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.quantities import GoodsSum, OrderGoods
-from aisle.jobs.shell.home import HomeJob, HomeState, OpenOrderRow
+from aisle.jobs.quantities_and_plausibility import GoodsSum, OrderGoods
+from aisle.jobs.shell.home_orders_and_menu import HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
 from aisle.jobs.stored_messages import store_message
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg

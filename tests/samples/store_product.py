@@ -8,7 +8,7 @@ from typing import Any
 
 from aisle.jobs.product_data import ExpectedDelivery
 from aisle.jobs.supervisor.store_product import CHART, CONFIRM, VALUE, StoreProductJob, StoreProductState
-from aisle.jobs.supervisor.store_product_data import parse_store_product
+from aisle.jobs.supervisor.store_product_values import parse_store_product
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 
 NOW = "2026-11-20T10:00:00+00:00"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.pick.shortage_choices import Reason
-from aisle.jobs.quantities import GoodsSum, OrderGoods
+from aisle.jobs.quantities_and_plausibility import GoodsSum, OrderGoods
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.shell.sign_in import Person
 from aisle.jobs.supervisor.exceptions import ExceptionsJob
 from aisle.jobs.supervisor.exceptions_state import ExceptionsState
+from aisle.jobs.supervisor.order_action_job import OrderActionJob, OrderActionState, Outcome
 from aisle.jobs.supervisor.order_action_writes import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
-from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome
 from aisle.jobs.supervisor.order_board import OrdersJob
 from aisle.jobs.supervisor.order_board_list import OrdersState, SavedView
 from aisle.jobs.supervisor.order_filter import OrderFilter

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND
-from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
+from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.stored_messages import StoredMessage, store_message
 from aisle.jobs.supervisor.store_product_fields import field_label, format_value
 from aisle.jobs.supervisor.unconfirmed import (

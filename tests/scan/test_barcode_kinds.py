@@ -14,8 +14,7 @@ import pytest
 from aisle.barcode_keys import index_keys
 from aisle.barcode_numbers import check_digit
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
-from aisle.scan.in_store_codes import compile_patterns
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PRODUCT,
@@ -27,6 +26,7 @@ from aisle.scan.meaning import (
     Scan,
     UnknownCode,
 )
+from aisle.scan.in_store_codes import compile_patterns
 from aisle.scan.resolve import resolve
 
 GS = "\x1d"

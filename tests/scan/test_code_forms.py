@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from aisle.barcode_keys import index_keys, lookup_keys
 from aisle.barcode_numbers import check_digit, expand_upc_e, has_valid_check_digit, shorten_upc_a
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
-from aisle.scan.in_store_codes import compile_patterns
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PRODUCT,
@@ -26,6 +25,7 @@ from aisle.scan.meaning import (
     Scan,
     UnknownCode,
 )
+from aisle.scan.in_store_codes import compile_patterns
 from aisle.scan.resolve import resolve
 
 EAN, ISSN, UPC_E, UPC_A = "9520001100017", "9771234567898", "04252614", "042100005264"

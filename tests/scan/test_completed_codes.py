@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
+from aisle.scan.grammar_types import LOCATION, PRODUCT, Accepts, Ambiguous, Candidate, Meaning, Measure, Scan
 from aisle.scan.in_store_codes import compile_patterns
-from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Ambiguous, Candidate, Meaning, Measure, Scan
 from aisle.scan.resolve import resolve
 
 PATTERNS = compile_patterns(("28IIIIIWWWWWC", "21IIIIIPPPPPC:2", "22IIIIINNNNNC"))

@@ -15,8 +15,7 @@ from aisle.barcode_numbers import check_digit
 from aisle.jobs.choice_letters import FREE_LETTERS, LETTER_OF_CHOICE
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, look_up_keys, needs_look_up, parse
-from aisle.scan.in_store_codes import InStorePattern, compile_patterns
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PRODUCT,
@@ -36,6 +35,7 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+from aisle.scan.in_store_codes import InStorePattern, compile_patterns
 from aisle.scan.resolve import resolve
 
 EAN, OTHER = "4006381333931", "5901234123457"

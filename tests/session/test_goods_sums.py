@@ -13,7 +13,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
-from aisle.jobs.quantities import GoodsSum, add_goods, goods_text, named_goods, sum_goods
+from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, goods_text, named_goods, sum_goods
 from aisle.jobs.view import Msg
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter

@@ -389,7 +389,7 @@ def test_a_theme_stays_with_the_person(home: StoreFolder) -> None:
 
 
 def test_every_page_of_home_is_among_the_commands(home: StoreFolder) -> None:
-    from aisle.jobs.shell.home import MENU_TEXTS, MORE_MENU, STORE_MENU
+    from aisle.jobs.shell.home_orders_and_menu import MENU_TEXTS, MORE_MENU, STORE_MENU
 
     with at(home, user="U1") as session:
         session.resize(200, 50)
@@ -420,7 +420,7 @@ print(*sys.modules)
 def test_a_start_pays_for_none_of_it(home: StoreFolder) -> None:
     command = [sys.executable, "-c", START, str(home.root)]
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    assert {"aisle.session.session", "aisle.jobs.shell.home"} <= loaded
+    assert {"aisle.session.session", "aisle.jobs.shell.home_orders_and_menu"} <= loaded
     late = {"aisle.jobs.shell.help", "aisle.jobs.shell.palette", "aisle.settings.key_bindings"}
     assert not late & loaded
 

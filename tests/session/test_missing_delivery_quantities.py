@@ -14,7 +14,7 @@ import pytest
 
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.receive.receive_state import ReceiptEntry
+from aisle.jobs.receive.receive_state_and_differences import ReceiptEntry
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen

@@ -16,8 +16,8 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
+from aisle.scan.grammar_types import Candidate
 from aisle.scan.inputs import Key
-from aisle.scan.meaning import Candidate
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.run_length import tries

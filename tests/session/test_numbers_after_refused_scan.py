@@ -13,9 +13,9 @@ from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, Frame, Msg, Verdict, msg, raw
+from aisle.scan.grammar_types import PRODUCT, Match, Scan
 from aisle.scan.inputs import Key, Line
-from aisle.scan.meaning import PRODUCT, Match, Scan
-from aisle.session.refused_inputs import RefusedInputs
+from aisle.session.input_batch_and_refusals import RefusedInputs
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines

@@ -13,7 +13,7 @@ from aisle.jobs.view import GOOD, INFO, DetailView, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
-from aisle.session.answer_job_queries import terminal_properties
+from aisle.session.screen_size_and_terminal import terminal_properties
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows

@@ -19,8 +19,8 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, DetailView, Frame, St
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
+from aisle.scan.grammar_types import PRODUCT, Match, Scan
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
-from aisle.scan.meaning import PRODUCT, Match, Scan
 from aisle.session import terminal_settings
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.session import Session, open_session

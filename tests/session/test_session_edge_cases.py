@@ -30,7 +30,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.session_requests import take_read_requests
 from aisle.scan.inputs import Key, OpenLine
 from aisle.session.courier_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
-from aisle.session.screen_size import list_height
+from aisle.session.screen_size_and_terminal import list_height
 from aisle.session.session import Session, open_session
 from aisle.session.shown_verdict import STANDS_S
 from aisle.settings import Settings

@@ -24,7 +24,7 @@ from aisle.jobs.view import PAGING_TEXT_IDS, Chart, DetailView, Frame, ListView,
 from aisle.scan.inputs import Line, OpenLine
 from aisle.session.job_stack import StackedJob
 from aisle.session.pending_question import PendingQuestion
-from aisle.session.screen_size import list_height
+from aisle.session.screen_size_and_terminal import list_height
 from aisle.session.session import Session, open_session
 from aisle.settings import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count

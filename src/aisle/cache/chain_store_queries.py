@@ -19,13 +19,13 @@ from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores
 from aisle.jobs.job import Args, Json
-from aisle.jobs.list_window import MAX_COUNTED
+from aisle.jobs.searchable_list import MAX_COUNTED
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores import StorePageRow, StoreRow, StoresRow
+    from aisle.jobs.row_types.stores_and_features import StorePageRow, StoreRow, StoresRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""

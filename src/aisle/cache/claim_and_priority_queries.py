@@ -17,7 +17,7 @@ from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.claims import is_later
+from aisle.jobs.claims_and_assignments import is_later
 from aisle.jobs.job import Args
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import (
@@ -33,7 +33,7 @@ from aisle.outbox.local_notes import (
 from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersByNumberRow, WorkerRow
 
 _LAST_WORKER = """
@@ -149,7 +149,7 @@ def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Seq
 
     They are empty if there is none. If it is in several batches of this host, the last opened one counts. If the order
     is assigned to a person, only the batches of that person count until it is opened; opening ends the assignment (see
-    `opened` in aisle.jobs.pick.order_updates).
+    `opened` in aisle.jobs.pick.merge_changed_orders).
     """
     numbers = [str(row["order_number"]) for row in rows]
     found = fetch(outbox, _BATCH_PICKERS, to_text(numbers)) if rows else []

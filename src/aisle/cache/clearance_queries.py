@@ -17,13 +17,13 @@ from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.stored_row_values import Row, held_locations, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores import ClearancePermissionRow
+    from aisle.jobs.row_types.stores_and_features import ClearancePermissionRow
     from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 _HELD_LINES = """

@@ -14,7 +14,7 @@ from aisle.barcode_keys import index_keys
 from aisle.cache.product_writer import delete_codes, encode_keys
 from aisle.cache.service_row_parsing import all_codes, decode_codes
 from aisle.host.database import fetch
-from aisle.scan.meaning import PRODUCT
+from aisle.scan.grammar_types import PRODUCT
 
 ProductBarcode = tuple[str, str]
 """A product number, and a barcode that a line has for it."""

@@ -24,7 +24,7 @@ from aisle.cache.schema import IS_MISSING_SQL
 from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.store_time import start_of_today
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic

@@ -15,7 +15,7 @@ from aisle.cache.delivery_receipt_quantities import update_received
 from aisle.cache.product_writer import Code, changed_rows, delete_codes, encode_keys, insert_codes, unseen_sql
 from aisle.host.database import fetch
 from aisle.jobs import store_time
-from aisle.scan.meaning import DELIVERY, PRODUCT
+from aisle.scan.grammar_types import DELIVERY, PRODUCT
 from aisle.search_text import natural_key
 
 NO_DATE = "~"

@@ -28,7 +28,7 @@ from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import Row, iso_time, parse_row, product_names, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic

@@ -17,17 +17,17 @@ from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
-from aisle.jobs.claims import is_later
+from aisle.jobs.claims_and_assignments import is_later
 from aisle.jobs.job import Args
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand, sum_own_in_hand
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import from_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.rebase_picks import has_base, picked_change
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import OpenWorkRow
+    from aisle.jobs.row_types.operations_and_session_answers import OpenWorkRow
     from aisle.jobs.row_types.orders import OrderRow
 
 _LINES_IN_HAND = """

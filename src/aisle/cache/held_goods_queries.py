@@ -10,7 +10,7 @@ from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_context import QueryContext
 from aisle.cache.stock_overlay import apply_to_held
 from aisle.host.database import fetch
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 
 if TYPE_CHECKING:

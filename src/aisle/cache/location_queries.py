@@ -33,8 +33,8 @@ from aisle.cache.stored_row_values import (
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json
-from aisle.jobs.pick.put_down import is_pickup_location
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.pick.put_down_at_location import is_pickup_location
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
 from aisle.search_text import search_words

@@ -12,7 +12,7 @@ import apsw
 from aisle.cache.stock_overlay import expected_changes, is_count, stock_items
 from aisle.cache.stored_row_values import Row, entry_quantity
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import from_text
 from aisle.outbox.operation_record import (
     CREATE_MOVEMENT,
@@ -26,7 +26,7 @@ from aisle.outbox.operation_record import (
 from aisle.outbox.rebase_picks import BASE, PICKED
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import (
+    from aisle.jobs.row_types.operations_and_session_answers import (
         ComparedFigureRow,
     )
     from aisle.outbox.operation_record import OrderState

@@ -19,7 +19,7 @@ from aisle.cache.stored_row_values import Row, product_names
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox import session_requests
 from aisle.outbox.excess import is_excess
@@ -47,7 +47,7 @@ from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.rebase_picks import BASE, PICKED
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import (
+    from aisle.jobs.row_types.operations_and_session_answers import (
         NeedingPersonRow,
         OperationItemRow,
         RefusedOperationsRow,

@@ -27,7 +27,7 @@ from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
 from aisle.cache.stored_row_values import Row, iso_time
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.named_tuple_json import to_text

@@ -19,7 +19,7 @@ from aisle.cache.stored_row_values import parse_row, product_names
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row

@@ -41,9 +41,9 @@ from aisle.cache.stored_row_values import (
 )
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
-from aisle.jobs.list_window import MAX_COUNTED
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.searchable_list import MAX_COUNTED
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text

@@ -24,7 +24,7 @@ from aisle.cache.service_row_parsing import (
     text_field,
 )
 from aisle.host.database import fetch
-from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
+from aisle.scan.grammar_types import ORDER, PRODUCT, REFERENCE
 
 
 class OrderRead(NamedTuple):

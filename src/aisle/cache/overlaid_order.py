@@ -13,7 +13,7 @@ from aisle.cache.order_overlay import apply_to_order
 from aisle.cache.query_context import QueryContext
 from aisle.cache.stored_row_values import ORDER_LINES, Row, parse_header, parse_row
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:

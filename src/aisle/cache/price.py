@@ -11,7 +11,7 @@ import apsw
 
 from aisle.cache.stored_row_values import Row
 from aisle.host.database import fetch
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 
 _TEMPORARY_PRICES = ("special_price", "promotion_price", "discount_price")

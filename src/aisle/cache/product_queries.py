@@ -41,8 +41,8 @@ from aisle.cache.stored_row_values import (
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json
-from aisle.jobs.list_window import MAX_COUNTED
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.searchable_list import MAX_COUNTED
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.named_tuple_json import to_text

@@ -28,8 +28,8 @@ from aisle.cache.service_row_parsing import (
     truncate_texts,
 )
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.quantities import to_decimal
-from aisle.scan.meaning import PRODUCT
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.scan.grammar_types import PRODUCT
 
 NEGATIVE_MARK = ":-"
 """Text in every stock entry with a negative number."""

@@ -10,7 +10,7 @@ from json import JSONEncoder, encoder
 from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, split_codes
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.search_text import index_text
 from aisle.text_cells import ELLIPSIS
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.cache.pending_operations import LOCATION_FIELD, PRODUCT_FIELD, Overlay, OverlayIndex, is_included
 from aisle.cache.stored_row_values import Row
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.outbox import operation_record
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_states_and_rows import CONFIRMED, IN_DOUBT, NEEDS_PERSON

@@ -30,7 +30,7 @@ from aisle.cache.service_row_parsing import (
     text_field,
 )
 from aisle.host.database import fetch
-from aisle.scan.meaning import LOCATION, PERSON
+from aisle.scan.grammar_types import LOCATION, PERSON
 
 
 def write_stores(connection: apsw.Connection, rows: Sequence[StoreRow]) -> tuple[str, ...]:

@@ -25,8 +25,8 @@ from aisle.cache.stock_overlay import apply_to_held
 from aisle.cache.stored_row_values import Row, location_entries, parse_row, pool_quantities
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
-from aisle.jobs.pick.put_down import is_pickup_location
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.pick.put_down_at_location import is_pickup_location
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.search_text import natural_key
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.log import ShortReasonsRow
     from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import LabelledProduct, OrderOfCustomerRow, ProductRow, UnexpectedProductRow
-    from aisle.jobs.row_types.stores import FeaturesRow
+    from aisle.jobs.row_types.stores_and_features import FeaturesRow
 
     class _HeldInPools(HeldGoodsRow):
         pools: dict[str, Json]

@@ -43,7 +43,7 @@ from aisle.settings import LoadedSettings, service_url
 from aisle.text_cells import fit, width
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
+    from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 
 MAX_OPERATIONS = 1000
 """Maximum number of operations shown."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from aisle.jobs import (
     goods_messages,
     product_log_writes,
-    quantities,
+    quantities_and_plausibility,
     quantity_or_record,
-    refused_operations,
+    report_refusals,
 )
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.adjust_view import (
@@ -45,10 +45,10 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.pools import POOLS_QUERY, parse_pools
 from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.stock_pools import POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, signed_message, undo_verdict
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     PRODUCT,
     Accepts,
@@ -64,7 +64,7 @@ from aisle.scan.meaning import (
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.operation_body_types import LogEntry
 
 
@@ -209,7 +209,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
         return Turn(state._replace(pools=parse_pools(rows)))
-    if id_ == refused_operations.REFUSED_QUERY:
+    if id_ == report_refusals.REFUSED_QUERY:
         return _send_undo(state, rows, context)
     if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
@@ -338,7 +338,7 @@ def _add_to_question(state: AdjustState, match: Match) -> Result | None:
     if state.number_match or state.asked_quantity is None or not is_same:
         return None
     expected = state.line.expected if state.has_expected else Decimal(0)
-    if not quantities.is_implausible(match.quantity, expected, state.large_quantity):
+    if not quantities_and_plausibility.is_implausible(match.quantity, expected, state.large_quantity):
         return None
     return _ask_quantity(state._replace(asked_quantity=state.asked_quantity + match.quantity), ASK)
 
@@ -348,8 +348,8 @@ def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decim
     expected = state.line.expected if state.has_expected else Decimal(0)
     confirmed = state.confirmed_quantity or Decimal(0)
     if scanned == 1:
-        return quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
-    return quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
+        return quantities_and_plausibility.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
+    return quantities_and_plausibility.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
@@ -496,7 +496,7 @@ def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str
 def _ask_undo(state: AdjustState) -> Result:
     if not state.sent:
         return reply(state, WRONG, "count.nothing_to_undo")
-    return Turn(state, (refused_operations.query_refused_since([state.sent[-1].at]),))
+    return Turn(state, (report_refusals.query_refused_since([state.sent[-1].at]),))
 
 
 def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -505,8 +505,8 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
         return Turn(state)
     sent = state.sent[-1]
     undone = state._replace(sent=state.sent[:-1])
-    if refused := refused_operations.refused_entry(rows, sent.line.product, sent.at):
-        return Turn(undone, (), refused_operations.refusal_verdict(refused))
+    if refused := report_refusals.refused_entry(rows, sent.line.product, sent.at):
+        return Turn(undone, (), report_refusals.refusal_verdict(refused))
     writes = product_log_writes.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
     change = signed_message(-sent.quantity)
     where = goods_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")

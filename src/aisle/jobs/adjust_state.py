@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count.count_state import CountLine
-from aisle.jobs.pools import Pools
-from aisle.scan.meaning import Match
+from aisle.jobs.stock_pools import Pools
+from aisle.scan.grammar_types import Match
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
 
 if TYPE_CHECKING:

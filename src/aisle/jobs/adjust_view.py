@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from aisle.jobs import pools, quantities, quantity_or_record
+from aisle.jobs import quantities_and_plausibility, quantity_or_record, stock_pools
 from aisle.jobs.adjust_state import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw
-from aisle.scan.meaning import LOCATION, Match
+from aisle.scan.grammar_types import LOCATION, Match
 
 COLUMN_HEADS = {
     "location": (msg("head.location"), msg("head.expected")),
@@ -86,7 +86,10 @@ def choice_letters(state: AdjustState) -> str:
     if not number_choices(state):
         return assign_letters((kind for kind, _ in exceeded_choices(state)), COMMAND_LETTERS)
     return assign_letters(
-        ("quantity", *([f"is_{each.kind}" for each in number_matches(state)] or [quantities.DROP_QUANTITY])),
+        (
+            "quantity",
+            *([f"is_{each.kind}" for each in number_matches(state)] or [quantities_and_plausibility.DROP_QUANTITY]),
+        ),
         COMMAND_LETTERS,
     )
 
@@ -171,4 +174,4 @@ def _row_count(state: AdjustState) -> int:
 def name_of_pool(state: AdjustState, line: CountLine) -> str:
     """Return the name of the line's stock pool; empty if the product lies in one pool there."""
     has_several = sum(other.location == line.location for other in state.candidates) > 1
-    return pools.pool_name(state.pools, line.pool) if has_several else ""
+    return stock_pools.pool_name(state.pools, line.pool) if has_several else ""

@@ -6,10 +6,10 @@ import json
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from aisle.jobs.job import Context, Event, LocalNote, Query, Rows, Turn
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import CHOICES_ID, Action, Page
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import BACK, KeyHint, ListView, Msg, Row, msg, raw
-from aisle.scan.meaning import Accepts, Choice
+from aisle.scan.grammar_types import Accepts, Choice
 
 LIST_TOPIC: Final = "list"
 """Topic of the note of what a person chose for a list."""

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.page_addresses import PAGES, PageAddress
-from aisle.scan.meaning import Accepts, Match, Meaning
+from aisle.scan.grammar_types import Accepts, Match, Meaning
 from aisle.settings import (
     LARGE_QUANTITY,
     LOSS_REASONS,

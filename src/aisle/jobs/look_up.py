@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import list_window
+from aisle.jobs import searchable_list
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
     Args,
@@ -25,7 +25,6 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListPage
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.product_data import (
     ExpectedDelivery,
@@ -39,6 +38,7 @@ from aisle.jobs.product_data import (
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -55,7 +55,7 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.page_addresses import PageAddress
-from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Text, TypedText, UnknownCode
+from aisle.scan.grammar_types import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Text, TypedText, UnknownCode
 
 MAX_CHOICES = 3
 
@@ -139,7 +139,7 @@ def _choice_actions(state: LookUpState) -> Actions:
 
 def _follow_choice(choice: OfferedChoice, state: LookUpState, context: Context) -> Result:
     is_order = choice.kind == "order"
-    return Turn(state, (list_window.hand_order_below(choice.key) if is_order else _query_chosen(choice.key),))
+    return Turn(state, (searchable_list.hand_order_below(choice.key) if is_order else _query_chosen(choice.key),))
 
 
 def _query_chosen(product: str) -> Query:
@@ -149,13 +149,13 @@ def _query_chosen(product: str) -> Query:
 
 
 def _search(state: LookUpState, text: str, context: Context) -> Result:
-    found = list_window.query_window("found", "search", {"search": text}, 0, list_window.page_size(context))
+    found = searchable_list.query_window("found", "search", {"search": text}, 0, searchable_list.page_size(context))
     return Turn(state._replace(searched_for=text, typed="", offered_order=""), (found,))
 
 
 def _find_as_typed(state: LookUpState, text: str, choices: int, context: Context) -> Result:
     """Search while the person types. Numbers of open choices are not a search."""
-    listed = list_window.with_typed_search(state, text, numbered=choices)
+    listed = searchable_list.with_typed_search(state, text, numbered=choices)
     if listed is None:
         return Turn(state)
     if not listed.typed and (state.product_number or not state.search):
@@ -194,12 +194,12 @@ class HitList(ListPage[LookUpState, SearchRow]):
     )
 
     def prompt(self, state: LookUpState) -> Msg:
-        return msg("look_up.prompt_order") if state.offered_order else list_window.product_prompt(state)
+        return msg("look_up.prompt_order") if state.offered_order else searchable_list.product_prompt(state)
 
     def empty_text(self, state: LookUpState) -> Msg:
         text = state.typed or state.search
         return (
-            list_window.not_found_message("look_up.no_match", text, state.may_have_more)
+            searchable_list.not_found_message("look_up.no_match", text, state.may_have_more)
             if text
             else msg("look_up.empty")
         )
@@ -262,19 +262,22 @@ class ProductPage(DetailPage[LookUpState]):
     def actions(self, state: LookUpState) -> Actions:
         return (
             *_choice_actions(state),
-            *(Action(hint.text, partial(_start_job, hint.letter), hint.letter) for hint in list_window.JOB_KEY_HINTS),
+            *(
+                Action(hint.text, partial(_start_job, hint.letter), hint.letter)
+                for hint in searchable_list.JOB_KEY_HINTS
+            ),
             Action(msg("hint.store_product"), _start_store_product, "e"),
         )
 
     def key_hints(self, state: LookUpState) -> tuple[KeyHint, ...]:
-        return (*PAGE_HINTS, BACK, *list_window.JOB_KEY_HINTS, KeyHint("e", msg("hint.store_product")))
+        return (*PAGE_HINTS, BACK, *searchable_list.JOB_KEY_HINTS, KeyHint("e", msg("hint.store_product")))
 
     def go_back(self, state: LookUpState, context: Context) -> Result:
         return _go_back(state, context)
 
 
 def _start_job(letter: str, state: LookUpState, context: Context) -> Result:
-    return Turn(state, (list_window.start_job(letter, product=state.product_number, label=state.label),))
+    return Turn(state, (searchable_list.start_job(letter, product=state.product_number, label=state.label),))
 
 
 def _start_store_product(state: LookUpState, context: Context) -> Result:
@@ -550,7 +553,9 @@ def _handle_found(state: LookUpState, answer: Rows, context: Context) -> Result:
     state = state._replace(searched_for="")
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
-        return Turn(state, effects, Verdict(WRONG, list_window.not_found_message("look_up.not_found", text, partly)))
+        return Turn(
+            state, effects, Verdict(WRONG, searchable_list.not_found_message("look_up.not_found", text, partly))
+        )
     if total == 1 and not partly:
         return _open_product(state, rows[0]["product_number"], rows[0]["product_name"])
     listed = state._replace(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query
 from aisle.jobs.view import Msg, msg, raw
-from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
+from aisle.scan.grammar_types import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow

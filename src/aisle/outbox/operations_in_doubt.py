@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json, Resolve, Write
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import EXCESS, keep_excess
 from aisle.outbox.held_and_awaited_tokens import user_awaited_by

@@ -16,7 +16,7 @@ from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_record import Author
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import RequestStateRow
+    from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
 
 FULL_SYNC = "everything"
 """Key of a read request for orders that means the whole store."""

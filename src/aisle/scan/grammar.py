@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aisle.barcode_keys import guessed_keys, lookup_keys, normalise_code, to_ascii_forms, without_padding, zero_forms
 from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
-from aisle.scan.gs1 import KEY_MARK, begins_gs1_message
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     CONTROL_INSIDE,
     EXTRA_SIGNS,
     NUMBER_BESIDE_CODE,
@@ -29,6 +28,7 @@ from aisle.scan.meaning import (
     Quantity,
     RefusedInput,
 )
+from aisle.scan.gs1 import KEY_MARK, begins_gs1_message
 from aisle.scan.units import MAX_DECIMALS
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ _MIN_GS1_MESSAGE: Final = 16
 """Characters of the shortest GS1 message without AIM prefix: `01` and a GTIN."""
 _MIN_GARBLED_SIGNS: Final = 4
 """Signs from which a code may have come through another keyboard layout, unless it begins with one."""
+_HYPHEN_KEY: Final = re.compile(r"(?<=[^\W_])['*)+=](?=[^\W_])")
+"""A sign between letters or digits that the hyphen key of a scanner gives on keyboards of other countries."""
 _NUMBER: Final = re.compile(r"\d+|\d+[.,]\d*|[.,]\d+", re.ASCII)
 _MULTIPLICATION: Final = re.compile(r"([\d.,]+)\*(.*)", re.DOTALL | re.ASCII)
 _SEVERAL_FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
@@ -502,7 +504,8 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
 def _may_be_garbled(code: str) -> bool:
     """Return True if a code may have come through another keyboard layout: it has many signs, or begins with one."""
     signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
-    return not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
+    is_likely = not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
+    return is_likely or _HYPHEN_KEY.search(code) is not None
 
 
 def _interpret_layouts(code: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:
@@ -514,7 +517,10 @@ def _interpret_layouts(code: str, in_store_patterns: tuple[InStorePattern, ...])
 
     products: list[Interpretation] = []
     named: list[Interpretation] = []
-    for layout, original in keyboard_layouts.undo_layouts(code):
+    hyphenated = _HYPHEN_KEY.sub("-", code)
+    by_hyphen_key = [("hyphen", hyphenated)] if hyphenated != code else []
+    restored = {original: layout for layout, original in (*by_hyphen_key, *keyboard_layouts.undo_layouts(code))}
+    for original, layout in restored.items():
         if found := _interpret_restored_code(original, in_store_patterns):
             products += [
                 each._replace(kind=PRODUCT, rank=_RANK_GUESSED, is_guess=True, layout=layout) for each in found

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from aisle.barcode_numbers import check_digit, has_valid_check_digit
-from aisle.scan.meaning import DAMAGED_GS1, MISSING_SEPARATOR, Measure
+from aisle.scan.grammar_types import DAMAGED_GS1, MISSING_SEPARATOR, Measure
 
 GROUP_SEPARATOR: Final = "\x1d"
 """Character that scanners send for FNC1."""
@@ -270,6 +270,11 @@ _UNIT_PRICE_IDENTIFIERS: Final = ("8005",)
 _PRINTED_ELEMENT: Final = r"\((\d{2,4})\)\s*([^(]+)"
 _ENVELOPE: Final = r"(?s)\[\)>\x1e05\x1d(.*?)[\x1e\x04]*"
 _DIGITAL_LINK: Final = r"/(?:01|gtin|00|sscc)/\d"
+_LINK_WITHOUT_SCHEME: Final = re.compile(
+    r"(?ai)[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?/(?:[^?#]*/)?(?:01|gtin|00|sscc)/\d"
+)
+_WHOLE_ITEM: Final = re.compile(r"(?ai)(?<=/)(?:8006|itip)/(\d{14})0101(?=[/?#]|$)")
+"""Piece 1 of 1 of a trade item; any other piece is a part of one."""
 _LINK_WORDS: Final = {"gtin": "01", "sscc": "00", "cpv": "22", "lot": "10", "ser": "21", "exp": "17"}
 """Words that older digital links have instead of identifiers."""
 _LINK_WORD: Final = r"(?<=[/?&])(gtin|sscc|cpv|lot|ser|exp)(?=[/=])"
@@ -329,6 +334,8 @@ class Gs1Data(NamedTuple):
 def may_be_gs1(text: str) -> bool:
     """Return True if a code without AIM prefix may be an element string."""
     if GROUP_SEPARATOR in text or text[:1] == "(" or text[:4] in ("http", "HTTP") or _begins_with_key(text):
+        return True
+    if _LINK_WITHOUT_SCHEME.match(_WHOLE_ITEM.sub(r"01/\1", text)):
         return True
     return text[:2].isdigit() and next(find_substitutes(text), "") != ""
 
@@ -452,6 +459,9 @@ def _one_of_run(text: str) -> str:
 
 def _parse_message(text: str) -> Gs1Message:
     """Parse the text as a digital link, a printed label, or an element string with separators or substitutes."""
+    text = _WHOLE_ITEM.sub(r"01/\1", text)
+    if _LINK_WITHOUT_SCHEME.match(text):
+        text = f"https://{text}"
     if text[:4].lower() == "http":
         return _parse_digital_link(text) if re.search(_DIGITAL_LINK, text) else Gs1Message({}, DAMAGED_GS1)
     if text[:1] == "(" and text[1:2].isdigit():

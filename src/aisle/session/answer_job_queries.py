@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from aisle.cache.reader import CacheReader
 from aisle.jobs.job import Export, ExportList, FileEffect, PrintTable, Query, RawInput, Rows
-from aisle.jobs.view import TRUE_COLOUR
-from aisle.safe_text import supports_utf8
+from aisle.scan.grammar_types import Meaning
 from aisle.scan.inputs import Line
-from aisle.scan.meaning import Meaning
-from aisle.session.screen_size import MessageText, Terminal
+from aisle.session.screen_size_and_terminal import MessageText, Terminal, terminal_properties
 from aisle.session.terminal_settings import Profile
-
-if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import TerminalRow
 
 
 def raw_input(line: Line, meaning: Meaning) -> RawInput:
     """Return a line with all that the decoder knows of it, and its meaning."""
     pace = round(line.median_pause * 1000)
     return RawInput(line.text, line.terminator, round(line.longest_pause * 1000), line.dropped, meaning, pace_ms=pace)
-
-
-def terminal_properties(columns: int, rows: int, environ: Mapping[str, str] | None = None) -> TerminalRow:
-    """Return the row of the query `terminal`: size in cells, TERM, encoding and number of colours."""
-    env = os.environ if environ is None else environ
-    encoding = "UTF-8" if supports_utf8(env) else "ASCII"
-    term = env.get("TERM", "")
-    return {"columns": columns, "rows": rows, "term": term, "encoding": encoding, "colours": colour_count(env)}
-
-
-def colour_count(environ: Mapping[str, str]) -> int:
-    """Return the number of colours of the terminal; 0 for none or unknown."""
-    import curses
-
-    if environ.get("COLORTERM", "") in ("truecolor", "24bit"):
-        return TRUE_COLOUR
-    try:
-        curses.setupterm(environ.get("TERM") or "unknown", 1)
-        return max(0, curses.tigetnum("colors"))
-    except curses.error:
-        return 0
 
 
 def answer_query(

@@ -11,6 +11,22 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
+from aisle.scan.grammar_types import (
+    LOCATION,
+    NUMBER_BESIDE_CODE,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Meaning,
+    Quantity,
+    RefusedInput,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
 from aisle.scan.inputs import (
     ADDRESS_KEY,
     CHIP_KEY,
@@ -23,44 +39,26 @@ from aisle.scan.inputs import (
     Line,
     OpenLine,
 )
-from aisle.scan.meaning import (
-    LOCATION,
-    NUMBER_BESIDE_CODE,
-    Back,
-    Command,
-    CursorKey,
-    Match,
-    Meaning,
-    Quantity,
-    RefusedInput,
-    Scan,
-    Text,
-    TypedText,
-    UnknownCode,
-)
 from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
+from aisle.session.asked_number import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch_and_refusals import MIN_CODE, InputBatch
 from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
 from aisle.session.open_help_pages import HelpPages
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
 from aisle.session.pin_check import PinCheck
-from aisle.session.refused_inputs import CONFIRM_FAST_NUMBER, MIN_CODE, NO_NUMBER, AskedNumber, InputBatch
-from aisle.session.renamed_keys import apply_key_names, meaning_of_key
+from aisle.session.rebound_letters import apply_key_names, meaning_of_key
 from aisle.session.shown_verdict import Verdicts
-from aisle.session.stale_typed_text import TypedLine, typed_text_dropped
 from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
+from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace
-
-
-_NUMBER_QUESTIONS = (CONFIRM_FAST_NUMBER, "input.number_after_refused_scan")
-"""Message ids of the questions about a number."""
 
 
 class InputHandler:
@@ -99,7 +97,7 @@ class InputHandler:
         self._last_line: tuple[Line, Meaning] | None = None
         """The line before, with its meaning."""
         self._waiting_number = NO_NUMBER
-        """Number that the line before asked about (`InputBatch.asked_number`), whose `y` may only be this line."""
+        """Number that the line before asked about (`Page.asked_number`), whose `y` may only be this line."""
 
     def apply(self, item: DecodedInput, at: float) -> None:
         """Apply one input; its effects are committed at the end of the batch."""
@@ -126,7 +124,8 @@ class InputHandler:
         return self._tabs.are_shown and name in TAB_BY_KEY and name not in self._profile.current.letter_by_key
 
     def _apply_key(self, name: str) -> None:
-        self._waiting_number = self._batch.take_asked_number()
+        self._covered_question.note()
+        self._waiting_number = self._page.take_asked_number()
         jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
         self._apply_key_name(name)
         self._report_number_not_taken()
@@ -136,6 +135,8 @@ class InputHandler:
         meaning = meaning_of_key(name, self._profile.current.letter_by_key, MEANING_BY_KEY)
         if isinstance(meaning, Command) and meaning.letter in PAGE_BY_LETTER:
             self._help_pages.open(PAGE_BY_LETTER[meaning.letter])
+        elif meaning is not None and self._waiting_number.text and self._is_instead_of_answer(meaning):
+            self._drop_waiting_number(meaning, name)
         elif meaning is not None:
             self._help_pages.close_for(meaning)
             self._meanings.apply(meaning, name)
@@ -194,8 +195,9 @@ class InputHandler:
         self._batch.serial += 1
         if line is None or self._is_read_twice(line):
             return
+        self._covered_question.note()
         jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
-        self._waiting_number = self._batch.take_asked_number()
+        self._waiting_number = self._page.take_asked_number()
         self._batch.uncommitted += 1
         prepared = self._resolver.prepare(line)
         if prepared.reason == NUMBER_BESIDE_CODE:
@@ -221,8 +223,8 @@ class InputHandler:
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
         self._batch.serial += 1
-        if self._batch.asked_number.text:
-            self._waiting_number = self._batch.take_asked_number()
+        if self._page.asked_number.text:
+            self._waiting_number = self._page.take_asked_number()
         self._clear_open_line()
         text = "" if is_secret else "\n".join(line.text for line in lines)[:MAX_LINE]
         self._refuse(lines[-1]._replace(text=text), reason, at)
@@ -300,7 +302,10 @@ class InputHandler:
             meaning = self._resolver.scanned_record(line, meaning) or meaning
         if self._resolver.is_scanned_number(line.text, meaning):
             self._batch.forget_rejected_scan()
-        if isinstance(meaning, Quantity | Back):  # the answer, another number, or never mind
+        if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
+            self._drop_waiting_number(meaning, line.text)
+            return line, meaning
+        if isinstance(meaning, Quantity):  # the answer, or another number
             self._waiting_number = NO_NUMBER
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
@@ -350,8 +355,8 @@ class InputHandler:
             return
         if not self._page.question.is_asked and self._is_meant_for_refused_scan(line):
             return
-        self._batch.asked_number = AskedNumber(line.text, quantity, self._page.identity)
-        self._event_runner.answer(self._batch.asked_number.question, quantity, line.text)
+        self._page.asked_number = AskedNumber(line.text, quantity, self._page.identity)
+        self._event_runner.answer(self._page.asked_number.question, quantity, line.text)
 
     def _is_meant_for_refused_scan(self, line: Line) -> bool:
         """Say that a number of nothing after a refused scan is unknown, or ask about `7*7`; False if it is neither.
@@ -365,9 +370,10 @@ class InputHandler:
             return True
         if is_nothing:
             self._batch.forget_rejected_scan()
-        asked = self._batch.ask_for_rejected_scan(text, self._page.stack.jobs)
+        asked = self._batch.ask_for_rejected_scan(text, None, self._page.stack.jobs)
         if asked:
-            self._event_runner.answer(asked, UnknownCode(line.text), line.text)
+            self._page.asked_number = asked
+            self._event_runner.answer(asked.question, UnknownCode(line.text), line.text)
         return asked is not None
 
     def _refuse_line(self, line: Line, reason: str) -> None:
@@ -386,8 +392,22 @@ class InputHandler:
     def _confirmed_number(self, line: Line) -> Quantity | None:
         """Return the number that the line before asked about on this page if the line is `y`."""
         waiting = self._waiting_number
-        is_confirmed = line.text.strip(" ").lower() == "y" and waiting.page == self._page.identity
-        return waiting.quantity if is_confirmed else None
+        is_yes = line.text.strip(" ").lower() == YES
+        is_on_screen = waiting.page == self._page.identity and self._batch.uncommitted == 1
+        return waiting.quantity if is_yes and is_on_screen else None
+
+    def _is_instead_of_answer(self, meaning: Meaning) -> bool:
+        """Return whether an input while a number is asked about is meant for no scan or command but for a question."""
+        if isinstance(meaning, RefusedInput):
+            return meaning.text.strip(" ").lower() in (YES, DROP)
+        return isinstance(meaning, Back | Choice) or meaning == Command("u")
+
+    def _drop_waiting_number(self, meaning: Meaning, raw: str) -> None:
+        """Drop the number that was asked about, and show the question of the page again: only now it has answers."""
+        asked = self._covered_question.standing() or Verdict(INFO, msg("session.dropped"))
+        self._event_runner.answer(asked, meaning, raw)
+        if isinstance(meaning, Back | Command) or raw.strip(" ").lower() == DROP:
+            self._waiting_number = NO_NUMBER
 
     def _report_number_not_taken(self) -> None:
         """Add to the verdict that a number which was asked about is not taken, because nobody answered."""
@@ -395,7 +415,7 @@ class InputHandler:
         if not waiting.text:
             return
         verdict, why = self._verdicts.current, raw_message(waiting.text.strip(" "))
-        if verdict is None or verdict.text.id in _NUMBER_QUESTIONS:
+        if verdict is None or verdict.text.id in NUMBER_QUESTIONS:
             self._verdicts.current = Verdict(WRONG, msg("session.input_not_applied", count=1, why=why))
         else:
             text = msg("session.not_applied", count=1, why=why, said=verdict.text)

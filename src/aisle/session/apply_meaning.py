@@ -7,13 +7,11 @@ from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, Start, money_message
-from aisle.jobs.list_window import PAGE_LETTERS
 from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY
+from aisle.jobs.searchable_list import PAGE_LETTERS
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.scan.grammar import is_multiplied, normalise_input
-from aisle.scan.gs1 import has_separator
-from aisle.scan.in_store_codes import is_unknown_in_store_code
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     PERSON,
     PRODUCT,
@@ -31,17 +29,19 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+from aisle.scan.gs1 import has_separator
+from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.session import ask_measured_quantity
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.pin_check import PinCheck
-from aisle.session.refused_inputs import InputBatch
 from aisle.session.scan_trials import ScanTrials
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
-from aisle.session.screen_size import Terminal
+from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import ScanRemarks, Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
@@ -209,11 +209,11 @@ class MeaningHandler:
             return False
         if meaning.value > MAX_LIKELY_QUANTITY and ask_measured_quantity.find_number(self._store.reader, meaning):
             return False  # it is no quantity; the job says what it is
-        verdict = self._batch.ask_for_rejected_scan(raw.strip(" "), self._page.stack.jobs)
-        if not verdict:
+        asked = self._batch.ask_for_rejected_scan(raw.strip(" "), meaning, self._page.stack.jobs)
+        if not asked:
             return False
-        self._page.question = question
-        self._event_runner.answer(verdict, meaning, raw)
+        self._page.question, self._page.asked_number = question, asked
+        self._event_runner.answer(asked.question, meaning, raw)
         return True
 
     def _apply_unasked(self, question: PendingQuestion, meaning: Meaning, raw: str) -> None:

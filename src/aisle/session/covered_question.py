@@ -1,4 +1,4 @@
-"""Question of a job that a look-up covers: it is shown again when the page of the job is."""
+"""Question that a look-up or a later question covers: it is shown again when nothing covers it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from aisle.jobs import DETOURS
 from aisle.jobs.view import ASK, Verdict
 from aisle.session.job_stack import StackedJob, page_identity
-from aisle.session.page_on_screen import Page
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.page_with_question import Page
+from aisle.session.pending_question import PendingQuestion
+from aisle.session.shown_verdict import Verdicts, without_report
 
 
 class CoveredQuestion:
@@ -21,6 +22,24 @@ class CoveredQuestion:
         self._page_covered: tuple[Any, ...] = ()
         """Identity of the page that asks it; empty without a question."""
         self._question: Verdict | None = None
+        self._asked: tuple[tuple[Any, ...], PendingQuestion, Verdict] | None = None
+        """The last question of a page, with what identifies it."""
+
+    def note(self) -> None:
+        """Note the question on the screen before an input, unless it is one about a number."""
+        verdict = self._verdicts.current
+        if verdict and verdict.kind == ASK and not self._page.asked_number.text:
+            self._asked = *self._page_and_question(), without_report(verdict)
+        elif self._asked and self._asked[:2] != self._page_and_question():
+            self._asked = None
+
+    def standing(self) -> Verdict | None:
+        """Return the question of the page that a question about a number covers; None if the page asks nothing."""
+        is_asked = self._asked and self._asked[:2] == self._page_and_question()
+        return self._asked[2] if self._asked and is_asked else None
+
+    def _page_and_question(self) -> tuple[tuple[Any, ...], PendingQuestion]:
+        return self._page.identity, self._page.question._replace(passed=0)
 
     def after_input(self, jobs_before: Sequence[StackedJob], verdict_before: Verdict | None) -> None:
         """Note the question that an input has covered, or show it again on its page if the input has no answer."""

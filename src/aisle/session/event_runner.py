@@ -10,13 +10,13 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
-from aisle.scan.meaning import Command
+from aisle.scan.grammar_types import Command
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.pin_check import PinCheck
-from aisle.session.refused_inputs import InputBatch
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce, StoreAccess
@@ -180,10 +180,11 @@ class EventRunner:
     def _store_question(self) -> None:
         """Add the pending question to the journal unless it is the last event there."""
         self._page.drop_left_question()
-        question = self._page.question.to_store() or self._batch.to_store(self._page.stack.jobs)
+        asked = self._page.asked_number
+        question = self._page.question.to_store() or asked.to_store() or self._batch.to_store(self._page.stack.jobs)
         verdict = self._verdicts.current
         if question and verdict and not self._store.unit_of_work.is_last_event(question):
-            context, text = self._context.current(), self._batch.asked_number.text
+            context, text = self._context.current(), asked.text
             self._store.unit_of_work.add_answer(question, self._context.at, text, context, verdict)
 
     def resend_secrets(self) -> None:

@@ -10,15 +10,15 @@ from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View
 from aisle.session.addresses import Addresses
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
-from aisle.session.page_on_screen import Page
-from aisle.session.refused_inputs import InputBatch
-from aisle.session.screen_size import Terminal
+from aisle.session.page_with_question import Page
+from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
-from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection
 from aisle.session.supervisor_tabs import Tabs
 from aisle.session.terminal_settings import ProfileInForce
+from aisle.session.typed_for_earlier_page import TypedLine
 
 
 class FrameBuilder:
@@ -51,7 +51,7 @@ class FrameBuilder:
         self.last: Frame | None = None
         """Frame that was built last."""
         self._shown: tuple[object, ...] = ()
-        """Job, question, verdict and typed text of the last frame."""
+        """Job, questions, verdict and typed text of the last frame."""
         self._repeats = 1
         """Times that the verdict was the answer in a row."""
         self._operation_counts = (0, 0)
@@ -88,7 +88,13 @@ class FrameBuilder:
         return self.last if self.last and is_current else self.build()
 
     def _now_shown(self) -> tuple[object, ...]:
-        return self._page.top, self._page.question, self._verdicts.current, self._typed_line.text
+        return (
+            self._page.top,
+            self._page.question,
+            self._page.asked_number,
+            self._verdicts.current,
+            self._typed_line.text,
+        )
 
     def _count_repeats(self) -> int:
         """Return how often in a row the verdict was the answer to a scan, so that an equal answer can be told apart."""

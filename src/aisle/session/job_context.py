@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, SignIn
-from aisle.session.screen_size import Terminal
+from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.terminal_settings import ProfileInForce, iso_time
 
 

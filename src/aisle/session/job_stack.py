@@ -46,12 +46,12 @@ from aisle.jobs.job import (
     UndoLast,
     Write,
 )
-from aisle.jobs.list_window import fill_page
+from aisle.jobs.searchable_list import fill_page
 from aisle.jobs.view import ASK, GOOD, Msg, Verdict
 from aisle.outbox.commit_journal import NewJob
 from aisle.outbox.journal_rows import JobRow
 from aisle.outbox.open_jobs import OpenJob
-from aisle.scan.meaning import CursorKey, Scan, TypedText
+from aisle.scan.grammar_types import CursorKey, Scan, TypedText
 from aisle.session.scanned_serials import NO_SERIALS, ScannedSerials
 
 _MAX_ANSWERS = 64

@@ -13,8 +13,7 @@ from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import MAX_FACTOR_DIGITS, PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
-from aisle.scan.inputs import SAME_SCAN_S, TYPING_PAUSE_S, Line
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
     PERSON,
@@ -32,16 +31,17 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+from aisle.scan.inputs import SAME_SCAN_S, TYPING_PAUSE_S, Line
 from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_stack import StackedJob, is_help_page, receiving_job
-from aisle.session.page_on_screen import Page
-from aisle.session.refused_inputs import InputBatch
+from aisle.session.page_with_question import Page
 from aisle.session.scan_trials import ScanTrials
-from aisle.session.stale_typed_text import has_changed_meaning
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
+from aisle.session.typed_for_earlier_page import has_changed_meaning
 
 MIN_CODE_DIGITS = 6
 """Digits of the shortest code of digits alone (UPC-E); fewer are a number."""
@@ -336,9 +336,15 @@ class MeaningResolver:
             return None
         return RefusedInput(LOCATION_OR_TYPED, text)
 
-    @staticmethod
-    def is_scanned_code(line: Line, meaning: Meaning) -> bool:
-        """Return whether a text that is no quantity came at the pace of a scanner: it is an unknown code."""
+    def is_scanned_code(self, line: Line, meaning: Meaning) -> bool:
+        """Return whether a text at the pace of a scanner is an unknown code: no quantity, nor words to search for.
+
+        Words with a digit and no blank are a code in the jobs that count goods: no scan leaves their page for another.
+        """
+        if isinstance(meaning, Text):
+            text, is_counting = meaning.text, self._page.top.job.name in COUNTS_SCANS
+            is_code = is_counting and len(text) >= MIN_SCAN and _is_code_shaped(text) and not asks_look_up(line.text)
+            return is_code and not self._page.accepts().text and _is_fast(line)
         return isinstance(meaning, RefusedInput) and meaning.reason in _NO_QUANTITY and _is_fast(line)
 
     def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:

@@ -5,7 +5,7 @@ scanner with a memory; otherwise it is unknown as a whole, and none of its lines
 
 * a line that a person ended is never held (`Line.scan_number` is 0);
 * a plain code is held while a next line may begin at the pace of its characters, which is not at all if it came in one
-  read. If the rest of its scan is no code, all that it did is taken back (aisle.session.scan_undo);
+  read. If the rest of its scan is no code, all that it did is taken back (aisle.session.take_back_scan_lines);
 * all else (a number, a letter, words, Enter, a badge, a printed command) is held until nothing came for a tenth of a
   second.
 
@@ -23,14 +23,14 @@ from typing import Any, Final, NamedTuple
 
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
+from aisle.scan.grammar_types import RefusedInput, Text, UnknownCode
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
-from aisle.scan.meaning import RefusedInput, Text, UnknownCode
 from aisle.session.apply_input import InputHandler
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
-from aisle.session.page_on_screen import Page
-from aisle.session.refused_inputs import InputBatch
-from aisle.session.scan_undo import AppliedLine, ScanUndo
+from aisle.session.page_with_question import Page
 from aisle.session.shown_verdict import Verdicts
+from aisle.session.take_back_scan_lines import AppliedLine, ScanUndo
 
 SAME_SCAN_S: Final = 0.3
 """Seconds after a useless line within which no person begins the next one: over a slow link it is of the same scan."""

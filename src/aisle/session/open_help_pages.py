@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, Frame, KeyHint, Step, View, numbered_rows
-from aisle.scan.meaning import Back, Command, Meaning
+from aisle.scan.grammar_types import Back, Command, Meaning
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack import PAGE_BY_LETTER, WITHOUT_WORK, StackedJob, is_help_page
-from aisle.session.page_on_screen import Page
-from aisle.session.screen_size import Terminal
+from aisle.session.page_with_question import Page
+from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.terminal_settings import ProfileInForce
 

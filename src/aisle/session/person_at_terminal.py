@@ -12,14 +12,14 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
 from aisle.jobs.view import INFO, Verdict, msg
 from aisle.outbox.local_notes import LANGUAGE
-from aisle.scan.meaning import Ambiguous, Multiplier, Quantity, Scan, UnknownCode
+from aisle.scan.grammar_types import Ambiguous, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch_and_refusals import InputBatch, restored_number
 from aisle.session.job_context import SessionContext
-from aisle.session.kept_pages import KeptPages
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
+from aisle.session.pages_for_next_session import KeptPages
 from aisle.session.pending_question import restore_question
 from aisle.session.pin_check import PinCheck
-from aisle.session.refused_inputs import InputBatch
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
@@ -132,9 +132,11 @@ class SignInFlow:
         match unanswered and unanswered.meaning:
             case Ambiguous() | Multiplier() | Scan() as meaning:
                 self._page.question, self._verdicts.current = restore_question(meaning, jobs)
-            case Quantity() | UnknownCode() as meaning if unanswered:
-                asked = self._batch.restore(meaning, unanswered.text, jobs)
-                self._verdicts.current = asked or self._verdicts.current
+            case Quantity() as meaning if unanswered:
+                self._page.asked_number = restored_number(meaning, unanswered.text, unanswered.question, jobs)
+                self._verdicts.current = self._page.asked_number.question
+            case UnknownCode():
+                self._batch.restore(jobs)
         if unanswered and (shown := self._verdicts.current):
             context = self._context.current()
             unit_of_work.add_answer(unanswered.meaning, self._context.at, unanswered.text, context, shown)

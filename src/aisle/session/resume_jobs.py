@@ -10,10 +10,10 @@ from aisle.jobs.job import Event
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.open_jobs import OpenJob
-from aisle.scan.meaning import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
+from aisle.scan.grammar_types import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
+from aisle.session.asked_number import NUMBER_QUESTIONS
 from aisle.session.job_stack import WITHOUT_WORK, JobStack, is_readable
-from aisle.session.refused_inputs import CONFIRM_FAST_NUMBER
 
 
 class Unanswered(NamedTuple):
@@ -21,6 +21,8 @@ class Unanswered(NamedTuple):
 
     meaning: Meaning
     text: str
+    question: str
+    """Message id of the question."""
 
 
 class ResumedJob(NamedTuple):
@@ -101,8 +103,8 @@ def _find_unanswered(journal: Journal, stack: JobStack, session_id: str) -> Unan
     if isinstance(event, Scan) and not ask_measured_quantity.is_quantity_needed(stack.jobs, event):
         return None
     is_open = isinstance(event, Ambiguous | Multiplier | Scan) or event == UnknownCode("")
-    is_asked = isinstance(event, Quantity) and last.verdict == CONFIRM_FAST_NUMBER
-    return Unanswered(event, last.raw) if is_open or is_asked else None
+    is_asked = isinstance(event, Quantity) and last.verdict in NUMBER_QUESTIONS
+    return Unanswered(event, last.raw, last.verdict) if is_open or is_asked else None
 
 
 def _job_title(job: str) -> Msg:

@@ -45,24 +45,23 @@ from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
-from aisle.session.kept_pages import KeptPages
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
+from aisle.session.pages_for_next_session import KeptPages
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck
-from aisle.session.poll_changes import ChangePoller
-from aisle.session.refused_inputs import InputBatch
+from aisle.session.poll_changes_and_link import ChangePoller
 from aisle.session.scan_trials import ScanTrials
-from aisle.session.scan_undo import ScanUndo
-from aisle.session.screen_size import ScreenSize, Terminal
+from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
-from aisle.session.stale_typed_text import TypedLine
 from aisle.session.store_connection import StoreConnection
 from aisle.session.supervisor_tabs import Tabs
+from aisle.session.take_back_scan_lines import ScanUndo
 from aisle.session.terminal_settings import (
     OpenStore,
     Profile,
@@ -71,6 +70,7 @@ from aisle.session.terminal_settings import (
     StoreAccess,
     profile_from_settings,
 )
+from aisle.session.typed_for_earlier_page import TypedLine
 from aisle.settings import LoadedSettings, Settings
 
 if TYPE_CHECKING:

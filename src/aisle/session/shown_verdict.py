@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aisle.errors import AisleError, SettingsError, StorageError
 from aisle.jobs.quantity_or_record import is_other_kind, name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.meaning import PRODUCT, Match, Meaning, Scan
+from aisle.scan.grammar_types import PRODUCT, Match, Meaning, Scan
 from aisle.session.job_context import SessionContext
 from aisle.session.terminal_settings import ProfileInForce
 
@@ -93,10 +93,8 @@ class Verdicts:
 
     def drop_report(self) -> None:
         """Drop the report of earlier scans that were not taken from the verdict: it was seen."""
-        if self.current is not None and self.current.text.id == "session.not_applied":
-            said = dict(self.current.text.args)["said"]
-            if isinstance(said, Msg):
-                self.current = self.current._replace(text=said)
+        if self.current is not None:
+            self.current = without_report(self.current)
 
     def snapshot(self) -> _Snapshot:
         """Return the state to go back to with `restore`."""
@@ -105,6 +103,12 @@ class Verdicts:
     def restore(self, snapshot: _Snapshot) -> None:
         """Go back to a snapshot."""
         self.current, self.bells, self._answered_at, self._notification = snapshot
+
+
+def without_report(verdict: Verdict) -> Verdict:
+    """Return a verdict without the report of earlier scans that were not taken."""
+    said = dict(verdict.text.args)["said"] if verdict.text.id == "session.not_applied" else None
+    return verdict._replace(text=said) if isinstance(said, Msg) else verdict
 
 
 class ScanRemarks:

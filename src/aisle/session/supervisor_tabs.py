@@ -12,8 +12,8 @@ from aisle.scan.inputs import FIRST_TAB_KEY
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
-from aisle.session.page_on_screen import Page
-from aisle.session.screen_size import Terminal
+from aisle.session.page_with_question import Page
+from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 

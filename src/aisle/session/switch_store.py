@@ -12,7 +12,7 @@ from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
-from aisle.session.page_on_screen import Page
+from aisle.session.page_with_question import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck

@@ -14,8 +14,8 @@ from aisle.jobs.job import Policy, SetPreference
 from aisle.jobs.view import INFO, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue
+from aisle.scan.grammar_types import Back, Command, Meaning
 from aisle.scan.in_store_codes import InStorePattern, compile_patterns
-from aisle.scan.meaning import Back, Command, Meaning
 from aisle.settings import (
     ENGLISH,
     LANGUAGES,

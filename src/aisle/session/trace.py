@@ -16,8 +16,8 @@ from typing import NamedTuple
 from aisle import named_tuple_json
 from aisle.errors import SettingsError
 from aisle.jobs.view import Verdict
+from aisle.scan.grammar_types import Meaning, Scan
 from aisle.scan.inputs import Line
-from aisle.scan.meaning import Meaning, Scan
 from aisle.session.ask_measured_quantity import quantity_label
 from aisle.session.job_stack import StackedJob
 

@@ -12,7 +12,7 @@ from aisle.jobs.view import ASK, GOOD, Verdict
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
 from aisle.outbox.open_jobs import OpenJob
 from aisle.outbox.operation_record import Author
-from aisle.scan.meaning import Quantity, RefusedInput, UnknownCode
+from aisle.scan.grammar_types import Quantity, RefusedInput, UnknownCode
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, orders_by_job
 from aisle.session.resume_jobs import Unanswered, reopen_job, resume_jobs
 

@@ -25,7 +25,7 @@ from aisle.jobs.view import msg
 from aisle.outbox.retention_and_archive import archive_path
 from aisle.safe_text import supports_utf8
 from aisle.service.db.database import GROWING_TABLES
-from aisle.session.answer_job_queries import colour_count
+from aisle.session.screen_size_and_terminal import colour_count
 from aisle.settings import EMBEDDED, LoadedSettings, service_url, terminal_name
 from aisle.tui.message_text import MessageWriter
 

@@ -56,6 +56,7 @@ from aisle.client.csv_load.service_reads import (
     location_codes,
     store_rows,
 )
+from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of_inactive_stores
 from aisle.client.csv_load.store_time_zones import read_zone, zones_of_times
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row
@@ -95,11 +96,14 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
     try:
         flags = await _kept_store_flags(table, client) if table.name == STORES.file else {}
         zeros = LostZeros(table)
-        findings = await _Comparison(table, client, listed, zeros).run() if listed else ServiceFindings()
+        off = SettingsTurnedOff(table, client)
+        findings = await _Comparison(table, client, listed, zeros, off).run() if listed else ServiceFindings()
         await zeros.read(client)
         zeros.warn()
         await _warn_of_unknown_orders(table, client)
         await warn_of_other_stores(table, client, findings.known_keys)
+        await off.warn()
+        await warn_of_inactive_stores(table, client, findings.known_keys)
         if table.name == DISCOUNT_PRICES.file:
             await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
@@ -138,7 +142,9 @@ async def _places_beside_totals(table: CsvTable, client: Client) -> dict[str, se
 class _Comparison:
     """Comparison of one file."""
 
-    def __init__(self, table: CsvTable, client: Client, listed: _ServiceList, zeros: LostZeros) -> None:
+    def __init__(
+        self, table: CsvTable, client: Client, listed: _ServiceList, zeros: LostZeros, off: SettingsTurnedOff
+    ) -> None:
         self._table = table
         self._client = client
         self._list = listed
@@ -161,6 +167,7 @@ class _Comparison:
         self._kept_prices: set[tuple[str, str]] = set()
         self._price_jumps: dict[str, Decimal] = {}
         self._zeros = zeros
+        self._off = off
 
     async def run(self) -> ServiceFindings:
         for store in _stores(self._table) if self._has_store else [""]:
@@ -232,6 +239,7 @@ class _Comparison:
             return
         key = (store, name) if self._has_store else (name,)
         self._zeros.see(row)
+        self._off.see(key, row)
         if isinstance(user := row.get("user"), str):
             self._users[store, fold_key(user)] = user, name
             self._roles[key] = str(row.get("role") or "")

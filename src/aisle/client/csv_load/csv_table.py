@@ -589,7 +589,7 @@ class CsvTable:
         if len(found) >= max(2, len(self._columns)) and len(self._columns) > 1:
             return ""
         own = self._dialect.separator
-        if len(found) == 1 and len(split_first_row(found[0], own)) >= max(2, len(self._columns)):
+        if len(found) == 1 < len(self._columns) <= len(split_first_row(found[0], own)):
             return "has all its cells in one pair of quotation marks; save it without them"
         for mark, its_name in SEPARATORS.items():
             if mark not in found[0] or (mark != ";" and len(self._columns) == 1):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.count.sent_count import SentCount
 from aisle.jobs.job import Policy, Query
-from aisle.jobs.pools import Pools, pool_name
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.stock_pools import Pools, pool_name
 from aisle.jobs.view import Msg, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
-from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
+from aisle.scan.grammar_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
 
 FOUND_BY_WORDS = "found"
 """Kind of a choice among the products here that have the typed words in their names."""
-
-AT_NEXT_STOP = "at_next_stop"
-"""Kind of the choice that a second number is the quantity at the next location."""
 
 
 class ExpectedStock(NamedTuple):
@@ -110,7 +107,7 @@ class UndoStep(NamedTuple):
 
 class CountTarget(NamedTuple):
     """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be a `quantity`,
-    `FOUND_BY_WORDS`, `AT_NEXT_STOP`, or one of `UNCOUNTABLE_KINDS`."""
+    `FOUND_BY_WORDS`, or one of `UNCOUNTABLE_KINDS`."""
 
     kind: str
     key: str
@@ -489,9 +486,8 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
     before = state.history[-1]
     for index, item in enumerate(state.lines):
         if (item.location, item.product, item.pool) == (before.location, before.product, before.pool):
-            restored = item._replace(
-                counted=before.counted, counted_at=before.counted_at, is_recounted=False, needs_recount=False
-            )
+            restored = item._replace(counted=before.counted, counted_at=before.counted_at)
+            restored = restored._replace(is_recounted=False, needs_recount=False, is_typed=False)
             latest = item.latest or expected_stock(item)
             if before.counted is None:
                 restored = restored._replace(latest=None, **latest._asdict())

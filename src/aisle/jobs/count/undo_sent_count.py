@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aisle.jobs import goods_messages, refused_operations
+from aisle.jobs import goods_messages, report_refusals
 from aisle.jobs.count.sent_count import SentCount
 from aisle.jobs.job import Close, Context, Turn, Write, reply
 from aisle.jobs.product_log_writes import log_writes, stock_change_entry
@@ -12,7 +12,7 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.count.count_state import CountState
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
     Result = Turn[CountState]
 
@@ -24,7 +24,7 @@ def undo_sent(state: CountState) -> Result:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
         return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
-    return Turn(state, (refused_operations.query_refused_since(change.counted_at for change in sent.changes),))
+    return Turn(state, (report_refusals.query_refused_since(change.counted_at for change in sent.changes),))
 
 
 def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -49,11 +49,11 @@ def undo_count(
     sent: SentCount, rows: tuple[RefusedOperationsRow, ...], context: Context
 ) -> tuple[tuple[Write, ...], Verdict]:
     """Return the operations that reverse a sent count, except entries that the service refused, and the verdict."""
-    found = [(each, refused_operations.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
+    found = [(each, report_refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
     remaining = sent._replace(changes=tuple(each for each, row in found if row is None))
     refused = next((row for _, row in reversed(found) if row), None)
     if refused and not remaining.changes:
-        return (), refused_operations.refusal_verdict(refused)
+        return (), report_refusals.refusal_verdict(refused)
     entries = [
         stock_change_entry(each.product, each.location, each.pool, -each.quantity, context, undoes=each.counted_at)
         for each in remaining.changes

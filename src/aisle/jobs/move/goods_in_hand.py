@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from aisle.jobs import goods_messages
-from aisle.jobs.move.move_state import (
+from aisle.jobs.move.move_state_and_rows import (
     MAX_UNDO,
     UNKNOWN_QUANTITY,
     ZERO,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities, quantity_or_record, refused_operations
+from aisle.jobs import quantities_and_plausibility, quantity_or_record, report_refusals
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -26,21 +26,21 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.move import (
     clearance_tasks,
-    destination,
     goods_in_hand,
     movement_write,
+    put_goods,
     stock_here,
     take_goods,
     undo,
     view,
 )
-from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
-from aisle.jobs.pools import POOLS_QUERY, Pool, parse_pools
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.stock_pools import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PRODUCT,
@@ -58,7 +58,7 @@ from aisle.scan.meaning import (
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationsOfProductsRow, RecordsByNumberRow
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
 
 def with_locations_known(state: MoveState, has_locations: bool) -> MoveState:
@@ -117,10 +117,10 @@ def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], con
         items = movement_write.movement_write(step.items, context.store, context.user).body
         if any(body and all(item in items for item in body) for body in bodies):
             history = state.history[index + 1 :]
-    reported = refused_operations.with_reported(state.reported_refusals, new_rows)
+    reported = report_refusals.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
     state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
-    return Turn(state, (), refused_operations.refusal_verdict(new_rows[-1], "move.refused"))
+    return Turn(state, (), report_refusals.refusal_verdict(new_rows[-1], "move.refused"))
 
 
 Result = Turn[MoveState]
@@ -135,6 +135,7 @@ class MoveJob(Job[MoveState]):
     """Job that moves goods between locations, between pools, and from and to order lines."""
 
     name = "move"
+    version = 2
     state_type = MoveState
     steps: tuple[str, ...] = (
         "move.from",
@@ -277,7 +278,7 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
         case "locations_of_products":
             return Turn(with_suggested_locations(state, rows))
         case "target":
-            return destination.give_to_order(state, row, context)
+            return put_goods.give_to_order(state, row, context)
         case "undo_order":
             return undo.undo_if_unchanged(state, row, context)
         case _ if id_.startswith(undo.UNDO_PREFIX):
@@ -319,15 +320,13 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         return clearance_tasks.scan_for_task(state, match)
     if match.kind == PRODUCT:
         state = state._replace(pending_scan=None, is_undone=False)
-        return (
-            destination.choose_on_cart(state, match) if state.phase == "put" else take_goods.scan_product(state, match)
-        )
+        return put_goods.choose_on_cart(state, match) if state.phase == "put" else take_goods.scan_product(state, match)
     if match.kind == LOCATION:
         state = state._replace(uses_locations=True)
         if state.is_undone and state.phase == "take" and state.in_hand:
             return undo.ask_after_undo(state, match.key)
         if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.in_hand):
-            return destination.put_at_location(state, match.key, context)
+            return put_goods.put_at_location(state, match.key, context)
         return take_goods.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
     if state.phase == "put" or (state.phase == "take" and state.in_hand):
         return Turn(state, (Query("target", "order", {"order_number": match.key}),))
@@ -402,9 +401,9 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
         case "c" if state.phase == "put":
             return _load_cart(state, "move.load_more")
         case "d" if state.phase == "load":
-            return destination.start_unloading(state)
+            return put_goods.start_unloading(state)
         case "d" if state.phase == "take":
-            return destination.put_without_location(state, context)
+            return put_goods.put_without_location(state, context)
         case "n" if state.phase in ("load", "put"):
             return _next_on_cart(state)
         case "k" if state.phase in ("from", "take", "load"):
@@ -445,7 +444,7 @@ def _handle_choice(state: MoveState, choice: int, context: Context) -> Result:
     if state.phase == "leave":
         return _leave(state, choice)
     if state.phase == "where":
-        return destination.put_at_location(state, "", context)
+        return put_goods.put_at_location(state, "", context)
     return _follow_choice(state, state.choices[choice - 1], context)
 
 
@@ -465,7 +464,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         return take_goods.ask_again(state, state.pending_scan)
     before, state = state, state._replace(choices=())
     match choice.kind:
-        case quantities.DROP_QUANTITY:
+        case quantities_and_plausibility.DROP_QUANTITY:
             return take_goods.drop_quantity(before)
         case "amount" if part := take_goods.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)
@@ -474,7 +473,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return _handle_scan(state, (Match(choice.kind[3:], choice.key, choice.key, code=choice.key),), context)
         case "put" | "put_all":
-            return destination.put_at_location(state._replace(is_undone=False), choice.key, context)
+            return put_goods.put_at_location(state._replace(is_undone=False), choice.key, context)
         case "put_down_there":
             return take_goods.take_from_location(_drop_goods(state).state, choice.key)
         case "from":
@@ -486,7 +485,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "count":
             return Turn(state._replace(pending_scan=None), (Start("count", {"location_code": choice.key}),))
         case "fit_order":
-            return destination.limit_to_order(state, choice, context)
+            return put_goods.limit_to_order(state, choice, context)
         case "undo_rest":
             return undo.undo_rest(state, choice, context)
         case "forget":

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query
 from aisle.jobs.move.goods_in_hand import free_goods, is_goods_question_open
-from aisle.jobs.move.move_state import (
+from aisle.jobs.move.move_state_and_rows import (
     ZERO,
     Goods,
     MoveState,
     StockLine,
     parse_stock_lines,
 )
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow

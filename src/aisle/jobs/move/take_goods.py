@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities
+from aisle.jobs import quantities_and_plausibility
 from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand, stock_here
-from aisle.jobs.move.move_state import (
+from aisle.jobs.move.move_state_and_rows import (
     UNKNOWN_QUANTITY,
     ZERO,
     Goods,
@@ -21,11 +21,11 @@ from aisle.jobs.move.move_state import (
     parse_held_goods,
     parse_unlocated_stock,
 )
-from aisle.jobs.pools import pool_message
-from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
+from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY, to_decimal
 from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.stock_pools import pool_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.meaning import PRODUCT, Match
+from aisle.scan.grammar_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
@@ -281,7 +281,7 @@ def set_quantity(
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= goods.available < quantity and not over:
         return ask_exceeding(state, goods, quantity)
-    if not is_confirmed and quantities.is_implausible(
+    if not is_confirmed and quantities_and_plausibility.is_implausible(
         quantity, max(ZERO, goods.available), state.large_quantity, before, added
     ):
         choices = (MoveChoice("amount", goods.product, quantity, goods.line), MoveChoice(DROP_QUANTITY))
@@ -458,7 +458,7 @@ def add_to_question(state: MoveState, match: Match) -> Result | None:
     is_same = pending is not None and (match.kind, match.key) == (PRODUCT, pending.key)
     if part is None or not is_same or not is_plausibility_asked(state):
         return None
-    if not quantities.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
+    if not quantities_and_plausibility.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
         return None
     return set_quantity(state, part, state.choices[0].quantity + match.quantity)
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Context, Json, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand, movement_write
-from aisle.jobs.move.move_state import (
+from aisle.jobs.move.move_state_and_rows import (
     ZERO,
     Goods,
     MoveChoice,

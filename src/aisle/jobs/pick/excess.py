@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn
 from aisle.jobs.pick import pick_state
-from aisle.jobs.pick.goods_for_others import put_down_times, revert_put_down
+from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.operation_body_types import LineExcess
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantity_or_record, refused_operations
+from aisle.jobs import quantity_or_record, report_refusals
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -26,19 +26,19 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.pick import (
     excess,
-    goods_in_hand,
+    goods_to_put_down,
     line_actions,
     location_questions,
+    merge_changed_orders,
     offered_choices,
-    open_question,
-    order_updates,
     pick_state,
-    put_down,
+    put_down_at_location,
     rejected_scans,
     take_over,
+    unanswered_question,
     view,
 )
-from aisle.jobs.pick.goods_for_others import (
+from aisle.jobs.pick.goods_for_other_pickers import (
     goods_for_others,
     hand_over_to_others,
     is_location_for_others,
@@ -46,11 +46,11 @@ from aisle.jobs.pick.goods_for_others import (
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.pick.rejected_scans import reject_input
-from aisle.jobs.pools import LIVE_POOLS_QUERY, parse_pools
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
 from aisle.jobs.shell.customer_comments import start_note
+from aisle.jobs.stock_pools import LIVE_POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PERSON,
@@ -79,12 +79,12 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         matches = tuple(each for each in matches if not location_questions.keeps_question(state, each))
         if not matches:
             return location_questions.repeat_location_question(state)
-    elif open_question.is_about_goods(state):
-        in_question = open_question.products_of_goods_question(state)
+    elif unanswered_question.is_about_goods(state):
+        in_question = unanswered_question.products_of_goods_question(state)
         rejected = matches[0]
         matches = tuple(each for each in matches if each.kind == PRODUCT and each.key in in_question)
         if not matches:
-            return open_question.reject_other_scan(state, rejected)
+            return unanswered_question.reject_other_scan(state, rejected)
     usable = _usable_products(state, matches)
     location = location_of(matches)
     if location and (not usable or (state.needs_location and _has_line_at(state, location))):
@@ -134,7 +134,7 @@ def _usable_products(state: PickState, matches: tuple[Match, ...]) -> list[Match
 
 def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn:
     if state.phase == "done":
-        return put_down.put_down_at(state, match, context)
+        return put_down_at_location.put_down_at(state, match, context)
     if choice := location_questions.choice_for_location(state, match.key):
         return line_actions.pick_at_location(state, choice, context)
     if location_questions.product_in_question(state):
@@ -146,7 +146,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
         ready = pick_state.go_to_line(state._replace(location=match.key, choices=()), index)
         return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
     if is_location_for_others(state):
-        return put_down.put_down_at(state, match, context)
+        return put_down_at_location.put_down_at(state, match, context)
     take = state.current_line
     if take is None:
         return Turn(state)
@@ -160,7 +160,7 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
     if tote and not state.is_batch:
         return reply(state._replace(choices=()), INFO, "pick.this_order", order=state.order)
     if tote:
-        return put_down.select_tote(state, tote)
+        return put_down_at_location.select_tote(state, tote)
     if state.phase == "done":
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key})),))
     choices = rejected_scans.other_order_choices(state, match.key)
@@ -190,7 +190,10 @@ class PickJob(Job[PickState]):
         goods = offered_choices.quantity_line(state)
         decimals = bool(goods and goods.allows_decimals)
         labels = pick_state.tote_labels(state)
-        accepts_quantity, typed_only = offered_choices.is_quantity_open(state), open_question.is_number_asked(state)
+        accepts_quantity, typed_only = (
+            offered_choices.is_quantity_open(state),
+            unanswered_question.is_number_asked(state),
+        )
         keys = offered_choices.choice_letters(state)
         return Accepts(
             accepts_quantity,
@@ -235,13 +238,17 @@ class PickJob(Job[PickState]):
         return view.view(state)
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
-        turn = _handle_event(open_question.note_untaken(state, event), event, context)
-        turn = open_question.report_untaken(turn)
+        turn = _handle_event(unanswered_question.note_untaken(state, event), event, context)
+        turn = unanswered_question.report_untaken(turn)
         turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))
         turn = take_over.claim_on_first_change(turn, context)
-        turn = order_updates.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
+        turn = merge_changed_orders.keep_redirections(
+            put_down_at_location.mark_not_put_down(state, turn, context), context
+        )
         turn = turn._replace(
-            state=open_question.keep_choice_order(state, open_question.postpone_questions(state, turn.state, event))
+            state=unanswered_question.keep_choice_order(
+                state, unanswered_question.postpone_questions(state, turn.state, event)
+            )
         )
         turn = turn._replace(state=_apply_policy(state, turn.state, event, context))
         return turn._replace(state=_close_quantity(state, turn.state)) if _is_background_event(event) else turn
@@ -265,10 +272,10 @@ def _is_background_event(event: Event) -> bool:
     """Return True if the event is a cache update and no input of this terminal."""
     return isinstance(event, Rows) and event.id.startswith(
         (
-            order_updates.ORDER_QUERY_PREFIX,
+            merge_changed_orders.ORDER_QUERY_PREFIX,
             excess.EXCESS_QUERY,
             excess.REFUSED_QUERY,
-            order_updates.ASSIGNED_QUERY,
+            merge_changed_orders.ASSIGNED_QUERY,
         )
     )
 
@@ -304,7 +311,7 @@ def _handle_without_orders(state: PickState, event: Event, context: Context) -> 
     """Handle an input when no order is left: goods in hand are put back first, then a scan opens the next order."""
     match event:
         case Scan(matches) if is_location_for_others(state) and (location := location_of(matches)):
-            return put_down.put_down_at(state, location, context)
+            return put_down_at_location.put_down_at(state, location, context)
         case _ if state.to_return:
             for_others = goods_for_others(state)
             return reply(state, WRONG, "pick.answer_first" if for_others else "pick.put_back_first")
@@ -329,27 +336,29 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             opened = pick_state.new_pick(
                 numbers, args.get("totes") or {}, confirmed, context.policy.verified, is_only_viewed=is_only_viewed
             )
-            return Turn(opened, (LIVE_POOLS_QUERY, *order_updates.query_all_orders(opened)))
+            return Turn(opened, (LIVE_POOLS_QUERY, *merge_changed_orders.query_all_orders(opened)))
         case Changed("outbox"):
-            return Turn(state, (*_check_changes(state, context), *order_updates.query_all_orders(state, refresh=False)))
+            return Turn(
+                state, (*_check_changes(state, context), *merge_changed_orders.query_all_orders(state, refresh=False))
+            )
         case Changed("store"):
             return Turn(state, (LIVE_POOLS_QUERY,))
         case Rows(LIVE_POOLS_QUERY.id, rows):
             return Turn(state._replace(pools=parse_pools(rows)))
-        case Rows(refused_operations.REFUSED_QUERY, rows, _):
+        case Rows(report_refusals.REFUSED_QUERY, rows, _):
             return line_actions.undo_count(state, rows, context)
         case Rows(excess.REFUSED_QUERY, rows, _):
             return excess.report_refused_put_down(state, rows, context)
-        case Rows(order_updates.ASSIGNED_QUERY, rows, _):
-            return order_updates.report_assigned(state, rows)
+        case Rows(merge_changed_orders.ASSIGNED_QUERY, rows, _):
+            return merge_changed_orders.report_assigned(state, rows)
         case Rows(excess.EXCESS_QUERY, rows, _):
             return excess.report_excess(state, rows, context)
         case Changed("order", ""):
-            return Turn(state, order_updates.query_all_orders(state, refresh=False))
+            return Turn(state, merge_changed_orders.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
             goods.order == key for goods in state.to_return
         ):
-            return Turn(state, order_updates.query_orders((key,), refresh=False))
+            return Turn(state, merge_changed_orders.query_orders((key,), refresh=False))
         case Closed("shortage", answer) if answer and answer["kind"] == "found":
             asked = location_questions.offer_location(state, str(answer["location"]), int(answer.get("pool") or 0))
             return _handle_update(asked, Closed("shortage"), context)
@@ -358,19 +367,19 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
             after = after._replace(is_quantity_open=False)  # a number typed next may correct the count
-            return Turn(after, (*excess.query_excess(after), *order_updates.query_all_orders(after)))
+            return Turn(after, (*excess.query_excess(after), *merge_changed_orders.query_all_orders(after)))
         case Resumed() | Closed():
             return Turn(
                 state,
                 (
                     LIVE_POOLS_QUERY,
                     *_check_changes(state, context),
-                    *order_updates.query_all_orders(state),
+                    *merge_changed_orders.query_all_orders(state),
                 ),
             )
-        case Rows(id_, rows, _) if id_.startswith(order_updates.ORDER_QUERY_PREFIX):
-            return order_updates.update_order(
-                state, id_.removeprefix(order_updates.ORDER_QUERY_PREFIX), rows[0] if rows else None, context
+        case Rows(id_, rows, _) if id_.startswith(merge_changed_orders.ORDER_QUERY_PREFIX):
+            return merge_changed_orders.update_order(
+                state, id_.removeprefix(merge_changed_orders.ORDER_QUERY_PREFIX), rows[0] if rows else None, context
             )
         case Rows(rejected_scans.NUMBER_QUERY, rows, _) if state.lookup.kind == rejected_scans.NUMBER_QUERY:
             return _handle_records_by_number(state, rows, context)
@@ -384,7 +393,7 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     return (
         *excess.query_excess(state),
         *excess.query_refused(state),
-        order_updates.query_assigned(context),
+        merge_changed_orders.query_assigned(context),
     )
 
 
@@ -401,9 +410,9 @@ def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> 
         return rejected_scans.explain_foreign_product(state, row, context.now)
     if kind == location_questions.STOCK_THERE_QUERY:
         return line_actions.handle_location_answer(state, row, context)
-    if kind == put_down.PICKUPS_QUERY:
-        return put_down.offer_pickup_locations(state, row)
-    return put_down.put_down_if_unused(state, row, context)
+    if kind == put_down_at_location.PICKUPS_QUERY:
+        return put_down_at_location.offer_pickup_locations(state, row)
+    return put_down_at_location.put_down_if_unused(state, row, context)
 
 
 def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
@@ -415,7 +424,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     if tote:
         return line_actions.ask_tote_or_quantity(state, value, tote)
     found = quantity_or_record.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
-    is_about_goods = open_question.is_about_goods(state)
+    is_about_goods = unanswered_question.is_about_goods(state)
     if found and _is_record(state, rows, value, code, found):
         turn = handle_scan(state if is_about_goods else state._replace(choices=()), found, context)
         if turn.verdict and any(row.get("is_guess") for row in rows):
@@ -438,7 +447,7 @@ def _is_record(
     """Return True if digits are the number of the record found, and no quantity."""
     if quantity_or_record.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
         return True
-    if open_question.is_about_goods(state) and value > pick_state.ordered_at_stop(state):
+    if unanswered_question.is_about_goods(state) and value > pick_state.ordered_at_stop(state):
         return True  # it is refused by name, because the question about scanned goods would be lost
     return (
         value > quantity_or_record.MAX_LIKELY_QUANTITY
@@ -472,10 +481,10 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return line_actions.enter_quantity(state, value, code, context)
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)
-        case Command("u") if open_question.is_about_last_input(state):
+        case Command("u") if unanswered_question.is_about_last_input(state):
             return reply(state._replace(choices=()), INFO, "pick.dropped")
-        case Command("n" | "s" | "w") if open_question.is_about_goods(state):
-            return open_question.repeat_goods_question(state)
+        case Command("n" | "s" | "w") if unanswered_question.is_about_goods(state):
+            return unanswered_question.repeat_goods_question(state)
         case Command("n"):
             return line_actions.skip_stop(state)
         case Command("s"):
@@ -485,21 +494,21 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Command("u"):
             return line_actions.undo_step(state, context)
         case Command("w") if state.is_postponed:
-            return open_question.ask_postponed(state)
+            return unanswered_question.ask_postponed(state)
         case UnknownCode(code) | Text(code):
             tote = pick_state.find_tote_by_code(state, code)
-            if tote and open_question.is_about_goods(state):
-                return open_question.repeat_goods_question(state)
+            if tote and unanswered_question.is_about_goods(state):
+                return unanswered_question.repeat_goods_question(state)
             if tote:
-                return put_down.select_tote(state, tote)
-            if put_down.may_be_location(state, code):
-                return put_down.query_pickup_locations(state, code)
+                return put_down_at_location.select_tote(state, tote)
+            if put_down_at_location.may_be_location(state, code):
+                return put_down_at_location.query_pickup_locations(state, code)
             id_ = (
                 rejected_scans.no_quantity_id(state)
                 if quantity_or_record.is_too_short_for_code(code)
                 else "pick.unknown"
             )
-            kept = state if open_question.outlasts_unknown_code(state) else state._replace(choices=())
+            kept = state if unanswered_question.outlasts_unknown_code(state) else state._replace(choices=())
             return reply(kept, WRONG, id_, code=code)
     return Turn(state)
 
@@ -519,7 +528,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         return reply(state._replace(take_over_choices=(), only_order=""), INFO, "pick.dropped")
     if state.to_return:
         state_asked = state._replace(choices=(PickChoice("leave"),))
-        return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_in_hand.quantity_to_return(state))
+        return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_to_put_down.quantity_to_return(state))
     if not state.totes:
         return Turn(state, (Close(Verdict(GOOD, returned_message(state))),))
     if not state.is_batch or state.phase == "wait":
@@ -537,7 +546,7 @@ def _leave(state: PickState, context: Context) -> Result:
 def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
     """Apply the choice that the picker made."""
     state = (
-        open_question.remove_answered(state, choice)
+        unanswered_question.remove_answered(state, choice)
         if choice in state.take_over_choices
         else state._replace(choices=_choices_kept(state, choice))
     )
@@ -556,7 +565,9 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
         case "amount":
             return line_actions.check_quantity(state, choice.quantity, (), context)
         case "put_here" | "put_others":
-            return put_down.put_down(state, choice.key, context, includes_others=choice.kind == "put_others")
+            return put_down_at_location.put_down(
+                state, choice.key, context, includes_others=choice.kind == "put_others"
+            )
         case "take_rest":
             return line_actions.pick_rest(state, choice.key, context)
         case location_questions.PICKED_FROM:
@@ -578,7 +589,7 @@ def _choices_kept(state: PickState, choice: PickChoice) -> tuple[PickChoice, ...
     """Return the choices that stay open after this one: those about scanned goods if digits were no quantity, or a
     scanned location, unless the choice is about locations."""
     if choice.kind in quantity_or_record.RECORD_CHOICES or choice.kind == "tote":
-        return open_question.goods_choices(state) or location_questions.scanned_locations(state)
+        return unanswered_question.goods_choices(state) or location_questions.scanned_locations(state)
     is_location = choice.kind in (location_questions.CHANGE_LOCATION, location_questions.PICKED_FROM)
     return () if is_location else location_questions.scanned_locations(state)
 
@@ -596,32 +607,38 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
             joined = pick_state.with_tote(
                 state._replace(is_batch=True), Tote(choice.key, pick_state.next_tote_letter(state))
             )
-            return Turn(joined, (order_updates.query_assigned(context), *order_updates.query_orders((choice.key,))))
-        case "tote" if tote and open_question.is_about_goods(state):
-            return open_question.repeat_goods_question(state)
+            return Turn(
+                joined,
+                (merge_changed_orders.query_assigned(context), *merge_changed_orders.query_orders((choice.key,))),
+            )
+        case "tote" if tote and unanswered_question.is_about_goods(state):
+            return unanswered_question.repeat_goods_question(state)
         case "tote" if tote:
-            return put_down.select_tote(state, tote)
+            return put_down_at_location.select_tote(state, tote)
         case "take_over" | "open_free" if tote:
             confirmed = pick_state.with_tote(state, tote._replace(is_confirmed=True))
             return Turn(
-                confirmed, order_updates.query_orders(each.order for each in confirmed.totes if not each.has_lines)
+                confirmed,
+                merge_changed_orders.query_orders(each.order for each in confirmed.totes if not each.has_lines),
             )
         case "leave_out" if tote:
-            removed = order_updates.remove_order(state, tote, "left_out", kind=INFO)
-            queries = order_updates.query_orders(each.order for each in removed.state.totes if not each.has_lines)
+            removed = merge_changed_orders.remove_order(state, tote, "left_out", kind=INFO)
+            queries = merge_changed_orders.query_orders(
+                each.order for each in removed.state.totes if not each.has_lines
+            )
             return removed._replace(effects=(*removed.effects, *queries))
         case "finish":
             return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "hand_over"}),))
         case "later":
-            return reply(state, INFO, "pick.dropped", order_updates.query_assigned(context))
+            return reply(state, INFO, "pick.dropped", merge_changed_orders.query_assigned(context))
         case "go_on":
-            return order_updates.start_without_missing(state)
+            return merge_changed_orders.start_without_missing(state)
         case "both":
             return reply(state, GOOD, "pick.both_pick", who=choice.label, order=choice.key)
         case "hand_over" if tote:
-            return order_updates.remove_order(state, tote, "claimed", choice.label, kind=INFO)
+            return merge_changed_orders.remove_order(state, tote, "claimed", choice.label, kind=INFO)
         case "leave":
             return _leave(state, context)
         case "handed_over":
             return hand_over_to_others(state)
-    return put_down.return_goods(state, context)
+    return put_down_at_location.return_goods(state, context)

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import quantity_or_record, refused_operations
+from aisle.jobs import quantity_or_record, report_refusals
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
 from aisle.jobs.pick import (
     expected_stock,
     location_questions,
-    open_question,
     operations,
     pick_state,
-    put_down,
+    put_down_at_location,
     rejected_scans,
+    unanswered_question,
 )
-from aisle.jobs.pick.order_updates import remove_order
+from aisle.jobs.pick.merge_changed_orders import remove_order
 from aisle.jobs.pick.pick_state import (
     PickChoice,
     PickState,
@@ -32,11 +32,11 @@ from aisle.jobs.pick.pick_state import (
 from aisle.jobs.pick.rejected_scans import reject_input
 from aisle.jobs.pick.stops import PickLine, move_line
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
-from aisle.scan.meaning import PRODUCT, Match
+from aisle.scan.grammar_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
 Result = Turn[PickState]
 
@@ -207,7 +207,7 @@ def _query_number(state: PickState, value: Decimal, code: str) -> Result | None:
     """Query the records with this number; a question about scanned goods or a location stays until the answer
     arrives."""
     turn = rejected_scans.query_number(state, value, code)
-    is_kept = open_question.is_about_goods(state) or location_questions.scanned_locations(state)
+    is_kept = unanswered_question.is_about_goods(state) or location_questions.scanned_locations(state)
     if turn is None or not is_kept:
         return turn
     return turn._replace(state=state._replace(lookup=turn.state.lookup))
@@ -216,7 +216,10 @@ def _query_number(state: PickState, value: Decimal, code: str) -> Result | None:
 def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], context: Context) -> Result:
     """Set the total, unless it exceeds the ordered quantity or the digits are the number of a record (`matches`)."""
     others = [PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches]
-    goods, state = open_question.goods_choices(state), state._replace(untaken=Decimal(0))  # the last number counts
+    goods, state = (
+        unanswered_question.goods_choices(state),
+        state._replace(untaken=Decimal(0)),
+    )  # the last number counts
     if too_many := rejected_scans.reject_too_many(state, value, *others):
         return too_many
     if matches:
@@ -228,11 +231,11 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
 def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result:
     """Select the tote if its number exceeds the ordered quantity; otherwise ask which of the two was meant. A question
     about scanned goods stays open."""
-    is_tote, goods = value > pick_state.ordered_at_stop(state), open_question.goods_choices(state)
-    if is_tote and open_question.is_about_goods(state):
-        return open_question.repeat_goods_question(state)
+    is_tote, goods = value > pick_state.ordered_at_stop(state), unanswered_question.goods_choices(state)
+    if is_tote and unanswered_question.is_about_goods(state):
+        return unanswered_question.repeat_goods_question(state)
     if is_tote:
-        return put_down.select_tote(state._replace(choices=()), tote)
+        return put_down_at_location.select_tote(state._replace(choices=()), tote)
     choices = (PickChoice("amount", quantity=value), PickChoice("tote", tote.order), *goods)
     state_asked = state._replace(choices=choices)
     return reply(state_asked, ASK, "pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)
@@ -428,13 +431,13 @@ def undo_step(state: PickState, context: Context) -> Result:
         if last.sent_count and last.sent_count.changes:
             return Turn(
                 state,
-                (refused_operations.query_refused_since(change.counted_at for change in last.sent_count.changes),),
+                (report_refusals.query_refused_since(change.counted_at for change in last.sent_count.changes),),
             )
         state = state._replace(history=state.history[:-1])
         if last.sent_count:
             return Turn(state, (), undo_sent_count.no_undo_verdict(last.sent_count))
         if last.returned:
-            return put_down.undo_return(state, last, context)
+            return put_down_at_location.undo_return(state, last, context)
         if last.sources_before:
             turn = _undo_move_stop(state, last)
         else:

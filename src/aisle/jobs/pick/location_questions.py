@@ -11,10 +11,10 @@ from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup, moved_stop_step
 from aisle.jobs.pick.rejected_scans import Result, query_store, reject_input
 from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
-from aisle.jobs.pools import pool_name
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.stock_pools import pool_name
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Match, Scan
+from aisle.scan.grammar_types import LOCATION, PRODUCT, Back, Command, Match, Scan
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow

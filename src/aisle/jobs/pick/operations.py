@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Write
-from aisle.jobs.pick import goods_in_hand, pick_state
+from aisle.jobs.pick import goods_to_put_down, pick_state
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, PutDown, UndoStep, add_undo_step
 from aisle.jobs.pick.stops import PickLine
 
@@ -99,7 +99,8 @@ def put_down_goods(
     none if nothing is in hand."""
     lines = [take for take in state.lines if state.only_order in ("", take.order)]
     quantities = (
-        (take, take.in_hand if includes_others else goods_in_hand.quantity_to_put_down(state, take)) for take in lines
+        (take, take.in_hand if includes_others else goods_to_put_down.quantity_to_put_down(state, take))
+        for take in lines
     )
     put_down = tuple(PutDown(take.order, take.line, quantity) for take, quantity in quantities if quantity)
     if not put_down:

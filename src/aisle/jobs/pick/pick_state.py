@@ -12,7 +12,8 @@ from typing import NamedTuple
 from aisle.jobs.count.sent_count import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
-from aisle.jobs.pools import Pools
+from aisle.jobs.stock_pools import Pools
+from aisle.jobs.tote_labels import label_of_code
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100
@@ -295,7 +296,8 @@ def with_tote(state: PickState, tote: Tote) -> PickState:
 
 def find_tote_by_code(state: PickState, code: str) -> Tote | None:
     """Return the tote with this code, ignoring case, or with this letter."""
-    named = next((tote for tote in state.totes if tote.code and tote.code.casefold() == code.casefold()), None)
+    label = label_of_code(code).casefold()
+    named = next((tote for tote in state.totes if tote.code and tote.code.casefold() == label), None)
     return named or next((tote for tote in state.totes if state.is_batch and tote.letter == code), None)
 
 

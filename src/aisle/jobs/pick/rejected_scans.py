@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantity_or_record, store_time
 from aisle.jobs.job import Effect, Query, Turn, reply
-from aisle.jobs.pick import goods_in_hand, pick_state
+from aisle.jobs.pick import goods_to_put_down, pick_state
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import Match
+from aisle.scan.grammar_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import LabelledProduct, UnexpectedProductRow
@@ -83,7 +83,9 @@ def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
 def no_quantity_id(state: PickState) -> str:
     """Return the id of the message that names what is expected instead of a quantity."""
     if state.step_name == "pick.done":
-        return "pick.no_quantity_put_down" if goods_in_hand.has_goods_to_put_down(state) else "pick.no_quantity_order"
+        return (
+            "pick.no_quantity_put_down" if goods_to_put_down.has_goods_to_put_down(state) else "pick.no_quantity_order"
+        )
     return "pick.no_quantity_location" if state.step_name == "pick.location" else "pick.no_quantity"
 
 

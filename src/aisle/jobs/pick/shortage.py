@@ -23,7 +23,6 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.list_window import turn_page
 from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
 from aisle.jobs.pick.shortage_choices import (
     OtherLocation,
@@ -43,8 +42,9 @@ from aisle.jobs.product_data import (
     parse_nearby,
     parse_product,
 )
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import distinct_labels
+from aisle.jobs.searchable_list import turn_page
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -60,7 +60,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PERSON,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs.claims import Claim, is_later, parse_claim
+from aisle.jobs.claims_and_assignments import Claim, is_later, parse_claim
 from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
-from aisle.jobs.pick import goods_in_hand, offered_choices, open_question, pick_state
+from aisle.jobs.pick import goods_to_put_down, offered_choices, pick_state, unanswered_question
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import sum_own_in_hand
-from aisle.jobs.quantities import goods_text, order_goods
+from aisle.jobs.quantities_and_plausibility import goods_text, order_goods
 from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 
@@ -90,7 +90,9 @@ def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim, *, is_e
         PickChoice("both", tote.order, claim_found.name),
         PickChoice("hand_over", tote.order, claim_found.name, quantity=count),
     )
-    assignments = tuple(choice for choice in state.take_over_choices if choice.kind in open_question.ASSIGNED_CHOICES)
+    assignments = tuple(
+        choice for choice in state.take_over_choices if choice.kind in unanswered_question.ASSIGNED_CHOICES
+    )
     return Turn(updated._replace(take_over_choices=(*assignments, *choices)), (), Verdict(ASK, text))
 
 
@@ -124,8 +126,8 @@ def track_others(before: PickState, turn: Result, order: str, row: OrderRow, con
     left = [name for name in was.other_pickers if name not in names]
     theirs = Decimal(0)
     if left and not names and not tote.is_shared:
-        theirs = goods_in_hand.pieces_of_others(state, order)
-        state = goods_in_hand.take_as_own(state, order)  # who left it has handed over what is still in hand
+        theirs = goods_to_put_down.pieces_of_others(state, order)
+        state = goods_to_put_down.take_as_own(state, order)  # who left it has handed over what is still in hand
     answered = (
         ()
         if found
@@ -154,7 +156,7 @@ def _open_shared(turn: Result, tote: Tote, claim_found: Claim | None, row: Order
     is_claimed = claim_found is not None and not claim_found.is_own and row.get("is_claim_active") is not False
     tote = tote._replace(is_shared=is_claimed and _is_elsewhere(row))
     state = pick_state.with_tote(turn.state, tote)
-    state = state if tote.other_pickers or is_claimed else goods_in_hand.take_as_own(state, tote.order)
+    state = state if tote.other_pickers or is_claimed else goods_to_put_down.take_as_own(state, tote.order)
     return turn._replace(state=state), _others_message(state, tote.order, claim_found, row)
 
 
@@ -205,7 +207,7 @@ def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> R
     if tote is None or not tote.has_lines:
         return turn
     if pick_state.is_order_picked(turn.state, order) and not (
-        tote.is_confirmed and goods_in_hand.pieces_in_hand(turn.state, order)
+        tote.is_confirmed and goods_to_put_down.pieces_in_hand(turn.state, order)
     ):
         return turn
     ours = row.get("is_claimed") and row.get("claimed_by") == context.user

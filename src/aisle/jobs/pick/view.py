@@ -7,13 +7,13 @@ from decimal import Decimal
 
 from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
-from aisle.jobs.pick import goods_for_others, goods_in_hand, location_questions, offered_choices, pick_state
+from aisle.jobs.pick import goods_for_other_pickers, goods_to_put_down, location_questions, offered_choices, pick_state
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, goods_of_lines, is_nothing_picked
-from aisle.jobs.pools import pool_name
 from aisle.jobs.product_data import held_message
-from aisle.jobs.quantities import goods_progress, goods_text
+from aisle.jobs.quantities_and_plausibility import goods_progress, goods_text
 from aisle.jobs.shell.customer_comments import Note
+from aisle.jobs.stock_pools import pool_name
 from aisle.jobs.view import (
     BACK,
     GOOD,
@@ -29,7 +29,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.meaning import Match
+from aisle.scan.grammar_types import Match
 
 MAX_UPCOMING = 12
 """Maximum number of upcoming stops in a view; a screen shows as many as fit."""
@@ -161,14 +161,22 @@ def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
     return (KeyHint("w", msg("hint.whose")),) if state.is_postponed else ()
 
 
+_OTHER_PICKER_NOTES = {
+    (True, False): "pick.note_other_pickers",
+    (True, True): "pick.note_other_pickers_tote",
+    (False, False): "pick.note_other_pickers_unknown",
+    (False, True): "pick.note_other_pickers_unknown_tote",
+}
+"""Note on other pickers by whether any of their names is known, and whether there are several totes."""
+
+
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
     lines = []
     for tote in state.totes:
         names = (*tote.other_pickers, *tote.pickers_elsewhere)
         if names and tote.order in orders:
-            id_ = "pick.note_other_pickers" if any(names) else "pick.note_other_pickers_unknown"
-            who = ", ".join(filter(None, names))
-            lines.append(Line("note", msg(f"{id_}_tote" if state.is_batch else id_, tote=tote.letter, who=who)))
+            id_ = _OTHER_PICKER_NOTES[any(names), state.is_batch]
+            lines.append(Line("note", msg(id_, tote=tote.letter, who=", ".join(filter(None, names)))))
     return lines
 
 
@@ -317,7 +325,7 @@ def _done_step(state: PickState) -> Step:
     return Step(
         name=state.step_name,
         title=_title(state),
-        prompt=_done_prompt(state, goods_in_hand.has_goods_to_put_down(state)),
+        prompt=_done_prompt(state, goods_to_put_down.has_goods_to_put_down(state)),
         lines=tuple(_done_lines(state)),
         choices=_choice_texts(state),
         key_hints=(
@@ -335,14 +343,14 @@ def _done_lines(state: PickState) -> list[Line]:
     if is_nothing_picked(state.lines):
         return [Line("note", _nothing_picked(state))]
     quantity, total = map(goods_text, goods_of_lines(state.lines))
-    in_hand = goods_in_hand.has_goods_to_put_down(state)
+    in_hand = goods_to_put_down.has_goods_to_put_down(state)
     notes = msg("pick.note_done", lines=len(state.lines), quantity=quantity)
     full = sum(not take.is_closed for take in state.lines)
     if full < len(state.lines):
         notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
     elif state.is_batch:
         notes = msg("pick.note_batch_done", count=len(state.totes), quantity=quantity)
-    in_hand_totes = [tote for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order)]
+    in_hand_totes = [tote for tote in state.totes if goods_to_put_down.has_goods_to_put_down(state, tote.order)]
     lines = [Line("note", notes), Line("note", _goods_location_note(state, in_hand))]
     lines += _other_picker_lines(state, {tote.order for tote in state.totes})
     if state.is_batch and in_hand:
@@ -352,7 +360,7 @@ def _done_lines(state: PickState) -> list[Line]:
 
 
 def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
-    others = goods_in_hand.pieces_in_hand(state)
+    others = goods_to_put_down.pieces_in_hand(state)
     if in_hand:
         return msg("pick.note_put_down")
     if others:
@@ -388,7 +396,7 @@ def leave_verdict(state: PickState) -> Verdict:
             if any(goods.is_unassigned for goods in state.to_return)
             else "pick.left_with_goods"
         )
-        return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
+        return Verdict(INFO, msg(id_, count=goods_to_put_down.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
         return Verdict(INFO, msg("pick.left_unopened", order=state.order))
     if state.phase != "done":
@@ -396,9 +404,11 @@ def leave_verdict(state: PickState) -> Verdict:
     if is_nothing_picked(state.lines):
         return Verdict(INFO, _nothing_picked(state))
     placed = any(take.location for take in state.lines)  # otherwise the store keeps no locations
-    pieces = goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
+    pieces = goods_to_put_down.pieces_to_put_down(state) if placed else Decimal(0)
     if pieces and state.is_batch:
-        totes = " ".join(tote.letter for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order))
+        totes = " ".join(
+            tote.letter for tote in state.totes if goods_to_put_down.has_goods_to_put_down(state, tote.order)
+        )
         return Verdict(INFO, msg("pick.left_not_put_down_batch", count=pieces, totes=totes))
     if pieces:
         return Verdict(INFO, msg("pick.left_not_put_down", count=pieces, order=state.order))
@@ -411,7 +421,7 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving a picked order: where its goods are, and that it is picked if that happened
     here."""
     was_changed = any(step.lines_before or step.put_down for step in state.history)
-    if (locations := pick_state.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(state):
+    if (locations := pick_state.put_down_locations(state)) and not goods_to_put_down.pieces_in_hand(state):
         return Verdict(
             GOOD if was_changed else INFO,
             msg("pick.left_waiting_at", order=state.order, place=goods_messages.list_locations(locations)),
@@ -453,7 +463,7 @@ def _return_step(state: PickState) -> Step:
     lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
         lines.insert(0, Line("location", msg("pick.location", place=first.location)))
-    quantity = goods_in_hand.quantity_to_return(state)
+    quantity = goods_to_put_down.quantity_to_return(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
     label = "{0}: {1}" if state.is_batch else "{1}"
     return Step(
@@ -486,7 +496,7 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 def _all_returned_step(state: PickState) -> Step:
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", goods_for_others.returned_message(state))
+    note = Line("note", goods_for_other_pickers.returned_message(state))
     return Step(
         state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
     )

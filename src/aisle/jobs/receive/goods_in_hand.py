@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities
+from aisle.jobs import quantities_and_plausibility
 from aisle.jobs.job import Context, Effect, Query, Turn, reply
-from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
-from aisle.jobs.receive.receive_state import (
+from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY, to_decimal
+from aisle.jobs.receive.receive_state_and_differences import (
     ZERO,
     DeliveryLine,
     GoodsInHand,
@@ -26,7 +26,7 @@ from aisle.jobs.receive.receive_state import (
     split_over_lines,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.meaning import PRODUCT, Match
+from aisle.scan.grammar_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow
@@ -223,7 +223,7 @@ def set_aside(state: ReceiveState, product_number: str, label: str, context: Con
     state = state._replace(pending_scan=None)
     quantity = quantity_in_hand(state, product_number)
     surplus = asked_quantity - quantity
-    if quantities.is_implausible(
+    if quantities_and_plausibility.is_implausible(
         asked_quantity, max(*announced_and_received(state, product_number), quantity), context.policy.large_quantity
     ):
         asked_quantity = surplus = ZERO  # implausible: these goods do not exist
@@ -257,7 +257,7 @@ def _ask_if_plausible(
     """Return the question about an implausible quantity without a known announcement; None if it is plausible."""
     announced, received = announced_and_received(state, goods.product)
     before, limit = max(received, quantity_in_hand(state, goods.product)), context.policy.large_quantity
-    if not quantities.is_implausible(quantity, announced, limit, before, added):
+    if not quantities_and_plausibility.is_implausible(quantity, announced, limit, before, added):
         return None
     state = _with_question(state, goods, quantity)
     state = state._replace(choices=(*state.choices, ReceiveChoice(DROP_QUANTITY)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import list_window, quantities, quantity_or_record, refused_operations
+from aisle.jobs import quantities_and_plausibility, quantity_or_record, report_refusals, searchable_list
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -28,7 +28,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.receive import goods_in_hand, put_away, view
+from aisle.jobs.receive import goods_in_hand, put_away_and_undo, view
 from aisle.jobs.receive.goods_in_hand import LOG_OPERATION
 from aisle.jobs.receive.open_delivery import (
     choose_expecting,
@@ -43,7 +43,7 @@ from aisle.jobs.receive.open_delivery import (
     show_delivery,
     without_delivery,
 )
-from aisle.jobs.receive.receive_state import (
+from aisle.jobs.receive.receive_state_and_differences import (
     ZERO,
     ReceiveChoice,
     ReceiveState,
@@ -55,7 +55,7 @@ from aisle.jobs.receive.receive_state import (
     partly_received_note,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     DELIVERY,
     LOCATION,
     ORDER,
@@ -74,7 +74,7 @@ from aisle.scan.meaning import (
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
-    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
 
 _INPUTS_AFTER_WARNING = (Choice, Command, Quantity, Text, Scan, UnknownCode, Resumed, Closed)
@@ -201,7 +201,7 @@ def _report_booked_before(before: ReceiveState, turn: Result) -> Result:
         goods = before.in_hand
     if verdict is None or goods is None:
         return turn._replace(state=state._replace(booked_before=goods))
-    said = verdict._replace(detail=put_away.booked_before(state, goods, before.receiving_location))
+    said = verdict._replace(detail=put_away_and_undo.booked_before(state, goods, before.receiving_location))
     return turn._replace(state=state._replace(booked_before=None), verdict=said)
 
 
@@ -243,8 +243,10 @@ def _handle_opened(args: Args, context: Context) -> Result:
 def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     match id_:
         case "deliveries":
-            fresh = list_window.with_rows(state, tuple(parse_delivery_row(row, context) for row in rows), answer.total)
-            return Turn(fresh, (query_deliveries(fresh),) if list_window.is_past_end(state, answer) else ())
+            fresh = searchable_list.with_rows(
+                state, tuple(parse_delivery_row(row, context) for row in rows), answer.total
+            )
+            return Turn(fresh, (query_deliveries(fresh),) if searchable_list.is_past_end(state, answer) else ())
         case "found":
             return handle_found(state, rows, answer.total, context)
         case "open":
@@ -301,8 +303,8 @@ def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...])
         str(entry.get("scanned_datetime")) for row in new_rows for entry in row["body"].get("storeproductlog") or ()
     }
     history = tuple(step for step in state.history if not (step.entries and step.at in refused_times))
-    reported = refused_operations.with_reported(state.reported_refusals, new_rows)
-    verdict = refused_operations.refusal_verdict(new_rows[-1])
+    reported = report_refusals.with_reported(state.reported_refusals, new_rows)
+    verdict = report_refusals.refusal_verdict(new_rows[-1])
     return Turn(state._replace(reported_refusals=reported, history=history), (), verdict)
 
 
@@ -341,7 +343,7 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
             return asked
         if match.kind == PRODUCT:
             return goods_in_hand.scan_product(state, match, context)
-        return put_away.put_away(state, match.key, context)
+        return put_away_and_undo.put_away(state, match.key, context)
     if match.kind == PRODUCT:
         return Turn(
             state._replace(pending_scan=match),
@@ -416,7 +418,7 @@ def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result
         )
     match state.phase:
         case "delivery":
-            row = list_window.numbered_row(state, choice)
+            row = searchable_list.numbered_row(state, choice)
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case "lines":
             lines = view.visible_lines(state)
@@ -446,7 +448,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return goods_in_hand.apply_choice(state, choice, context)
-        case quantities.DROP_QUANTITY:
+        case quantities_and_plausibility.DROP_QUANTITY:
             return goods_in_hand.drop_goods(before)
         case "find":
             return Turn(state, (Start("look_up", {"search": choice.key}),))
@@ -473,7 +475,7 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
         case Command("u" | "l" | "d") if goods_in_hand.is_number_asked(state):
             return reply(state, WRONG, "receive.number_of", quantity=state.choices[0].quantity)
         case Command("u") if state.phase in ("goods", "check", "leave"):  # the job was closed on that page and resumed
-            return put_away.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
+            return put_away_and_undo.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
         case Command("l") if state.phase == "goods":
             return Turn(state._replace(phase="lines", first=0, choices=(), pending_scan=None))
         case Command("d") if state.phase == "goods":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aisle.jobs import list_window
+from aisle.jobs import searchable_list
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.receive import goods_in_hand, view
-from aisle.jobs.receive.receive_state import (
+from aisle.jobs.receive.receive_state_and_differences import (
     ReceiveChoice,
     ReceiveState,
     Result,
@@ -16,7 +16,7 @@ from aisle.jobs.receive.receive_state import (
     parse_other_receivers,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
-from aisle.scan.meaning import Command, CursorKey, Match, TypedText
+from aisle.scan.grammar_types import Command, CursorKey, Match, TypedText
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
@@ -155,17 +155,17 @@ def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Re
     """Handle an input on the list: text filters, the cursor marks, letters turn pages."""
     match event:
         case TypedText(text):
-            typed = list_window.with_typed_search(state, text)
+            typed = searchable_list.with_typed_search(state, text)
             if typed is None:
                 return Turn(state)
             state = typed
         case Command("a"):
             return Turn(state, (Start("deliveries", {}),))
         case CursorKey("enter"):
-            row = list_window.row_at_cursor(state)
+            row = searchable_list.row_at_cursor(state)
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case Command("n" | "p" as key) | CursorKey(key):
-            state = list_window.move_or_turn(state, key, min(view.list_page_size(state), context.visible_rows))
+            state = searchable_list.move_or_turn(state, key, min(view.list_page_size(state), context.visible_rows))
         case _:
             return Turn(state)
     return Turn(state, (query_deliveries(state),))

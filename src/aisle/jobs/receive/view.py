@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import list_window, quantity_or_record
+from aisle.jobs import quantity_or_record, searchable_list
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.list_page import Column
 from aisle.jobs.receive import goods_in_hand
-from aisle.jobs.receive.receive_state import (
+from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,
     Difference,
     GoodsInHand,
@@ -42,7 +42,7 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.scan.meaning import Match
+from aisle.scan.grammar_types import Match
 
 MAX_UPCOMING = 12
 
@@ -90,7 +90,7 @@ def choice_count(state: ReceiveState) -> int:
         return len(_open_choices(state))
     if state.phase == "lines":
         return len(visible_lines(state))
-    return list_window.numbered_rows(state) if state.phase == "delivery" else 0
+    return searchable_list.numbered_rows(state) if state.phase == "delivery" else 0
 
 
 def choice_letters(state: ReceiveState) -> str:
@@ -106,11 +106,11 @@ def command_letters(state: ReceiveState) -> str:
     """Return the command letters of the current page."""
     match state.phase:
         case "delivery":
-            return "a" + list_window.page_letters(state, has_two_line_rows=True)
+            return "a" + searchable_list.page_letters(state, has_two_line_rows=True)
         case "goods":
             return "dlu"
         case "lines" | "check":
-            return list_window.PAGE_LETTERS
+            return searchable_list.PAGE_LETTERS
     return ""
 
 
@@ -167,12 +167,12 @@ def _list_view(state: ReceiveState) -> ListView:
         first=state.first,
         total=state.total,
         cursor=state.cursor,
-        numbered_rows=list_window.numbered_rows(state),
+        numbered_rows=searchable_list.numbered_rows(state),
         empty=msg("receive.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
         key_hints=(
-            *list_window.page_hints(state, has_two_line_rows=True),
+            *searchable_list.page_hints(state, has_two_line_rows=True),
             KeyHint("a", msg("hint.all_deliveries")),
             BACK,
         ),
@@ -247,7 +247,7 @@ def lines_progress(done: int | None, total: int) -> Msg:
 
 def visible_lines(state: ReceiveState) -> tuple[DeliveryLine, ...]:
     """Return the lines on the current page, with the goods in hand."""
-    return lines_with_hand(state)[state.first : state.first + min(list_window.MAX_NUMBERED, list_page_size(state))]
+    return lines_with_hand(state)[state.first : state.first + min(searchable_list.MAX_NUMBERED, list_page_size(state))]
 
 
 def turn_page(state: ReceiveState, direction: int) -> ReceiveState:

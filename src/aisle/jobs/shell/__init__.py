@@ -2,5 +2,5 @@
 
 Like all jobs these turn inputs and rows into a state, effects and a view. They do no I/O and know neither the cache,
 the service nor the terminal. Each module is one job.
-Start in `home.py`, the first page after sign-in.
+Start in `home_orders_and_menu.py`, the first page after sign-in.
 """

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Context, Turn
-from aisle.jobs.list_window import PAGE_LETTERS
 from aisle.jobs.page_job import DetailPage, PageJob
+from aisle.jobs.searchable_list import PAGE_LETTERS
 from aisle.jobs.view import Block, KeyHint, Msg, msg
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     DELIVERY,
     LOCATION,
     ORDER,

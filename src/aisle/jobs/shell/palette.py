@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from aisle.jobs import list_window
+from aisle.jobs import searchable_list
 from aisle.jobs.job import (
     Args,
     Close,
@@ -28,10 +28,10 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.row_types.products import RecordRow
 from aisle.jobs.shell import sign_in
-from aisle.jobs.shell.home import MENU_JOBS as MENU_JOBS
-from aisle.jobs.shell.home import MENU_TEXTS, MORE_MENU, STORE_MENU
+from aisle.jobs.shell.home_orders_and_menu import MENU_JOBS as MENU_JOBS
+from aisle.jobs.shell.home_orders_and_menu import MENU_TEXTS, MORE_MENU, STORE_MENU
 from aisle.jobs.view import INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     DELIVERY,
     LOCATION,
     ORDER,
@@ -115,7 +115,7 @@ class PaletteJob(Job[PaletteState]):
     journalled = False
 
     def accepts(self, state: PaletteState) -> Accepts:
-        return Accepts(choices=list_window.numbered_rows(state), command_letters=list_window.PAGE_LETTERS)
+        return Accepts(choices=searchable_list.numbered_rows(state), command_letters=searchable_list.PAGE_LETTERS)
 
     def passes_to_below(self, state: PaletteState, meaning: Meaning) -> bool:
         """Return True for codes, known or not. A number or letter that is not in the list is not passed, because the
@@ -126,7 +126,7 @@ class PaletteJob(Job[PaletteState]):
         return not isinstance(meaning, Text | Choice | Command | Back | CursorKey | TypedText | RefusedInput)
 
     def handle(self, state: PaletteState, event: Event, context: Context) -> Result:
-        size = list_window.page_size(context)
+        size = searchable_list.page_size(context)
         match event:
             case Opened(args):
                 entries = collect_entries(args)
@@ -145,7 +145,7 @@ class PaletteJob(Job[PaletteState]):
                     else Turn(state, (Close(), SignOut()))
                 )
             case TypedText(text):
-                listed = list_window.with_typed_search(state, text, ".")
+                listed = searchable_list.with_typed_search(state, text, ".")
                 return Turn(state) if listed is None else _search_records(_with_window(listed, size), context)
             case Rows("records", rows):
                 return Turn(_with_window(state._replace(records=tuple(map(_record_entry, rows))), size))
@@ -155,10 +155,10 @@ class PaletteJob(Job[PaletteState]):
             case Text(text) | UnknownCode(text):
                 return _handle_text(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
             case Choice() | CursorKey("enter"):
-                entry = list_window.chosen_row(state, event)
+                entry = searchable_list.chosen_row(state, event)
                 return _run_entry(state, entry, context) if entry else Turn(state)
             case Command("n" | "p" as key) | CursorKey(key):
-                return Turn(_with_window(list_window.move_or_turn(state, key, size), size))
+                return Turn(_with_window(searchable_list.move_or_turn(state, key, size), size))
             case Resumed():
                 return Turn(_with_window(state, size))
             case Back():
@@ -166,7 +166,7 @@ class PaletteJob(Job[PaletteState]):
         return Turn(state)
 
     def view(self, state: PaletteState) -> ListView:
-        return list_window.list_view(
+        return searchable_list.list_view(
             state,
             self.name,
             msg("palette.title"),
@@ -263,7 +263,7 @@ def _record_effect(entry: PaletteEntry) -> Start:
     kind, _, key = entry.key.partition("/")
     if kind == DELIVERY:
         return Start("deliveries", {"order_number": key})
-    return list_window.open_record(kind, key, "") or Start("order", {"order_number": key})
+    return searchable_list.open_record(kind, key, "") or Start("order", {"order_number": key})
 
 
 def _run_only_match(after: PaletteState, context: Context) -> Result:

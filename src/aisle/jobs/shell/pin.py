@@ -30,11 +30,11 @@ from aisle.jobs.job import (
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import parse_aim_prefix
+from aisle.scan.grammar_types import Accepts, Back, Choice
 from aisle.scan.inputs import TYPING_PAUSE_S
-from aisle.scan.meaning import Accepts, Back, Choice
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import RequestStateRow
+    from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
     from aisle.jobs.row_types.people import UserTokenRow
 
 TIMEOUT_S = 30.0

@@ -26,9 +26,7 @@ from aisle.jobs.view import (
 from aisle.safe_text import to_ascii
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, parse_aim_prefix
-from aisle.scan.gs1 import GROUP_SEPARATOR, gs1_fault, may_be_gs1, parse_message
-from aisle.scan.keyboard_layouts import is_garbled
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     MISSING_SEPARATOR,
     ORDER,
@@ -46,9 +44,11 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+from aisle.scan.gs1 import GROUP_SEPARATOR, gs1_fault, may_be_gs1, parse_message
+from aisle.scan.keyboard_layouts import is_garbled
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations import TerminalRow
+    from aisle.jobs.row_types.operations_and_session_answers import TerminalRow
 
 
 class ScannedInput(NamedTuple):

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
 from aisle.jobs.list_page import Column, ListFilter, SearchPage, next_of
-from aisle.jobs.list_window import ListOptions, not_found_message, product_prompt
 from aisle.jobs.look_up import code_rows
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.product_data import Product, parse_product
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
+from aisle.jobs.searchable_list import ListOptions, not_found_message, product_prompt
 from aisle.jobs.supervisor.labelled_field_rows import (
     YES_NO,
     Cells,
@@ -24,7 +24,7 @@ from aisle.jobs.supervisor.labelled_field_rows import (
 )
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
 from aisle.page_addresses import PageAddress
-from aisle.scan.meaning import PRODUCT, Match
+from aisle.scan.grammar_types import PRODUCT, Match
 
 
 class CatalogueProduct(NamedTuple):

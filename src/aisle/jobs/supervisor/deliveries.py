@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_page import Column, ListFilter, ListPage
-from aisle.jobs.list_window import ListOptions, open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.receive.receive_state import DeliveryLine, ListedDelivery, parse_delivery_line, parse_delivery_row
+from aisle.jobs.receive.receive_state_and_differences import (
+    DeliveryLine,
+    ListedDelivery,
+    parse_delivery_line,
+    parse_delivery_row,
+)
 from aisle.jobs.receive.view import (
     DELIVERY_COLUMNS,
     code_text,
@@ -19,10 +23,11 @@ from aisle.jobs.receive.view import (
     progress_text,
 )
 from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
+from aisle.jobs.searchable_list import ListOptions, open_record
 from aisle.jobs.store_time import due_on_day_message, to_local_text
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
 from aisle.page_addresses import PageAddress
-from aisle.scan.meaning import DELIVERY, PRODUCT, Match, UnknownCode
+from aisle.scan.grammar_types import DELIVERY, PRODUCT, Match, UnknownCode
 
 TO_RECEIVE, LATE, RECEIVED, ALL, RECEIPTS = "open", "late", "received", "all", "receipts"
 """Subsets of the list. Receipts are also listed by type if there are several types."""

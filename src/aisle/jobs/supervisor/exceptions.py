@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.jobs import list_page, list_window
+from aisle.jobs import list_page, searchable_list
 from aisle.jobs.job import (
     Args,
     Close,
@@ -52,7 +52,7 @@ from aisle.jobs.view import (
     signed_message,
 )
 from aisle.page_addresses import PageAddress
-from aisle.scan.meaning import (
+from aisle.scan.grammar_types import (
     LOCATION,
     ORDER,
     PRODUCT,
@@ -130,7 +130,7 @@ class Summary(Page[ExceptionsState]):
             case CursorKey("enter") if 0 <= state.cursor < len(EXCEPTION_KINDS):
                 return _open_kind(state, EXCEPTION_KINDS[state.cursor], context)
             case CursorKey(key):
-                cursor, first = list_window.scroll_window(
+                cursor, first = searchable_list.scroll_window(
                     state.cursor, state.first, len(EXCEPTION_KINDS), state.size, key
                 )
                 return Turn(state._replace(cursor=cursor, first=first))
@@ -177,7 +177,7 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
         if state.opened_directly:
             return Turn(state, (Close(),))
-        at, size = EXCEPTION_KINDS.index(state.kind), list_window.page_size(context)
+        at, size = EXCEPTION_KINDS.index(state.kind), searchable_list.page_size(context)
         state = state._replace(kind="", rows=(), total=0, first=at // size * size, size=size, cursor=at)
         return Turn(state, _summary_queries(context))
 
@@ -337,12 +337,12 @@ class DifferenceList(ExceptionList):
 
 
 def _query_all(state: ExceptionsState, context: Context) -> Result:
-    return Turn(state, (list_window.query_window("all", "differences", {}, 0, MAX_APPROVALS),))
+    return Turn(state, (searchable_list.query_window("all", "differences", {}, 0, MAX_APPROVALS),))
 
 
 def _query_scanned(state: ExceptionsState, matches: tuple[Match, ...]) -> Result:
     """Query all differences, of which those of the scanned product or location are marked."""
-    query = list_window.query_window("scanned", "differences", {}, 0, MAX_APPROVALS)
+    query = searchable_list.query_window("scanned", "differences", {}, 0, MAX_APPROVALS)
     return Turn(state._replace(scanned=matches), (query,))
 
 
@@ -364,7 +364,7 @@ def _ask_decision(state: ExceptionsState, decision: str) -> Result:
     if state.marked:
         return Turn(state._replace(question=decision))
     is_desk = state.options.is_desk
-    row = list_window.row_in_focus(state) if is_desk else list_window.row_at_cursor(state)
+    row = searchable_list.row_in_focus(state) if is_desk else searchable_list.row_at_cursor(state)
     if row:
         return Turn(state._replace(question=row["key"]))
     return reply(state, ASK, "exceptions.mark_first")
@@ -376,7 +376,7 @@ def _open_order(state: ExceptionsState, number: str) -> Result:
 
 def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
     """Withdraw the recount under the cursor, or the only one. While it is being sent it has no number yet."""
-    row: RecountsRow | None = list_window.row_at_cursor(state) or (state.rows[0] if len(state.rows) == 1 else None)
+    row: RecountsRow | None = searchable_list.row_at_cursor(state) or (state.rows[0] if len(state.rows) == 1 else None)
     if row is None:
         return reply(state, INFO, "exceptions.choose_row")
     if row["kind"] == "queued":
@@ -438,7 +438,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         return turn._replace(effects=(*turn.effects, Refresh("logs"), Refresh("orders")))
 
     def query_again(self, state: ExceptionsState, context: Context) -> Result:
-        return super().query_again(state._replace(size=list_window.page_size(context)), context)
+        return super().query_again(state._replace(size=searchable_list.page_size(context)), context)
 
     def queries(self, state: ExceptionsState, context: Context) -> tuple[Effect, ...]:
         listed = (LISTS[state.kind].query(state, context),) if state.kind else ()
@@ -475,7 +475,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             return _query_scanned(state, matches)
         if kind in (ORDER, REFERENCE):
             return _open_order(state, key)
-        if start := list_window.open_record(kind, key, label):
+        if start := searchable_list.open_record(kind, key, label):
             return Turn(state, (start,))
         return Turn(state, (), Verdict(INFO, not_an_order(matches[0])))
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from aisle.jobs.job import (
     Turn,
 )
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
 from aisle.jobs.row_types.supervisor import DifferencesRow
-from aisle.scan.meaning import Match
+from aisle.jobs.searchable_list import ListOptions
+from aisle.scan.grammar_types import Match
 
 EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
 """Kinds of exceptions, in the order of their numbers."""

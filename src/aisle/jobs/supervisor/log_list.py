@@ -15,12 +15,12 @@ from typing import NamedTuple
 from aisle.jobs.adjust_state import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
 from aisle.jobs.list_page import Column, ListFilter, ListPage
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action
 from aisle.jobs.product_log_writes import LOG_SOURCE
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people import PeopleRow
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
 from aisle.operation_body_types import UNDO_PREFIX
@@ -119,7 +119,7 @@ def start_of_period(filter_: LogFilter, now: str) -> str:
 
 
 def query_arguments(filter_: LogFilter, now: str) -> dict[str, Json]:
-    """Return the filter as arguments of the query `log`."""
+    """Return the filter as arguments of the query `log_pages`."""
     low, high = parse_id_range(filter_.ids) or ("", "")
     return {
         "since": start_of_period(filter_, now),

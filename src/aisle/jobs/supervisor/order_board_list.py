@@ -8,14 +8,14 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs import claims, list_page, list_window
+from aisle.jobs import claims_and_assignments, list_page, searchable_list
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.printed_pick_list import query_pick_list
 from aisle.jobs.quantity_or_record import name_of, not_an_order
-from aisle.jobs.supervisor.order_actions import ACTION_LETTERS, ACTION_NAMES
+from aisle.jobs.searchable_list import ListOptions
+from aisle.jobs.supervisor.order_action_job import ACTION_LETTERS, ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     DIRECTIONS,
@@ -29,7 +29,7 @@ from aisle.jobs.supervisor.order_filter import (
 from aisle.jobs.supervisor.order_page import OrderState, order_pane
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
-from aisle.scan.meaning import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, Text, TypedText, UnknownCode
+from aisle.scan.grammar_types import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, Text, TypedText, UnknownCode
 
 MAX_MARKED = 200
 """Most orders for one action."""
@@ -69,7 +69,7 @@ class OrdersState(NamedTuple):
     is_window_loading: bool = False
     """True while the rows of a window that followed the cursor have not come yet."""
     is_loaded: bool = False
-    claims_for_others: tuple[claims.ClaimForOther, ...] = ()
+    claims_for_others: tuple[claims_and_assignments.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     new_above: int = 0
     """Orders that came above the window since it was at the beginning."""
@@ -154,7 +154,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         query = self.query(state, context)
         if not state.rows:
             return query
-        at = state.cursor - state.first if list_window.row_at_cursor(state) else 0
+        at = state.cursor - state.first if searchable_list.row_at_cursor(state) else 0
         args = {name: value for name, value in query.args.items() if name != "near"}
         return query._replace(args={**args, "anchor": state.rows[at].number, "row": at, "fills": fill_page})
 
@@ -163,9 +163,9 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
         """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
-        rows, before = self.parse_rows(answer, context), list_window.row_at_cursor(state)
+        rows, before = self.parse_rows(answer, context), searchable_list.row_at_cursor(state)
         first = rows[0].position if rows else state.first
-        fresh = list_window.with_rows(state._replace(first=first), rows, answer.total)
+        fresh = searchable_list.with_rows(state._replace(first=first), rows, answer.total)
         at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
         if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
             fresh = fresh._replace(cursor=first + at)
@@ -173,7 +173,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         came = rows[0].position - state.rows[0].position if is_same else 0
         new_above = max(0, state.new_above + came) if first else 0
         fresh = fresh._replace(is_window_loading=False, is_loaded=True, new_above=new_above)
-        return Turn(fresh, (self.query(fresh, context),) if list_window.is_past_end(state, answer) else ())
+        return Turn(fresh, (self.query(fresh, context),) if searchable_list.is_past_end(state, answer) else ())
 
     def restart(self, state: OrdersState, context: Context, verdict: Msg | None = None) -> Result:
         return super().restart(state._replace(rows=()), context, verdict)
@@ -210,7 +210,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
                 return self._handle_unknown_code(state, code, context)
             case TypedText(text):
                 searched = "" if self._is_row_number(state, text) else text
-                typed = list_window.with_typed_search(state, searched, self.letters(state))
+                typed = searchable_list.with_typed_search(state, searched, self.letters(state))
                 return Turn(state) if typed is None else Turn(typed, (self.query(typed._replace(rows=()), context),))
         return super().handle_other_input(state, event, context)
 
@@ -231,7 +231,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
     def _move_cursor(self, state: OrdersState, key: str, context: Context) -> Result:
         if not state.total:
             return Turn(state)
-        moved = list_window.move_cursor(state, key, self.page_size(context))
+        moved = searchable_list.move_cursor(state, key, self.page_size(context))
         if moved.first == state.first:
             return Turn(moved)
         return Turn(moved._replace(is_window_loading=True), (self.query(moved, context),))
@@ -260,7 +260,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             return Turn(state, (_start_order(numbers[0]),))
         if state.is_marking:  # the marks stay on the screen
             return refuse(state, msg("batch.not_this", what=name_of(first)))
-        if start := list_window.open_record(first.kind, first.key, first.label):
+        if start := searchable_list.open_record(first.kind, first.key, first.label):
             return Turn(state, (start,))
         return refuse(state, not_an_order(first))
 
@@ -274,7 +274,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def _is_row_number(self, state: OrdersState, text: str) -> bool:
         """Return True if digits are meant as a row number, on the page or not. Longer numbers are a search."""
-        return bool(state.rows) and text.isdigit() and len(text) <= len(str(list_window.MAX_NUMBERED))
+        return bool(state.rows) and text.isdigit() and len(text) <= len(str(searchable_list.MAX_NUMBERED))
 
     def _handle_unknown_code(self, state: OrdersState, code: str, context: Context) -> Result:
         """Open an order that this host does not know, since it may be finished long ago. A single letter is none."""
@@ -309,7 +309,7 @@ MAX_PANE_HISTORY = 12
 def with_pane(turn: Result, context: Context, *, is_changed: bool) -> Result:
     """Return the turn with the pane on the order in focus. Query its details if it is another one or has changed."""
     state = turn.state
-    order = list_window.row_in_focus(state) if context.has_pane and not state.page else None
+    order = searchable_list.row_in_focus(state) if context.has_pane and not state.page else None
     if order is None:
         return turn._replace(state=state._replace(pane=None)) if state.pane else turn
     pane = state.pane or OrderState()
@@ -348,7 +348,7 @@ def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) ->
 
 def _chosen_orders(state: OrdersState) -> tuple[str, ...]:
     """Return all marked orders, else the one in focus."""
-    row = list_window.row_in_focus(state) if state.options.is_desk else list_window.row_at_cursor(state)
+    row = searchable_list.row_in_focus(state) if state.options.is_desk else searchable_list.row_at_cursor(state)
     return state.marked or ((row.number,) if row else ())
 
 

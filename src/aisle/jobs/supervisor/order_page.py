@@ -6,15 +6,22 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import claims, goods_messages
+from aisle.jobs import claims_and_assignments, goods_messages
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
-from aisle.jobs.list_window import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
-from aisle.jobs.quantities import goods_text
+from aisle.jobs.quantities_and_plausibility import goods_text
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
+from aisle.jobs.searchable_list import open_record
 from aisle.jobs.stored_messages import read_message
+from aisle.jobs.supervisor.order_action_job import (
+    ACTION_LETTERS,
+    ACTION_NAMES,
+    KIND_BY_NUMBER,
+    numbered_action,
+    refuse_kind,
+)
 from aisle.jobs.supervisor.order_action_writes import (
     ACTION_NUMBERS,
     CLAIM,
@@ -29,17 +36,10 @@ from aisle.jobs.supervisor.order_action_writes import (
     REOPEN_LINE,
     SPLIT,
 )
-from aisle.jobs.supervisor.order_actions import (
-    ACTION_LETTERS,
-    ACTION_NAMES,
-    KIND_BY_NUMBER,
-    numbered_action,
-    refuse_kind,
-)
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.page_addresses import PageAddress
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
+from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 
 MAX_HISTORY = 60
 """Most events on the page."""
@@ -65,7 +65,7 @@ class OrderState(NamedTuple):
     """True if the screen is that of a desk."""
     undo: tuple[Args, ...] = ()
     """Actions that undo the last action of this page."""
-    claims_for_others: tuple[claims.ClaimForOther, ...] = ()
+    claims_for_others: tuple[claims_and_assignments.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     opened_at: str = ""
     """Time at which the page was opened and the order requested from the service."""
@@ -505,12 +505,14 @@ class OrderJob(PageJob[OrderState]):
         )
 
     def query_again(self, state: OrderState, context: Context) -> Result:
-        return Turn(state, (*self.queries(state, context), *claims.query_claims(state.claims_for_others)))
+        return Turn(
+            state, (*self.queries(state, context), *claims_and_assignments.query_claims(state.claims_for_others))
+        )
 
     def handle_closed(self, state: OrderState, event: Closed, context: Context) -> Result:
         if event.job == "order_actions":
             undo = tuple((event.answer or {}).get("undo") or ()) or state.undo
-            given = claims.with_new_claims(state.claims_for_others, event.answer)
+            given = claims_and_assignments.with_new_claims(state.claims_for_others, event.answer)
             state = state._replace(undo=undo, claims_for_others=given)
             state = state._replace(is_choosing_line=False, short_line=0, page=0) if event.answer else state
         return Turn(state, self.queries(state, context))
@@ -518,7 +520,7 @@ class OrderJob(PageJob[OrderState]):
     def handle_rows(self, state: OrderState, answer: Rows, context: Context) -> Result:
         match answer:
             case Rows("assigned_orders"):
-                kept, verdict = claims.report_lost_claims(state.claims_for_others, answer)
+                kept, verdict = claims_and_assignments.report_lost_claims(state.claims_for_others, answer)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows("state", rows):
                 return Turn(state._replace(order=parse_order_row(rows[0], context) if rows else None))

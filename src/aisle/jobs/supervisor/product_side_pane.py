@@ -9,7 +9,7 @@ from aisle.jobs.look_up import need_text
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.supervisor.log_list import change_message, why_message
-from aisle.jobs.supervisor.store_product_data import StoreProduct
+from aisle.jobs.supervisor.store_product_values import StoreProduct
 from aisle.jobs.view import Block, Chart, Msg, Series, SidePane, msg, raw
 
 SERIES = {"history": msg("store_product.history"), "forecast": msg("store_product.forecast")}

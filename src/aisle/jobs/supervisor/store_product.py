@@ -21,19 +21,6 @@ from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import PendingChangeRow
 from aisle.jobs.supervisor.product_side_pane import side_pane
-from aisle.jobs.supervisor.store_product_data import (
-    READ_ONLY_FIELDS,
-    StoreProduct,
-    change_message,
-    change_text,
-    format_changes,
-    is_write_only,
-    objection,
-    parse_store_product,
-    price_warnings,
-    refusal_text,
-    why_not,
-)
 from aisle.jobs.supervisor.store_product_fields import (
     CODES,
     DAY,
@@ -55,6 +42,19 @@ from aisle.jobs.supervisor.store_product_fields import (
     update_value,
     update_write,
 )
+from aisle.jobs.supervisor.store_product_values import (
+    READ_ONLY_FIELDS,
+    StoreProduct,
+    change_message,
+    change_text,
+    format_changes,
+    is_write_only,
+    objection,
+    parse_store_product,
+    price_warnings,
+    refusal_text,
+    why_not,
+)
 from aisle.jobs.view import (
     ASK,
     GOOD,
@@ -74,7 +74,7 @@ from aisle.jobs.view import (
 )
 from aisle.page_addresses import PageAddress
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
-from aisle.scan.meaning import PRODUCT, Accepts, Choice, Command, CursorKey, Match, Quantity, TypedText
+from aisle.scan.grammar_types import PRODUCT, Accepts, Choice, Command, CursorKey, Match, Quantity, TypedText
 
 PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"
 """Pages of the job."""

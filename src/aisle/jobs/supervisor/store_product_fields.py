@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, format_number, money_message
-from aisle.jobs.quantities import to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.view import Msg, msg, raw
 
 UPDATE = "update-store-products"

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn, reply
 from aisle.jobs.list_page import Column, SearchPage, next_of
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.stores import StorePageRow, StoresRow
+from aisle.jobs.row_types.stores_and_features import StorePageRow, StoresRow
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.store_time import day_or_time
 from aisle.jobs.supervisor.labelled_field_rows import (
     YES_NO,
@@ -23,7 +23,7 @@ from aisle.jobs.supervisor.labelled_field_rows import (
     list_of_mappings,
 )
 from aisle.jobs.view import INFO, WRONG, Block, LabelledValue, Line, Msg, Step, Verdict, msg, raw
-from aisle.scan.meaning import Match
+from aisle.scan.grammar_types import Match
 
 
 class StoresState(NamedTuple):

@@ -9,21 +9,21 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import list_window, store_time
+from aisle.jobs import searchable_list, store_time
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.list_page import Column, ListPage
 from aisle.jobs.list_problem_messages import left_out_rows, unreadable_list
-from aisle.jobs.list_window import ListOptions
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor import today_tiles
 from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message
 from aisle.jobs.supervisor.log_list import query_arguments as log_arguments
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
-from aisle.scan.meaning import CursorKey
+from aisle.scan.grammar_types import CursorKey
 
 MAP_NAMES = {"pick": msg("today.of_picks"), "short": msg("today.of_shorts"), "move": msg("today.of_moves")}
 
@@ -476,7 +476,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     def handle_rows(self, state: TodayState, answer: Rows, context: Context) -> Result:
         """Show the rows of the window. The answer has all terminals."""
         first = state.first if state.first < answer.total else 0
-        shown = answer.rows[first : first + list_window.page_size(context)]
+        shown = answer.rows[first : first + searchable_list.page_size(context)]
         return Turn(state._replace(rows=shown, total=answer.total, first=first))
 
     def open_row(self, state: TodayState, row: TodayTerminalsRow, context: Context) -> Result:

@@ -26,13 +26,13 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page import Column, ListFilter, ListPage
-from aisle.jobs.list_window import PAGE_LETTERS, ListOptions
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
-from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
+from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
+from aisle.jobs.searchable_list import PAGE_LETTERS, ListOptions
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.store_product_fields import field_label, format_value
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, msg, raw
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
+from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
 
 COUNT, OPEN_ORDER = "count", "look"
 """Choices that open another job: count the location, open the order."""

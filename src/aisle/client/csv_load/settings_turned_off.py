@@ -1,0 +1,244 @@
+"""Settings that a file turns off while the service has goods or open work that need them, and inactive stores.
+
+A slip in one cell makes a store inactive, or lets a product keep no stock. The load takes it as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from aisle.client.client import Client
+from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS, STORES, price_of
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store, store_rows
+from aisle.client.errors import ClientError
+from aisle.client.paging import Row
+from aisle.contract.request_encoding import QueryValue
+from aisle.errors import ContractError
+
+_FALSE = ("false", "0")
+_MAX_STORES_READ_WHOLE = 50
+"""Number of stores up to which all their orders are read, and their stock if the file has many products."""
+_MAX_SHOWN = 5
+
+_IN_STOCK, _IN_PARTS, _ORDERED, _COMING = "stock", "stock in parts", "order", "delivery"
+"""Uses that a store or product has."""
+_NOT_KEPT = "no stock"
+"""State of a store's product that keeps no stock before the load."""
+
+
+class _TurnedOff(NamedTuple):
+    """Warning on a column of a file that becomes false, while the service has such a use."""
+
+    file: str
+    column: str
+    use: str
+    words: str
+
+
+_WARNINGS = (
+    _TurnedOff(STORES.file, "is_active", _IN_STOCK, "the store has stock"),
+    _TurnedOff(STORES.file, "is_active", _ORDERED, "the store has open orders"),
+    _TurnedOff(STORES.file, "is_active", _COMING, "the store has open deliveries"),
+    _TurnedOff(PRODUCTS.file, "is_active", _IN_STOCK, "the product has stock"),
+    _TurnedOff(PRODUCTS.file, "is_active", _ORDERED, "the product is in open orders"),
+    _TurnedOff(PRODUCTS.file, "is_stock", _IN_STOCK, "the product has stock"),
+    _TurnedOff(PRODUCTS.file, "is_stock", _COMING, "the product is in open deliveries"),
+    _TurnedOff(PRODUCTS.file, "allow_decimal", _IN_PARTS, "the product has stock with a fraction"),
+    _TurnedOff(STORE_PRODUCTS.file, "is_stock", _IN_STOCK, "the store has stock of the product"),
+    _TurnedOff(STORE_PRODUCTS.file, "is_stock", _COMING, "the product is in open deliveries of the store"),
+)
+_INTO_INACTIVE = {STOCK.file: "the stock", ORDERS.file: "the new order", DELIVERIES.file: "the new delivery"}
+"""Files with rows for stores, with words for what a row brings."""
+
+
+class _Use(NamedTuple):
+    """Goods or open work of a store and product: the quantity, or the number of the order or delivery."""
+
+    kind: str
+    store: str
+    product: str
+    what: str
+
+
+_Keys = Collection[RecordKey]
+
+
+class SettingsTurnedOff:
+    """Check of the settings that a file turns off."""
+
+    def __init__(self, table: CsvTable, client: Client) -> None:
+        """Read the cells of the file that say false."""
+        self._table = table
+        self._client = client
+        self._warnings = [one for one in _WARNINGS if one.file == table.name and table.has_column(one.column)]
+        self._off: dict[tuple[RecordKey, str], int] = {}
+        """Row in which a setting of a record is false."""
+        columns = list(dict.fromkeys(one.column for one in self._warnings))
+        at = len(table.key_columns)
+        for line, cells in table.select_cells((*table.key_columns, *columns)) if columns else ():
+            for column, cell in zip(columns, cells[at:], strict=True):
+                if cell.casefold() in _FALSE:
+                    self._off[cells[:at], column] = line
+        # A store or product that the service does not list is new. The state of a store's product comes with its stock.
+        self._changed = dict(self._off) if table.name == STORE_PRODUCTS.file else {}
+
+    def see(self, key: RecordKey, row: Row) -> None:
+        """Record which settings of a record of the service become false."""
+        for column in {one.column for one in self._warnings} if self._off else ():
+            if (line := self._off.get((key, column))) and row.get(column) is not False:
+                self._changed[key, column] = line
+
+    async def warn(self) -> None:
+        """Add a warning for each setting that becomes false, and what the service has of the store or product."""
+        try:
+            await self._remove_inactive_stores()
+            uses = await self._find_uses()
+        except ClientError as error:
+            self._table.notes.add_file_warning(f"what stores have of what becomes false could not be read: {error}")
+            return
+        if self._table.name == STORE_PRODUCTS.file:
+            self._changed = {one: line for one, line in self._changed.items() if (_NOT_KEPT, one[0]) not in uses}
+        for warning in self._warnings:
+            for (key, column), line in self._changed.items():
+                if column == warning.column and (found := uses.get((warning.use, key))):
+                    what = f"{column} becomes false, while {warning.words}"
+                    self._table.notes.add_warning(what, f"{key[-1]}: {_listed(found)}", line, loaded=line)
+
+    async def _remove_inactive_stores(self) -> None:
+        """Take out the stores that are inactive already, which no list of the interface says."""
+        for key, column in list(self._changed) if self._table.name == STORES.file else ():
+            if (await fetch_store(self._client, key[0])).get(column) is False:
+                del self._changed[key, column]
+
+    async def _find_uses(self) -> dict[tuple[str, RecordKey], list[str]]:
+        """Return the uses of records, as texts, by kind and key."""
+        stores = await self._stores() if self._changed else []
+        found: dict[tuple[str, RecordKey], list[str]] = {}
+        for read, kinds in _READERS.items():
+            keys = {key for key, column in self._changed if any(self._needs(column, kinds))}
+            if keys and not self._is_too_much(read, keys, stores):
+                async for use in read(self._client, self._queries(keys), stores):
+                    key, text = self._key_of(use), self._text_of(use)
+                    if key in keys and text not in found.setdefault((use.kind, key), []):
+                        found[use.kind, key].append(text)
+        return found
+
+    def _needs(self, column: str, kinds: Collection[str]) -> Iterator[bool]:
+        return (one.column == column and one.use in kinds for one in self._warnings)
+
+    async def _stores(self) -> list[str]:
+        """Return the stores of the records; for products of the chain all stores."""
+        if self._table.name != PRODUCTS.file:
+            return sorted({key[0] for key, _ in self._changed})
+        return [str(row["storeNo"]) async for row in self._client.rows("list-stores") if row.get("storeNo")]
+
+    def _is_too_much(self, read: _Reader, keys: _Keys, stores: Collection[str]) -> bool:
+        """Return True if a read of a large chain would take too long; add a warning then."""
+        is_whole = read is _read_orders or (read is _read_stock and len(keys) > MAX_SINGLE_READS)
+        is_large = self._table.name == PRODUCTS.file and is_whole and len(stores) > _MAX_STORES_READ_WHOLE
+        if is_large:
+            what = f"settings of {len(keys)} products become false; the {' and '.join(_READERS[read])} of the stores"
+            self._table.notes.add_file_warning(f"{what} were not looked through for them, as the chain is large")
+        return is_large
+
+    def _queries(self, keys: _Keys) -> list[dict[str, QueryValue]]:
+        """Return queries for the records: for each one if they are few, else for each store or the chain."""
+        is_few = len(keys) <= MAX_SINGLE_READS
+        names = [name for name in self._table.key_columns if is_few or name != "product_number"]
+        places = [self._table.key_columns.index(name) for name in names]
+        wanted = sorted({tuple(key[at] for at in places) for key in keys})
+        return [dict(zip(names, one, strict=True)) for one in wanted]
+
+    def _key_of(self, use: _Use) -> RecordKey:
+        values = {"store_number": use.store, "product_number": use.product}
+        return tuple(values[name] for name in self._table.key_columns)
+
+    def _text_of(self, use: _Use) -> str:
+        """Return a use as text, without the store and product that the record names."""
+        is_goods, columns = use.kind in (_IN_STOCK, _IN_PARTS), self._table.key_columns
+        product = f" of {use.product}" if is_goods and "product_number" not in columns else ""
+        store = f" in store {use.store}" if "store_number" not in columns else ""
+        return f"{use.what}{product}{store}"
+
+
+def _listed(texts: list[str]) -> str:
+    more = f" and {len(texts) - _MAX_SHOWN} more" if len(texts) > _MAX_SHOWN else ""
+    return f"{', '.join(texts[:_MAX_SHOWN])}{more}"
+
+
+_Queries = Iterable[dict[str, QueryValue]]
+
+
+async def _read_stock(client: Client, queries: _Queries, _: Iterable[str]) -> AsyncGenerator[_Use, None]:
+    """Yield the stock of products that keep any."""
+    for query in queries:
+        async for row in store_rows(client, "list-store-products-stock", "", query):
+            store, product = str(row.get("store_number") or ""), str(row.get("product_number") or "")
+            quantity = price_of(row.get("most_likely_quantity"))
+            if row.get("is_stock") is False:
+                yield _Use(_NOT_KEPT, store, product, "")
+                continue
+            if not quantity:
+                continue
+            yield _Use(_IN_STOCK, store, product, f"{quantity:f}")
+            if quantity % 1:
+                yield _Use(_IN_PARTS, store, product, f"{quantity:f}")
+
+
+async def _read_orders(client: Client, _: _Queries, stores: Iterable[str]) -> AsyncGenerator[_Use, None]:
+    """Yield the products of the open orders of stores."""
+    for store in stores:
+        async for row in store_rows(client, "list-customer-orders", store, {"show_lines": True}):
+            if not row.get("is_rejected"):
+                for product in _products(row.get("lines")):
+                    yield _Use(_ORDERED, store, product, str(row.get("order_number")))
+
+
+async def _read_deliveries(client: Client, queries: _Queries, _: Iterable[str]) -> AsyncGenerator[_Use, None]:
+    """Yield the products of open deliveries."""
+    for store in dict.fromkeys(str(query.get("store_number", "")) for query in queries):
+        async for row in store_rows(client, "list-deliveries", store, {"is_submitted": False}, in_path=False):
+            at = str(row.get("store_number") or store)
+            for product in _products(row.get("order_lines")):
+                yield _Use(_COMING, at, product, str(row.get("order_number")))
+
+
+def _products(lines: Iterable[Row] | None) -> Iterator[str]:
+    return (str(line.get("product_number") or "") for line in lines or ())
+
+
+_Reader = Callable[[Client, _Queries, Iterable[str]], AsyncGenerator[_Use, None]]
+_READERS: dict[_Reader, tuple[str, ...]] = {
+    _read_stock: (_IN_STOCK, _IN_PARTS),
+    _read_orders: (_ORDERED,),
+    _read_deliveries: (_COMING,),
+}
+"""Reads of the service, with the uses that they find."""
+
+
+async def warn_of_inactive_stores(table: CsvTable, client: Client, known_keys: _Keys) -> None:
+    """Add a warning for each record of a file that the service does not have, for a store that is inactive."""
+    if table.name not in _INTO_INACTIVE:
+        return
+    states: dict[str, bool] = {}
+    seen: set[int] = set()
+    for line, key, _ in table.record_keys():
+        if not key or not key[0] or key in known_keys or hash(key) in seen:
+            continue
+        seen.add(hash(key))
+        store, number = key[:2]
+        if store not in states:
+            states[store] = await _is_inactive(client, store)
+        if states[store]:
+            what = f"{_INTO_INACTIVE[table.name]} is for a store that is inactive (its is_active is false)"
+            table.notes.add_warning(what, f"{number} of store {store}", line, loaded=line)
+
+
+async def _is_inactive(client: Client, store: str) -> bool:
+    """Return True if the service says that a store is inactive."""
+    try:
+        return (await fetch_store(client, store)).get("is_active") is False
+    except (ClientError, ContractError):
+        return False  # it is only a hint

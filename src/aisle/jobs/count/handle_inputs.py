@@ -1,0 +1,421 @@
+"""Inputs of a count: scans, quantities and choices."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs import quantities_and_plausibility, quantity_or_record
+from aisle.jobs.choice_letters import MAX_CHOICES
+from aisle.jobs.count import count_state, finish_count, view
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
+from aisle.jobs.job import Context, Query, Turn, reply
+from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY
+from aisle.jobs.quantity_or_record import distinct_labels, name_of
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Command, Match, Scan
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.locations import LocationRow, RecordsByNumberRow
+    from aisle.jobs.row_types.products import ProductRow
+
+
+Result = Turn[CountState]
+
+QUESTION_PHASES = ("missing", "recount", "summary", "pool", "leave")
+
+MATCH_KINDS = {"location": LOCATION, "product": PRODUCT}
+
+
+# Scans
+
+
+def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context) -> Result:
+    """Handle a scan: the next target, or one more of a product here."""
+    match = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
+    if match is None:
+        return reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
+    if state.phase == "start":
+        turn = finish_count.begin_count(state, count_target(match))
+        return turn if match.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=match))
+    if state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and match.kind == LOCATION):
+        return reply(state, WRONG, "count.answer_first", what=name_of(match))
+    if state.phase == "recount":
+        return _add_to_recount(state, match, context)
+    taken = _scan_while_counting(state, match, context)
+    is_refused = taken.verdict is not None and taken.verdict.kind == WRONG
+    return taken._replace(state=state) if is_refused else taken
+
+
+def _scan_while_counting(state: CountState, match: Match, context: Context) -> Result:
+    """Handle a scan on the count page, to which a question before sending returns."""
+    asked = _asked_line(state, match)
+    state = finish_count.resume_counting(state._replace(choices=()))
+    if asked is not None:
+        state = state._replace(current_index=asked)
+    if state.only_product and match.key != state.only_product:
+        labels = distinct_labels(state.label, state.only_product, match)
+        return reply(state, WRONG, "count.product_first", **labels)
+    if state.mode == "product":
+        return _scan_at_stop(state, match, context)
+    return _scan_location(state, match, context) if match.kind == LOCATION else scan_product(state, match, context)
+
+
+def _asked_line(state: CountState, match: Match) -> int | None:
+    """Return the index of the line that was not counted and is asked for, if the scan is of its product."""
+    index = state.question_index if state.phase == "missing" else -1
+    if index < 0 or match.kind != PRODUCT or match.key != state.lines[index].product:
+        return None
+    asked = count_state.missing_in_pools(state, index)
+    usual = count_state.find_line(state, match.key)
+    return usual if usual in asked else index
+
+
+def label_of_scan(state: CountState, match: Match) -> str:
+    """Return the product's name with the pool that a scan is counted in; empty unless it lies in several pools."""
+    asked = state.question_index if state.phase == "recount" else _asked_line(state, match)
+    index = count_state.find_line(state, match.key) if asked is None else asked
+    if not 0 <= index < len(state.lines) or state.lines[index].product != match.key:
+        return ""
+    pool = dict(count_state.label_with_pools(state, index).args).get("pool")
+    return f"{state.lines[index].label} ({pool})" if pool else ""
+
+
+def is_quantity_asked(state: CountState) -> bool:
+    """Return True if the question is about a quantity that is not stored yet."""
+    return view.is_quantity_asked(state)
+
+
+def product_of_choice(state: CountState, number: int) -> Match | None:
+    """Return the product that has the number in question if this choice is that product."""
+    if number > len(state.choices) or not is_quantity_asked(state) or state.choices[number - 1].kind != PRODUCT:
+        return None
+    return _match_of_target(state.choices[number - 1])
+
+
+def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
+    """Handle a scan or a letter while a quantity is in question. Nothing else is accepted before the answer, except
+    `u`, which drops the quantity. A scan of the same product with a large quantity is added to the quantity in
+    question."""
+    value, item = Decimal(state.choices[0].key), view.open_quantity_line(state)
+    assert item is not None
+    if isinstance(event, Scan):
+        first = event.matches[0]
+        more = first.quantity if (first.kind, first.key) == (PRODUCT, item.product) else Decimal(0)
+        if is_plausibility_asked(state) and quantities_and_plausibility.is_implausible(
+            more, item.expected, context.policy.large_quantity
+        ):
+            return _ask_quantity(state, item, value + more)
+        asked = ((choice.kind, choice.key) for choice in state.choices[1:])
+        if not is_plausibility_asked(state) and (first.kind, first.key) in asked:
+            return handle_scan(state._replace(choices=()), event.matches, context)  # it says what the number was
+        return reply(state, WRONG, "count.answer_first", what=name_of(first))
+    if event.letter == "u":
+        return drop_quantity(state)
+    if not is_plausibility_asked(state):
+        return Turn(state, (), Verdict(WRONG, _repeated_question(state, value)))
+    return reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
+
+
+def _repeated_question(state: CountState, value: Decimal) -> Msg:
+    first, *others = map(_match_of_target, state.choices[1:])
+    return quantity_or_record.number_question(first, value, *others)
+
+
+def is_plausibility_asked(state: CountState) -> bool:
+    """Return True if only the plausibility of a large quantity is in question."""
+    return is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
+
+
+def drop_quantity(state: CountState) -> Result:
+    """Drop the quantity in question; the earlier one stays."""
+    item = view.open_quantity_line(state)
+    if not is_plausibility_asked(state) or item is None:
+        return reply(state._replace(choices=()), INFO, "count.dropped")
+    value = Decimal(state.choices[0].key)
+    return reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
+
+
+def count_target(match: Match) -> CountTarget:
+    """Return the target for a match: a location, or a product at all its locations."""
+    return CountTarget("location" if match.kind == LOCATION else "product", match.key, match.label or match.key)
+
+
+def _target_of_number(match: Match) -> CountTarget:
+    if match.kind in count_state.UNCOUNTABLE_KINDS:
+        return CountTarget(match.kind, match.key, match.key if match.kind == ORDER else match.label or match.key)
+    return count_target(match)
+
+
+def _match_of_target(choice: CountTarget) -> Match:
+    return Match(MATCH_KINDS.get(choice.kind, choice.kind), choice.key, choice.label, code=choice.key)
+
+
+def _scan_location(state: CountState, match: Match, context: Context) -> Result:
+    if match.key.casefold() == state.location.casefold():
+        return reply(state, INFO, "count.this_location", place=state.location)
+    if not state.counted_lines:
+        before = (
+            state if not any(item.is_missing for item in state.lines) else finish_count.back_to_plan(state)
+        )  # an empty location is done
+        return finish_count.begin_count(before._replace(sent=None), count_target(match))
+    return finish_count.finish_counting(state._replace(next_target=count_target(match)), context)
+
+
+def scan_product(state: CountState, match: Match, context: Context) -> Result:
+    """Add a scan of a product at the open location, reading its stock first if necessary."""
+    index = count_state.find_line(state, match.key)
+    if index >= 0:
+        return _add_scanned(state, index, match, context)
+    is_unread = state.has_unread_lines and all(item.product != match.key for item in state.lines)
+    query = count_state.query_location("here", state.location, match.key) if is_unread else _query_product(match)
+    return Turn(state._replace(pending_scan=match), (query,))
+
+
+def _query_product(match: Match) -> Query:
+    return Query("scanned", "product", {"product_number": match.key})
+
+
+def handle_product_here(state: CountState, row: LocationRow | None, context: Context) -> Result:
+    """Handle the stock of a scanned product that was not read with its location."""
+    match = state.pending_scan
+    if match is None:
+        return Turn(state)
+    state = state._replace(lines=(*state.lines, *(count_state.parse_location_lines(row) if row else ())))
+    index = count_state.find_line(state, match.key)
+    if index < 0:
+        return Turn(state, (_query_product(match),))
+    return _add_scanned(state._replace(pending_scan=None), index, match, context)
+
+
+def handle_product(state: CountState, row: ProductRow | None, context: Context) -> Result:
+    """Handle the data of a scanned product without stock here."""
+    match = state.pending_scan
+    state = state._replace(pending_scan=None)
+    if match is None:
+        return Turn(state)
+    stock_lines = count_state.parse_product_lines(row) if row else ()
+    if not state.location and any(item.location for item in stock_lines):
+        return reply(
+            state._replace(choices=(count_target(match),)), ASK, "count.has_locations", label=match.label or match.key
+        )
+    if not state.location:
+        keys = {count_state.line_key(item) for item in state.lines}
+        state = state._replace(
+            lines=(*state.lines, *(item for item in stock_lines if count_state.line_key(item) not in keys))
+        )
+    index = count_state.find_line(state, match.key)
+    if index < 0:
+        new = count_state.new_line(state, match.key, match.label or match.key)
+        if row:
+            new = count_state.with_product_data(new, row)
+        index = len(state.lines)
+        state = state._replace(lines=(*state.lines, new))
+    return _add_scanned(state, index, match, context)
+
+
+def _add_scanned(state: CountState, index: int, match: Match, context: Context) -> Result:
+    item = state.lines[index]
+    if match.quantity % 1 and not item.allows_decimals:
+        return reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
+    counted = (item.counted or Decimal(0)) + match.quantity
+    question = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
+    return question or _set_counted(state, index, counted, context)
+
+
+def _set_counted(state: CountState, index: int, counted: Decimal, context: Context) -> Result:
+    state = count_state.set_counted(state, index, counted, context.now)
+    item = state.lines[index]
+    id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
+    label = count_state.label_with_pools(state, index)
+    return reply(state, GOOD, id_, label=label, counted=counted, expected=item.expected)
+
+
+def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
+    item = state.lines[state.question_index]
+    if match.key != item.product:
+        labels = distinct_labels(item.label, item.product, match)
+        return reply(state, WRONG, "count.recount_first", **labels)
+    if match.quantity % 1 and not item.allows_decimals:
+        return reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
+    counted = (state.recount_quantity or Decimal(0)) + match.quantity
+    if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
+        return asked
+    label = count_state.label_with_pools(state, state.question_index)
+    return reply(state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=counted)
+
+
+def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
+    if match.kind == PRODUCT and match.key == state.product:
+        return _add_scanned(state, state.current_index, match, context)
+    if match.kind == PRODUCT:
+        return reply(
+            state._replace(choices=(count_target(match),)),
+            ASK,
+            "count.other_product",
+            label=match.label or match.key,
+            mine=state.label,
+        )
+    code = match.key.casefold()
+    here = [index for index, item in enumerate(state.lines) if item.location.casefold() == code]
+    if here:
+        index = state.current_index if state.current_index in here else here[0]
+        place = count_state.name_with_pool(state, index)
+        stop = finish_count.go_to_stop(state, index)
+        return reply(stop, GOOD, "count.at_stop", place=place, label=state.lines[index].label)
+    pool = state.chosen_pool or state.lines[0].pool
+    new = state.lines[0]._replace(location=match.key, pool=pool, expected=Decimal(0), held=Decimal(0))
+    new = new._replace(counted=None, counted_at="", needs_recount=False, is_recounted=False, is_left_as_is=False)
+    state = finish_count.go_to_stop(state._replace(lines=(*state.lines, new)), len(state.lines))
+    return reply(state, INFO, "count.new_stop", place=match.key, label=state.label)
+
+
+# Words
+
+
+def find_by_words(state: CountState, text: str) -> Result | None:
+    """Ask for the quantity of the product here with these words in its name; ask which one if there are several."""
+    if state.mode != "location":
+        return None
+    found = count_state.find_lines_by_words(state, text)
+    if not found:
+        return None
+    if len(found) == 1:
+        return _ask_found(state, found[0])
+    items = [state.lines[index] for index in found[:MAX_CHOICES]]
+    choices = tuple(CountTarget(count_state.FOUND_BY_WORDS, item.product, item.label) for item in items)
+    return reply(
+        state._replace(choices=choices, current_index=-1), ASK, "count.which_found", count=len(found), text=text
+    )
+
+
+def _ask_found(state: CountState, index: int) -> Result:
+    usual = count_state.find_line(state, state.lines[index].product)
+    state = state._replace(choices=(), current_index=usual if usual >= 0 else index)
+    label = count_state.label_with_pools(state, state.current_index)
+    return reply(state, ASK, "count.how_many_at", label=label, place=state.location)
+
+
+# Quantities
+
+
+def enter_quantity(state: CountState, value: Decimal, code: str, context: Context) -> Result:
+    """Set the quantity, unless the digits are a record's number."""
+    if view.open_quantity_line(state) is None:
+        return Turn(state)
+    query = quantity_or_record.query_by_number(value, code)
+    return Turn(state._replace(typed_number=value), (query,)) if query else _enter_if_plausible(state, value, context)
+
+
+def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
+    """Handle the records that have these digits as their number. Without a record they are a quantity, if that is
+    plausible. Otherwise ask which one is meant."""
+    value, state = state.typed_number, state._replace(typed_number=None)
+    if value is None:
+        return Turn(state)
+    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))[
+        : quantity_or_record.MAX_RECORD_CHOICES
+    ]
+    if not matches:
+        return _enter_if_plausible(state, value, context)
+    found = matches[0]
+    if quantity_or_record.is_likely_number(rows, value):
+        return (
+            repeat_question(state, Scan((found,)), context)
+            if is_quantity_asked(state)
+            else handle_scan(state, (found,), context)
+        )
+    state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), *map(_target_of_number, matches)))
+    return Turn(state, (), Verdict(ASK, quantity_or_record.number_question(found, value, *matches[1:])))
+
+
+def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:
+    """Set the quantity; ask first if it is far above the stock, so that a typed code is not taken for a count."""
+    item = view.open_quantity_line(state)
+    if item is None:
+        return Turn(state)
+    if question := _ask_if_plausible(state, item, value, context):
+        return question
+    if state.has_moved_on:
+        return _ask_quantity(state, item, value, "count.confirm_next")
+    return _set_quantity(state, value, context)
+
+
+def _ask_if_plausible(
+    state: CountState, line: CountLine, value: Decimal, context: Context, scanned: Decimal = Decimal(0)
+) -> Result | None:
+    """Return the question about an implausible quantity; None if it is plausible. `scanned` is the quantity added by a
+    scan; 0 if the value was typed."""
+    counted = max(line.counted or Decimal(0), state.recount_quantity or Decimal(0))
+    limit = context.policy.large_quantity
+    if scanned == 1:
+        is_far = quantities_and_plausibility.is_implausible_scan(value, max(line.expected, counted), limit)
+    else:
+        is_far = quantities_and_plausibility.is_implausible(value, line.expected, limit, counted, scanned or None)
+    return _ask_quantity(state, line, value) if is_far else None
+
+
+def _ask_quantity(
+    state: CountState, line: CountLine, value: Decimal, question: str = "count.confirm_quantity"
+) -> Result:
+    state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
+    label = next((count_state.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
+    return reply(state, ASK, question, value=value, label=label or line.label)
+
+
+def handle_choice(state: CountState, number: int, context: Context) -> Result:
+    """Apply a choice: the meaning of digits, or the next target."""
+    choice, is_number = state.choices[number - 1], state.choices[0].kind == "quantity"
+    if choice.kind == DROP_QUANTITY:
+        return drop_quantity(state)
+    state = state._replace(choices=())
+    if choice.kind == count_state.FOUND_BY_WORDS:
+        return _ask_found(state, next(at for at, each in enumerate(state.lines) if each.product == choice.key))
+    if choice.kind == "quantity":
+        return _set_quantity(state, Decimal(choice.key), context)
+    if choice.kind in count_state.UNCOUNTABLE_KINDS:  # cannot be counted; the number was meant for another page
+        return reply(state, INFO, "count.dropped")
+    if is_number:
+        return handle_scan(state, (_match_of_target(choice),), context)
+    return finish_count.finish_counting(state._replace(next_target=choice), context)
+
+
+def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result:
+    state = state._replace(choices=())
+    if state.phase in ("recount", "missing"):
+        return _answer_with_quantity(state._replace(has_moved_on=True), value, context)
+    turn = _set_typed(state, value, context)
+    if state.only_product:
+        return _finish_single_product(turn.state, context)
+    if state.mode == "product" and count_state.next_stop(turn.state) == state.current_index:
+        return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
+    return turn  # another number corrects this one until a person goes on
+
+
+def _set_typed(state: CountState, value: Decimal, context: Context) -> Result:
+    """Set a typed quantity. The verdict names the typed quantity that it replaces."""
+    index, was = state.current_index, state.lines[state.current_index]
+    turn = _set_counted(state, index, value, context)
+    typed = count_state.replace_line(turn.state, index, turn.state.lines[index]._replace(is_typed=True))
+    if not was.is_typed or was.counted in (None, value):
+        return turn._replace(state=typed)
+    label = count_state.label_with_pools(typed, index)
+    return reply(typed, GOOD, "count.corrected", label=label, counted=value, was=was.counted)
+
+
+def _answer_with_quantity(state: CountState, value: Decimal, context: Context) -> Result:
+    """Answer a question about a line; the verdict on what comes next names that line as well."""
+    taken = msg("count.counted", label=count_state.label_with_pools(state, state.question_index), counted=value)
+    answer = finish_count.answer_recount if state.phase == "recount" else finish_count.set_missing_quantity
+    turn = answer(state, value, context)
+    if turn.verdict is None or turn.verdict.detail:
+        return turn
+    return turn._replace(verdict=turn.verdict._replace(detail=taken))
+
+
+def _finish_single_product(state: CountState, context: Context) -> Result:
+    """Send the count of the location's only product; a quantity of zero needs no recount."""
+    item = state.lines[state.current_index]
+    return finish_count.finish_counting(
+        count_state.replace_line(state, state.current_index, item._replace(is_recounted=not item.counted)), context
+    )

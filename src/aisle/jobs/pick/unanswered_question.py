@@ -1,0 +1,157 @@
+"""Open question of a pick: kept, postponed, repeated or dropped when the next input does not answer it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs import quantity_or_record
+from aisle.jobs.job import Event, Query, Turn, reply
+from aisle.jobs.pick.location_questions import (
+    CHANGE_LOCATION,
+    PICKED_FROM,
+    product_in_question,
+    repeat_location_question,
+)
+from aisle.jobs.pick.pick_state import PickChoice, PickState
+from aisle.jobs.view import ASK, WRONG, msg
+from aisle.scan.grammar_types import Command, Match, Quantity, Scan, UnknownCode
+
+ASSIGNED_CHOICES = ("take_in", "later")
+"""Kinds of choices offered when a supervisor has assigned an order to this picker."""
+
+
+def is_number_asked(state: PickState) -> bool:
+    """Return True if the question is about a number: a large quantity, or digits that are also a record's number."""
+    return any(choice.kind == "amount" for choice in state.choices)
+
+
+def postpone_questions(before: PickState, state: PickState, event: Event) -> PickState:
+    """Postpone the open question if the picker scans or types a quantity instead of answering it. Digits typed later
+    are quantities again and answer nothing."""
+    is_new = not set(state.take_over_choices) <= set(before.take_over_choices)
+    is_postponed = (
+        bool(state.take_over_choices) and not is_new and (state.is_postponed or isinstance(event, Scan | Quantity))
+    )
+    return state if is_postponed == state.is_postponed else state._replace(is_postponed=is_postponed)
+
+
+def keep_choice_order(before: PickState, state: PickState) -> PickState:
+    """Keep the choices of the older question in front, so that their numbers do not change."""
+    appeared = bool(state.take_over_choices and not before.take_over_choices)
+    is_after = bool(
+        state.take_over_choices and state.choices and (before.choices if appeared else before.is_after_choices)
+    )
+    return state if is_after == state.is_after_choices else state._replace(is_after_choices=is_after)
+
+
+def remove_answered(state: PickState, choice: PickChoice) -> PickState:
+    """Remove the answered question from those that stay open."""
+    is_assignment = choice.kind in ASSIGNED_CHOICES
+    others = tuple(each for each in state.take_over_choices if (each.kind in ASSIGNED_CHOICES) != is_assignment)
+    unanswered = tuple(
+        each
+        for each in state.take_over_choices
+        if choice.kind == "take_in" and each.kind == "take_in" and each != choice
+    )
+    return state._replace(take_over_choices=(*others, *unanswered, *((PickChoice("later"),) if unanswered else ())))
+
+
+def ask_postponed(state: PickState) -> Turn[PickState]:
+    """Ask the postponed question again; a number now answers it."""
+    state_asked = state._replace(is_postponed=False, is_quantity_open=False, choices=())
+    return reply(state_asked, ASK, "pick.question_repeated", order=state.take_over_choices[0].key)
+
+
+GOODS_QUESTIONS = (PICKED_FROM, "this_one", "reopen")
+"""Kinds of choices that pick the goods scanned last."""
+
+
+def is_about_goods(state: PickState) -> bool:
+    """Return True if the open question is what becomes of the goods scanned last. A product that was refused is offered
+    for look-up; its goods are put back."""
+    is_refused = any(choice.kind == "look_up" for choice in state.choices)
+    is_asked = any(
+        choice.kind in GOODS_QUESTIONS or (choice.kind == "take_rest" and choice.quantity) for choice in state.choices
+    )
+    return state.is_pack_asked or (is_asked and not is_refused)
+
+
+def goods_choices(state: PickState) -> tuple[PickChoice, ...]:
+    """Return the choices of the open question about scanned goods."""
+    return tuple(
+        choice
+        for choice in state.choices
+        if choice.kind in GOODS_QUESTIONS or (choice.kind == "take_rest" and choice.quantity)
+    )
+
+
+def is_too_many(state: PickState) -> bool:
+    """Return True if more than is needed was scanned or typed, and all that is needed is offered."""
+    return any(choice.kind == "take_rest" for choice in state.choices)
+
+
+_LAST_INPUT_QUESTIONS = ("put_here", "put_others", CHANGE_LOCATION, "leave_for", "join", "amount", "set")
+"""Kinds of choices that ask about the scan or number entered last."""
+
+
+def is_about_last_input(state: PickState) -> bool:
+    """Return True if undo drops the open question, because it is about the last input and nothing was done yet."""
+    is_asked = any(choice.kind in _LAST_INPUT_QUESTIONS for choice in state.choices)
+    return is_asked or is_about_goods(state) or is_too_many(state)
+
+
+def number_in_question(state: PickState) -> Decimal:
+    """Return the typed or scanned number that the open question is about; 0 if it is about none."""
+    return next(
+        (
+            choice.typed or choice.quantity
+            for choice in state.choices
+            if choice.kind in ("amount", "set", "reopen", "take_rest")
+        ),
+        Decimal(0),
+    )
+
+
+def note_untaken(state: PickState, event: Event) -> PickState:
+    """Note the number in question if an input comes that may not answer it."""
+    is_answer = not isinstance(event, Scan | Command | UnknownCode | Quantity)
+    return state if is_answer else state._replace(untaken=number_in_question(state))
+
+
+def report_untaken(turn: Turn[PickState]) -> Turn[PickState]:
+    """Add to the verdict that a number is not taken, unless it is still in question."""
+    state, verdict = turn.state, turn.verdict
+    if not state.untaken or (verdict is None and any(isinstance(effect, Query) for effect in turn.effects)):
+        return turn
+    number, turn = state.untaken, turn._replace(state=state._replace(untaken=Decimal(0)))
+    if verdict is None or verdict.text.id == "pick.dropped" or number_in_question(state) == number:
+        return turn
+    text = msg("session.not_applied", count=1, why=msg("number", value=number), said=verdict.text)
+    return turn._replace(verdict=verdict._replace(text=text))
+
+
+def outlasts_unknown_code(state: PickState) -> bool:
+    """Return True if the open question stays when an unknown code comes: it is about scanned goods, or a location."""
+    return is_about_goods(state) or any(choice.kind == CHANGE_LOCATION for choice in state.choices)
+
+
+def products_of_goods_question(state: PickState) -> set[str]:
+    """Return the products that the open question about the scanned goods is about."""
+    products = {
+        choice.key
+        for choice in state.choices
+        if choice.kind in ("this_one", "reopen") or (choice.kind == "take_rest" and choice.quantity)
+    }
+    return products | ({state.current_line.product} if state.is_pack_asked and state.current_line else set())
+
+
+def reject_other_scan(state: PickState, match: Match) -> Turn[PickState]:
+    """Reject a scan, because the question about the goods scanned before would be lost."""
+    return reply(state, WRONG, "pick.goods_first_scan", what=quantity_or_record.name_of(match))
+
+
+def repeat_goods_question(state: PickState) -> Turn[PickState]:
+    """Refuse a command, because scanned goods would be lost, and keep the question about them."""
+    if product_in_question(state):
+        return repeat_location_question(state)
+    return reply(state, WRONG, "pick.goods_first")

@@ -1,0 +1,77 @@
+"""Putting away of received goods: booking at a location, and undo of the last step."""
+
+from __future__ import annotations
+
+from aisle.jobs import goods_messages
+from aisle.jobs.job import Context, Json, Refresh, Turn, reply
+from aisle.jobs.receive.goods_in_hand import ask_received_meanwhile, book_goods, quantity_in_hand
+from aisle.jobs.receive.receive_state_and_differences import (
+    ZERO,
+    GoodsInHand,
+    ReceiveState,
+    Result,
+    UndoStep,
+    add_received,
+    add_undo_step,
+    announced_and_received,
+    receipt_write,
+)
+from aisle.jobs.view import GOOD, WRONG, Msg, msg, undo_verdict
+
+
+def booked_before(state: ReceiveState, goods: GoodsInHand, location: str) -> Msg:
+    """Return which goods were booked before others were taken, where, and how often `u` takes them back."""
+    args: dict[str, Json] = {"quantity": goods.quantity, "label": goods.label}
+    if location:
+        return msg("receive.put", place=location, **args)
+    steps = next((n for n, step in enumerate(reversed(state.history), 1) if step.entries), 0)
+    if not steps or not state.delivery_number:
+        return msg("receive.put_nowhere", **args)
+    return msg("receive.put_nowhere_undo", keys=" ".join("u" * steps), **args)
+
+
+def put_away(state: ReceiveState, location: str, context: Context) -> Result:
+    """Book the goods in hand at a location; with nothing in hand, make it the receiving location."""
+    item = state.in_hand
+    if item is None or not item.quantity:
+        return reply(state._replace(receiving_location=location), GOOD, "receive.location_set", place=location)
+    if asked := ask_received_meanwhile(state):
+        return asked
+    booked = book_goods(state, location, context)
+    has_open_lines = any(line.is_open for line in booked.state.lines)
+    id_ = "receive.put" if has_open_lines else "receive.put_last"
+    args: dict[str, Json] = {"place": location, "quantity": item.quantity, "label": item.label}
+    return reply(booked.state, GOOD, id_, *booked.effects, Refresh("location", location), **args)
+
+
+def undo_step(state: ReceiveState, context: Context) -> Result:
+    """Undo the last step. A scan is subtracted from the goods in hand. A booking is reversed by an opposite entry, and
+    its goods are in hand again."""
+    if not state.history:
+        return reply(state, WRONG, "receive.nothing_to_undo")
+    step, state = state.history[-1], state._replace(history=state.history[:-1])
+    if not step.entries:
+        item = state.in_hand
+        before = step.before if step.before and step.before.quantity else None
+        quantity = before.quantity if before else ZERO
+        state = _drop_unused_consent(state._replace(in_hand=before), item)
+        was = item.quantity if item else ZERO
+        return Turn(state, (), undo_verdict(msg("receive.undone_scan", label=step.label, was=was, now=quantity)))
+    quantity = sum((entry.quantity for entry in step.entries), ZERO)
+    state = add_received(state, step.entries, step.label, sign=-1)
+    if step.before:
+        taken = UndoStep(step.label, step.before._replace(quantity=ZERO))
+        state = add_undo_step(state._replace(in_hand=step.before), taken)
+    write = receipt_write(state, step.entries, context, sign=-1)
+    where = goods_messages.at_location(step.entries[0].location)
+    return Turn(state, (write,), undo_verdict(msg("receive.undone", label=step.label, quantity=quantity, where=where)))
+
+
+def _drop_unused_consent(state: ReceiveState, goods: GoodsInHand | None) -> ReceiveState:
+    """Drop the consent to more than is announced if what remains after an undo does not exceed it."""
+    if goods is None:
+        return state
+    announced, received = announced_and_received(state, goods.product)
+    if received + quantity_in_hand(state, goods.product) > announced:
+        return state
+    return state._replace(accepted_extra=tuple(each for each in state.accepted_extra if each != goods.product))

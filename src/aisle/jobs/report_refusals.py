@@ -1,0 +1,56 @@
+"""Operations that the service refused: log entries, which then need no undo, and movements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from aisle.jobs.job import Query, Rows
+from aisle.jobs.stored_messages import read_message
+from aisle.jobs.view import WRONG, Verdict, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
+
+REFUSED_QUERY = "not_taken"
+
+
+def query_refused_since(moments: Iterable[str]) -> Query:
+    """Return the query for refused log entries made at these times or later."""
+    args = {"operation": "create-store-product-logs", "since": min(moments)}
+    return Query(REFUSED_QUERY, "refused_operations", args)
+
+
+def refused_entry(rows: tuple[RefusedOperationsRow, ...], product: str, counted_at: str) -> RefusedOperationsRow | None:
+    """Return the refusal of the entry for this product and time, or None."""
+    for row in rows:
+        for entry in row["body"].get("storeproductlog") or ():
+            if (entry.get("product_number"), entry.get("scanned_datetime")) == (product, counted_at):
+                return row
+    return None
+
+
+def refusal_verdict(row: RefusedOperationsRow, id_: str = "receive.refused") -> Verdict:
+    """Return the verdict with the reason of the refusal."""
+    return Verdict(WRONG, msg(id_, why=read_message(str(row["why"])), label=str(row["label"])))
+
+
+MAX_REPORTED = 100
+
+
+def with_reported(reported: tuple[str, ...], rows: Iterable[RefusedOperationsRow]) -> tuple[str, ...]:
+    """Return the refusals that were reported, with these added."""
+    return (*reported, *(str(row["op_id"]) for row in rows))[-MAX_REPORTED:]
+
+
+def query_refused_moves(since: str, *, is_reported: bool = False) -> Query:
+    """Return the query for refused movements since then. `is_reported`: an open page has already reported them."""
+    args = {"operation": "create-movement", "since": since}
+    return Query("refused_before" if is_reported else "refused", "refused_operations", args, is_live=True)
+
+
+def report_refused_moves(reported: tuple[str, ...], answer: Rows, user: str) -> tuple[tuple[str, ...], Verdict | None]:
+    """Return all refusals that this person knows now, and a verdict for the latest new one, if any."""
+    fresh = [row for row in answer.rows if row.get("user") == user and row["op_id"] not in reported]
+    verdict = refusal_verdict(fresh[-1], "move.refused") if fresh and answer.id == "refused" else None
+    return with_reported(reported, fresh), verdict

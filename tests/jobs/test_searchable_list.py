@@ -1,0 +1,65 @@
+"""What all lists have in common: the end of a window, and what is being typed into one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from aisle.jobs import JOBS
+from aisle.jobs.job import Context, Query, Rows
+from aisle.jobs.searchable_list import is_no_search, turn_page
+from aisle.scan.grammar import needs_look_up, parse
+from aisle.scan.grammar_types import Command, RefusedInput, UnknownCode
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", window_rows=4)
+
+LISTS = {
+    "home": "orders",
+    "look_up": "hits",
+    "locations": "locations",
+    "my_entries": "my_entries",
+    "unconfirmed": "unconfirmed",
+}
+"""Jobs with a list, and the ids of its answers."""
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_list_with_total_but_no_rows_ends(name: str) -> None:
+    job: Any = JOBS[name]
+    empty = Rows(LISTS[name], (), 3)
+    behind = job.handle(job.begin()._replace(search="tea", first=20), empty, CONTEXT)
+    asked = [effect.args for effect in behind.effects if isinstance(effect, Query)]
+    assert [args["first"] for args in asked if "first" in args] == [0]
+    assert job.handle(behind.state, empty, CONTEXT).effects == ()
+
+
+FOLLOWING = ("home", "look_up", "locations", "my_entries", "deliveries", "log", "orders", "products", "stores")
+"""Jobs whose list follows what is typed; not `receive`, where what is no word is a delivery's number."""
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_letter_searches_lists_and_never_turns_pages(name: str) -> None:
+    open_ = JOBS[name].accepts(JOBS[name].begin())
+    assert needs_look_up(parse("k", open_))
+    assert parse("n", open_) == (Command("n") if "n" in open_.command_letters else RefusedInput("input.no_page", "n"))
+
+
+def test_a_letter_on_an_empty_board_is_no_order() -> None:
+    board = JOBS["orders"]
+    found = board.handle(board.begin(), UnknownCode("k"), CONTEXT)
+    assert [effect.args["search"] for effect in found.effects if isinstance(effect, Query)] == ["k"]
+
+
+def test_what_is_a_word_and_what_is_not() -> None:
+    texts = ("", "1", "b", "q", "?x", "3*", "123456789", "1234", "te")
+    assert [text for text in texts if is_no_search(text, "bn")] == [
+        "", "1", "b", "?x", "3*", "123456789",
+    ]  # fmt: skip
+    assert [turn_page(2, key) for key in ("pagedown", "up", "home", "end", "enter")] == [3, 1, 0, -1, 2]
+
+
+def test_what_is_typed_is_never_more_than_digits_can_be() -> None:
+    """Keyboards have digits that are no numbers, and scanners send long ones."""
+    assert not is_no_search("12²", "bn", 20)
+    assert is_no_search("1" * 5000, "bn", 20)

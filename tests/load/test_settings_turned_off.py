@@ -1,0 +1,99 @@
+"""A setting that becomes false while goods or open work need it is taken and warned of."""
+
+import pytest
+
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
+
+STORES = "store_number,store_name,is_warehouse,is_active"
+ORDERS = "store_number,order_number,line_number,product_number,quantity"
+DELIVERIES = "store_number,order_number,no_of_containers,line_number,product_number,quantity"
+
+
+async def begun(world: World, products: int = 0) -> None:
+    """Load two stores: products with stock, parts, an order and a delivery, and one with nothing."""
+    stocked(world, "1,P,A,1,40", "1,K,,1,9.5")
+    world.write("stores.csv", STORES, "1,One,false,true", "2,Two,false,true")
+    more = [f"X{at},true,true,false" for at in range(products)]
+    flags = "product_number,is_active,is_stock,allow_decimal"
+    world.write("products.csv", flags, *(f"{one},true,true,true" for one in "PQRK"), *more)
+    world.write("orders.csv", ORDERS, "1,O1,1,P,1", "1,O2,1,Q,1")
+    world.write("deliveries.csv", DELIVERIES, "1,D1,1,1,Q,3")
+    await notes(world)
+
+
+async def notes(world: World) -> list[str]:
+    report = await world.load()
+    assert report is not None
+    world.clear()
+    return [note for file in report.files for note in file.notes if ": warning: " in note]
+
+
+GOODS = "the product has stock: P: 40 in store 1"
+
+
+@pytest.mark.parametrize("others", [0, 25], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("column", "number", "words"),
+    [
+        (
+            "is_active",
+            "P",
+            [GOODS, "the product is in open orders: P: O1 in store 1"],
+        ),
+        ("is_active", "Q", ["the product is in open orders: Q: O2 in store 1"]),
+        ("is_stock", "P", [GOODS]),
+        ("is_stock", "Q", ["the product is in open deliveries: Q: D1 in store 1"]),
+        ("allow_decimal", "K", ["the product has stock with a fraction: K: 9.5 in store 1"]),
+        ("allow_decimal", "P", []),
+        ("is_active", "R", []),
+        ("is_stock", "NEW", []),
+    ],
+)
+async def test_a_product_with_goods_or_open_work(
+    column: str, number: str, words: list[str], others: int, world: World
+) -> None:
+    await begun(world, others)
+    rows = [f"{number},nee", *(f"X{at},false" for at in range(others))]
+    for said in (words, []):  # the second time nothing changes
+        world.write("products.csv", f"product_number,{column}", *rows)
+        assert await notes(world) == [f"products.csv:2: warning: {column} becomes false, while {one}." for one in said]
+
+
+async def test_a_refused_row_turns_nothing_off(world: World) -> None:
+    await begun(world)
+    world.write("products.csv", "product_number,is_active,price", "P,false,dear")
+    assert await notes(world) == []
+
+
+async def test_a_store_that_becomes_inactive_and_gets_new_orders(world: World) -> None:
+    await begun(world)
+    rows = ["1,One,false,false", "2,Two,false,false"]
+    world.write("stores.csv", STORES, *rows)
+    world.write("orders.csv", ORDERS, "1,O1,1,P,1", "1,O3,1,P,1", "1,O3,2,Q,1")
+    world.write("deliveries.csv", DELIVERIES, "2,D2,1,1,Q,3")
+    world.write("stock.csv", STOCK_HEADER, "2,Q,,1,4")
+    inactive = "is for a store that is inactive (its is_active is false)"
+    becomes = "stores.csv:2: warning: is_active becomes false, while the store has"
+    assert await notes(world) == [
+        f"{becomes} stock: 1: 40 of P, 9.5 of K.",
+        f"{becomes} open orders: 1: O1, O2.",
+        f"{becomes} open deliveries: 1: D1.",
+        f"stock.csv:2: warning: the stock {inactive}: Q of store 2.",
+        f"orders.csv:3: warning: the new order {inactive}: O3 of store 1.",
+        f"deliveries.csv:2: warning: the new delivery {inactive}: D2 of store 2.",
+    ]
+    world.write("stores.csv", STORES, *rows)
+    assert await notes(world) == []
+
+
+async def test_a_product_that_keeps_no_stock_in_one_store(world: World) -> None:
+    await begun(world)
+    rows = ["1,P,false", "1,Q,false", "2,P,false", "1,R,false"]
+    becomes = "warning: is_stock becomes false, while"
+    first = [
+        f"store_products.csv:2: {becomes} the store has stock of the product: P: 40.",
+        f"store_products.csv:3: {becomes} the product is in open deliveries of the store: Q: D1.",
+    ]
+    for said in (first, []):
+        world.write("store_products.csv", "store_number,product_number,is_stock", *rows)
+        assert await notes(world) == said

@@ -1,0 +1,100 @@
+"""Only the question that is shown last has answers; the one before it is shown again when the last is dropped."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import ASK, DetailView, Frame, ListView, Step
+from aisle.session.asked_number import AFTER_REFUSED_SCAN
+from tests.session.job_steps import WAYS, stand
+from tests.session.test_look_up_mid_job import begin, headers_only, way
+from tests.session.test_number_answers import SHORT, number_tea
+from tests.session.test_numbers_after_refused_scan import TAKING, UNKNOWN, opened, quantity, shown
+from tests.session.test_numbers_after_refused_scan import home as store
+from tests.session.test_session import at, home, say, told
+
+__all__ = ["headers_only", "home", "store", "way"]
+
+
+def choices(frame: Frame) -> tuple[object, ...]:
+    """The letters that the page offers, with what they say."""
+    view = frame.view
+    assert isinstance(view, Step | DetailView | ListView)
+    return view.choice_letters, view.choices, view.prompt
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("job", TAKING)
+def test_yes_is_the_number_that_is_asked_about_last(store: StoreFolder, job: str) -> None:
+    number_tea(store, SHORT)
+    with at(store, user="U1") as session:
+        opened(session, job, *TAKING[job])
+        asked = say(session, SHORT)
+        before = quantity(session)
+        assert told(asked)[0] == ASK
+        say(session, UNKNOWN)
+        frame = say(session, "5")
+        assert told(frame) == (ASK, AFTER_REFUSED_SCAN)
+        assert choices(frame)[0] == "yx"
+        assert choices(frame) != choices(asked)
+        assert quantity(session) == before
+        say(session, "y")
+        assert quantity(session) == 5
+
+
+@pytest.mark.parametrize("drop", ["x", "b", "u", "X"])
+@pytest.mark.parametrize("job", TAKING)
+def test_the_question_before_it_is_shown_again_when_it_is_dropped(store: StoreFolder, job: str, drop: str) -> None:
+    number_tea(store, SHORT)
+    with at(store, user="U1") as session:
+        opened(session, job, *TAKING[job])
+        asked = say(session, SHORT)
+        before = quantity(session)
+        say(session, UNKNOWN)
+        say(session, "5")
+        frame = say(session, drop)
+        assert (frame.verdict, frame.view) == (asked.verdict, asked.view)
+        assert quantity(session) == before
+        assert SHORT in shown(say(session, "y"))
+
+
+@pytest.mark.parametrize("job", TAKING)
+def test_no_answer_in_the_read_that_asks(store: StoreFolder, job: str) -> None:
+    with at(store, user="U1") as session:
+        opened(session, job, *TAKING[job], UNKNOWN)
+        before = quantity(session)
+        frame = say(session, "5", "y")
+        assert quantity(session) == before
+        assert told(frame) != (ASK, AFTER_REFUSED_SCAN)
+
+
+@pytest.mark.parametrize("way", WAYS, indirect=True)
+def test_a_letter_of_an_older_question_answers_nothing(home: StoreFolder, way: str) -> None:
+    """At every step of every job, also at questions about locations and about more than is needed."""
+    with begin(home, way) as session:
+        stand(home, session, way)
+        older = session.page.accepts()
+        say(session, UNKNOWN)
+        if told(say(session, "5")) != (ASK, AFTER_REFUSED_SCAN):
+            return
+        jobs = session.stack.snapshot()
+        for letter in older.choice_letters.replace("y", ""):
+            say(session, letter)
+            assert session.stack.snapshot() == jobs, letter
+            assert not session.page.asked_number.text
+            say(session, UNKNOWN)
+            assert told(say(session, "5")) == (ASK, AFTER_REFUSED_SCAN)
+
+
+@pytest.mark.parametrize("job", TAKING)
+def test_the_last_question_stands_after_a_kill(store: StoreFolder, job: str) -> None:
+    with at(store, user="U1") as session:
+        opened(session, job, *TAKING[job], UNKNOWN)
+        before = say(session, "5")
+        assert told(before) == (ASK, AFTER_REFUSED_SCAN)
+    with at(store, user="U1") as session:
+        after = session.frames.build()
+        assert (after.verdict, choices(after)) == (before.verdict, choices(before))
+        say(session, "y")
+        assert quantity(session) == 5
