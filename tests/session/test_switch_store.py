@@ -20,9 +20,9 @@ from aisle.cli.open_other_store import current_store_settings, start_couriers_of
 from aisle.courier.pull import sync_progress
 from aisle.errors import StorageError
 from aisle.host.database import connect
-from aisle.host.store_folder import (
+from aisle.host.store_folder import StoreFolder
+from aisle.host.store_of_terminal import (
     TERMINALS_FOLDER,
-    StoreFolder,
     TerminalStore,
     load_terminal_store,
     save_terminal_store,
