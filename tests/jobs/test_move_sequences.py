@@ -251,7 +251,7 @@ def test_each_step_and_verdict_was_reached_often(reached: Counter[str]) -> None:
 
     folder = Path(aisle.jobs.move.job.__file__).parent
     text = "".join(
-        (folder / f"{name}.py").read_text() for name in ("job", "take_goods", "destination", "goods_in_hand")
+        (folder / f"{name}.py").read_text() for name in ("job", "take_goods", "put_goods", "goods_in_hand")
     )
     told = set(findall(r'reply\([^"]*"(move\.\w+)"', text)) | set(findall(r'id_ = "(move\.\w+)"', text))
     wanted = (told | {*aisle.jobs.move.job.MoveJob.steps}) - {"move.moved_on_many"}  # several goods moved on: rare
