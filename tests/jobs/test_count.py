@@ -512,8 +512,7 @@ def test_count_tour_excludes_goods_in_hand_for_orders(total: int, counted: int) 
     hand.type(4)
     hand.say("n")
     hand.type(5)
-    assert hand.type(6) == "count.second_number"
-    hand.say("y")
+    assert hand.type(6) == "count.corrected"
     hand.say("n")
     assert (hand.state.location, hand.state.current_line and hand.state.current_line.expected) == ("", Decimal(1))
     hand.type(counted)
@@ -535,9 +534,7 @@ def test_a_total_is_corrected_at_its_location_until_a_person_goes_on(
     hand = Hand(products={"P1": wide({"A-1": 9, "A-2": 9}, 18)})
     hand.scan("P1")
     for each in inputs:
-        is_asked = (hand.type(int(each)) if each.isdigit() else hand.scan(each)) == "count.second_number"
-        if is_asked:
-            hand.say("y")
+        hand.type(int(each)) if each.isdigit() else hand.scan(each)
     assert (hand.state.location, "count.prompt_stop_then" in hand.shown()) == ("A-1", True)
     assert (hand.say(on) if on == "n" else hand.place(on)) in ("count.next", "count.at_stop")
     hand.type(9)
@@ -545,18 +542,24 @@ def test_a_total_is_corrected_at_its_location_until_a_person_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("answer", "counted", "location"), [("y", (6, None), "A-1"), ("g", (7, 6), "A-2"), ("x", (7, None), "A-1")]
+    ("inputs", "verdict"),
+    [
+        ("7", "count.counted_of"),
+        ("7 7", "count.counted_of"),
+        ("7 6", "count.corrected"),
+        ("7 0", "count.corrected"),
+        ("P1 6", "count.counted_of"),
+    ],
 )
-def test_a_second_number_is_for_this_location_or_the_next(
-    answer: str, counted: tuple[int | None, ...], location: str
-) -> None:
+def test_a_second_number_replaces_the_first_without_a_question(inputs: str, verdict: str) -> None:
     hand = Hand(products={"P1": wide({"A-1": 9, "A-2": 9}, 18)})
     hand.scan("P1")
-    hand.type(7)
-    assert hand.type(7) == "count.counted_of", "the same number again changes nothing"
-    assert hand.type(6) == "count.second_number"
-    hand.say(answer)
-    assert (tuple(item.counted for item in hand.state.lines[:2]), hand.state.location) == (counted, location)
+    told = [hand.type(int(each)) if each.isdigit() else hand.scan(each) for each in inputs.split()]
+    assert told[-1] == verdict
+    counted = [item.counted for item in hand.state.lines[:2]]
+    assert counted == [int(inputs[-1]), None]
+    assert hand.state.location == "A-1"
+    assert "count.prompt_stop_then" in hand.shown(), "the prompt names the next location"
 
 
 def test_words_find_a_product_of_the_location() -> None:
@@ -1289,7 +1292,7 @@ def test_a_number_after_a_loss_is_asked_about() -> None:
     hand.scan("P1")
     hand.feed(Closed("adjust"))
     assert hand.type(3) == "count.confirm_next"
-    assert (hand.say("y"), hand.type(4)) == ("count.counted_of", "count.counted_of")
+    assert (hand.say("y"), hand.type(4)) == ("count.counted_of", "count.corrected")
 
 
 @pytest.mark.parametrize("question", ["missing", "recount", "number"])

@@ -36,7 +36,7 @@ CHOICES_OF_LETTERS: Final = {
     ),
     "cv": ("count",),
     "f": ("look_up", "find"),
-    "g": ("switch", "leave_for", "at_next_stop"),
+    "g": ("switch", "leave_for"),
     "o": ("hand_over", "handed_over"),
     "a": ("other", "leave_all"),
     "l": ("put_down_there",),

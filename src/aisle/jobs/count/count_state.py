@@ -38,9 +38,6 @@ UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
 FOUND_BY_WORDS = "found"
 """Kind of a choice among the products here that have the typed words in their names."""
 
-AT_NEXT_STOP = "at_next_stop"
-"""Kind of the choice that a second number is the quantity at the next location."""
-
 
 class ExpectedStock(NamedTuple):
     """Expected stock of a line, as `CountLine` has it."""
@@ -110,7 +107,7 @@ class UndoStep(NamedTuple):
 
 class CountTarget(NamedTuple):
     """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be a `quantity`,
-    `FOUND_BY_WORDS`, `AT_NEXT_STOP`, or one of `UNCOUNTABLE_KINDS`."""
+    `FOUND_BY_WORDS`, or one of `UNCOUNTABLE_KINDS`."""
 
     kind: str
     key: str
@@ -489,9 +486,8 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
     before = state.history[-1]
     for index, item in enumerate(state.lines):
         if (item.location, item.product, item.pool) == (before.location, before.product, before.pool):
-            restored = item._replace(
-                counted=before.counted, counted_at=before.counted_at, is_recounted=False, needs_recount=False
-            )
+            restored = item._replace(counted=before.counted, counted_at=before.counted_at)
+            restored = restored._replace(is_recounted=False, needs_recount=False, is_typed=False)
             latest = item.latest or expected_stock(item)
             if before.counted is None:
                 restored = restored._replace(latest=None, **latest._asdict())

@@ -338,29 +338,7 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
         return question
     if state.has_moved_on:
         return _ask_quantity(state, item, value, "count.confirm_next")
-    if _may_be_for_next_stop(state, item, value):
-        return _ask_which_stop(state, item, value)
     return _set_quantity(state, value, context)
-
-
-def _may_be_for_next_stop(state: CountState, line: CountLine, value: Decimal) -> bool:
-    """Return whether a second typed number may be meant for the next location of the product."""
-    is_second = state.phase == "count" and state.mode == "product" and line.is_typed and line.counted != value
-    return is_second and count_state.next_stop(state) != state.current_index
-
-
-def _ask_which_stop(state: CountState, line: CountLine, value: Decimal) -> Result:
-    """Ask whether a second number replaces the first or is the quantity at the next location."""
-    place = count_state.name_with_pool(state, count_state.next_stop(state))
-    kinds = (("quantity", f"{value:f}"), (count_state.AT_NEXT_STOP, f"{value:f}"), (DROP_QUANTITY, ""))
-    state = state._replace(choices=tuple(CountTarget(kind, key) for kind, key in kinds))
-    here = count_state.name_with_pool(state, state.current_index)
-    return reply(state, ASK, "count.second_number", value=value, place=here, was=line.counted or Decimal(0), next=place)
-
-
-def _set_at_next_stop(state: CountState, value: Decimal, context: Context) -> Result:
-    """Go to the next location of the product and set its quantity, unless that is implausible."""
-    return _enter_if_plausible(finish_count.go_to_stop(state, count_state.next_stop(state)), value, context)
 
 
 def _ask_if_plausible(
@@ -391,8 +369,6 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
     if choice.kind == DROP_QUANTITY:
         return drop_quantity(state)
     state = state._replace(choices=())
-    if choice.kind == count_state.AT_NEXT_STOP:
-        return _set_at_next_stop(state, Decimal(choice.key), context)
     if choice.kind == count_state.FOUND_BY_WORDS:
         return _ask_found(state, next(at for at, each in enumerate(state.lines) if each.product == choice.key))
     if choice.kind == "quantity":
@@ -408,14 +384,23 @@ def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result
     state = state._replace(choices=())
     if state.phase in ("recount", "missing"):
         return _answer_with_quantity(state._replace(has_moved_on=True), value, context)
-    turn = _set_counted(state, state.current_index, value, context)
-    line = turn.state.lines[state.current_index]._replace(is_typed=True)
-    turn = turn._replace(state=count_state.replace_line(turn.state, state.current_index, line))
+    turn = _set_typed(state, value, context)
     if state.only_product:
         return _finish_single_product(turn.state, context)
     if state.mode == "product" and count_state.next_stop(turn.state) == state.current_index:
         return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
     return turn  # another number corrects this one until a person goes on
+
+
+def _set_typed(state: CountState, value: Decimal, context: Context) -> Result:
+    """Set a typed quantity. The verdict names the typed quantity that it replaces."""
+    index, was = state.current_index, state.lines[state.current_index]
+    turn = _set_counted(state, index, value, context)
+    typed = count_state.replace_line(turn.state, index, turn.state.lines[index]._replace(is_typed=True))
+    if not was.is_typed or was.counted in (None, value):
+        return turn._replace(state=typed)
+    label = count_state.label_with_pools(typed, index)
+    return reply(typed, GOOD, "count.corrected", label=label, counted=value, was=was.counted)
 
 
 def _answer_with_quantity(state: CountState, value: Decimal, context: Context) -> Result:

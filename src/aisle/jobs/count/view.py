@@ -115,7 +115,7 @@ def choice_letters(state: CountState) -> str:
 def _choice_kind(state: CountState, choice: CountTarget) -> str:
     if choice.kind == "quantity":
         return "quantity"
-    if choice.kind in (count_state.FOUND_BY_WORDS, count_state.AT_NEXT_STOP):
+    if choice.kind == count_state.FOUND_BY_WORDS:
         return choice.kind
     if state.choices[0].kind != "quantity":
         return "then"
@@ -134,8 +134,6 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
         return msg("count.choice_quantity", quantity=Decimal(choice.key))
     if choice.kind == DROP_QUANTITY:
         return msg("count.choice_not_so_many")
-    if choice.kind == count_state.AT_NEXT_STOP:
-        return msg("count.choice_at_next", quantity=Decimal(choice.key))
     label = choice.label or choice.key
     if choice.kind == count_state.FOUND_BY_WORDS:
         return raw(label)

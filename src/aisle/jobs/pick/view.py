@@ -161,14 +161,22 @@ def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
     return (KeyHint("w", msg("hint.whose")),) if state.is_postponed else ()
 
 
+_OTHER_PICKER_NOTES = {
+    (True, False): "pick.note_other_pickers",
+    (True, True): "pick.note_other_pickers_tote",
+    (False, False): "pick.note_other_pickers_unknown",
+    (False, True): "pick.note_other_pickers_unknown_tote",
+}
+"""Note on other pickers by whether any of their names is known, and whether there are several totes."""
+
+
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
     lines = []
     for tote in state.totes:
         names = (*tote.other_pickers, *tote.pickers_elsewhere)
         if names and tote.order in orders:
-            id_ = "pick.note_other_pickers" if any(names) else "pick.note_other_pickers_unknown"
-            who = ", ".join(filter(None, names))
-            lines.append(Line("note", msg(f"{id_}_tote" if state.is_batch else id_, tote=tote.letter, who=who)))
+            id_ = _OTHER_PICKER_NOTES[any(names), state.is_batch]
+            lines.append(Line("note", msg(id_, tote=tote.letter, who=", ".join(filter(None, names)))))
     return lines
 
 
