@@ -365,7 +365,7 @@ async def test_what_was_left_unsent_is_sent_by_its_own_courier(
     session.event_runner.open(Start("stores", {"change": True}))
     enter(session, "0002")
     enter(session, "1")
-    for module in ("cache.store_queries", "outbox.operation_queue"):
+    for module in ("cache.chain_store_queries", "outbox.operation_queue"):
         monkeypatch.setattr(f"aisle.{module}.connect", connects)
     for _ in range(2):
         await asyncio.to_thread(start_couriers_of_left_stores(settled, "0002", courier).join)
