@@ -39,7 +39,7 @@ def test_the_day_is_first_where_decimals_have_commas(
 
 
 @pytest.mark.parametrize(("price", "separator"), [("1,50", ";"), ("1.50", ","), ("1.50", "\t"), ("15", ";")])
-@pytest.mark.parametrize(("week_day", "is_read"), [("di", True), ("ma", False), ("wo", False)])
+@pytest.mark.parametrize(("week_day", "is_read"), [("di", True), ("mon", False), ("wo", False)])
 def test_a_day_of_the_week_shows_that_the_day_is_first(
     week_day: str, is_read: bool, price: str, separator: str, write: Write, tmp_path: Path
 ) -> None:

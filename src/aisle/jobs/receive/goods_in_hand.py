@@ -117,6 +117,8 @@ def choose_line(state: ReceiveState, line: DeliveryLine, context: Context) -> Re
     """Select a product of the list; its quantity is typed if it cannot be scanned."""
     if state.in_hand and state.in_hand.product == line.product:
         return reply(state._replace(phase="goods"), INFO, "receive.how_many", label=line.label)
+    if asked := ask_before_booking(state):
+        return asked
     before = book_goods(state._replace(phase="goods"), state.receiving_location, context)
     item = _announced_goods(state, line.product)
     state = before.state._replace(in_hand=item)
@@ -306,6 +308,33 @@ def ask_received_meanwhile(state: ReceiveState) -> Result | None:
     announced, received = announced_and_received(state, item.product)
     text = msg("receive.received_meanwhile", received=received, of=announced, label=item.label, more=item.quantity)
     return asked._replace(verdict=Verdict(ASK, text))
+
+
+def ask_before_booking(state: ReceiveState) -> Result | None:
+    """Return the question that keeps an input about something else from booking the goods in hand; None to book."""
+    asked = ask_received_meanwhile(state)
+    return asked and asked._replace(verdict=asked.verdict and asked.verdict._replace(kind=WRONG))
+
+
+def report_surplus(before: ReceiveState, state: ReceiveState) -> Verdict | None:
+    """Return what newly read quantities make an excess: the goods in hand, or goods that were booked here."""
+    own = {entry.product for step in state.history for entry in step.entries}
+    products = ([state.in_hand.product] if state.in_hand and state.in_hand.quantity else []) + sorted(own)
+    for product in products:
+        was, now = _surplus(before, product), _surplus(state, product)
+        if now > max(ZERO, was) and product not in state.accepted_extra:
+            announced, received = announced_and_received(state, product)
+            label = next(line.label for line in state.lines if line.product == product)
+            in_hand = quantity_in_hand(state, product)
+            id_ = "receive.surplus_in_hand" if in_hand else "receive.surplus"
+            return Verdict(WRONG, msg(id_, label=label, received=received, of=announced, more=in_hand))
+    return None
+
+
+def _surplus(state: ReceiveState, product: str) -> Decimal:
+    """Return how much of a product has come beyond what was announced, with what is in hand."""
+    announced, received = announced_and_received(state, product)
+    return received + quantity_in_hand(state, product) - announced if announced else ZERO
 
 
 def apply_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
