@@ -498,4 +498,4 @@ def test_weight_label_on_unweighed_product_asks_quantity(unit: str) -> None:
 def test_blanks_may_stand_between_identifiers_and_values(text: str) -> None:
     data = parse_element_strings(text, from_gs1_symbol=True)
     assert data is not None
-    assert (data.gtin, data.pieces) == (GTIN, 12)
+    assert (data.gtin, data.pieces) == (GTIN, Decimal(12))
