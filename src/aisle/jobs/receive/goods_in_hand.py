@@ -203,7 +203,7 @@ def enter_quantity(state: ReceiveState, value: Decimal, context: Context) -> Res
         match = pending._replace(quantity=value, is_explicit=True)
         return Turn(state._replace(pending_scan=match), (query_expecting(match),))
     if not value and state.choices and not quantity_in_hand(state, item.product):
-        return set_aside(state._replace(choices=()), item.product, item.label, context)
+        return set_aside(state, item.product, item.label, context)
     return set_quantity(state._replace(choices=(), pending_scan=None), item, value, context)
 
 
@@ -216,11 +216,12 @@ def ask_again(state: ReceiveState, context: Context) -> Result:
 
 
 def set_aside(state: ReceiveState, product_number: str, label: str, context: Context) -> Result:
-    """Set aside the goods in question; goods in hand before stay."""
+    """Set aside the goods in question; goods in hand before stay. An undo asks the question again."""
+    asked = UndoStep(label, choices=state.choices, pending_scan=state.pending_scan, pending_goods=state.pending_goods)
     asked_quantity = (
         state.pending_scan.quantity if state.pending_scan and state.pending_scan.key == product_number else ZERO
     )
-    state = state._replace(pending_scan=None)
+    state = add_undo_step(state._replace(choices=(), pending_scan=None), asked)
     quantity = quantity_in_hand(state, product_number)
     surplus = asked_quantity - quantity
     if quantities_and_plausibility.is_implausible(
@@ -409,10 +410,9 @@ def book_goods(state: ReceiveState, location: str, context: Context) -> Result:
 
 def _empty_hand(state: ReceiveState) -> ReceiveState:
     """Empty the hand, and remove the scans of these goods from the history."""
-    history = state.history
-    while history and not history[-1].entries:
-        history = history[:-1]
-    return state._replace(in_hand=None, history=history)
+    booked = max((number for number, step in enumerate(state.history, 1) if step.entries), default=0)
+    set_aside_since = (step for step in state.history[booked:] if step.choices)
+    return state._replace(in_hand=None, history=(*state.history[:booked], *set_aside_since))
 
 
 # Undo

@@ -453,7 +453,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
         case "find":
             return Turn(state, (Start("look_up", {"search": choice.key}),))
         case "aside":
-            return goods_in_hand.set_aside(state, choice.key, choice.label or choice.key, context)
+            return goods_in_hand.set_aside(before, choice.key, choice.label or choice.key, context)
         case "other":
             return _return_to_list(state, context)
     return reply(state._replace(pending_scan=None), INFO, "receive.go_on", delivery=state.delivery_number)

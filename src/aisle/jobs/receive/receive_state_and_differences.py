@@ -91,7 +91,7 @@ class ReceiptEntry(NamedTuple):
 
 
 class UndoStep(NamedTuple):
-    """Step that can be undone: a scan, or goods that were booked."""
+    """Step that can be undone: a scan, goods that were booked, or goods that were set aside."""
 
     label: str
     before: GoodsInHand | None = None
@@ -99,6 +99,12 @@ class UndoStep(NamedTuple):
     entries: tuple[ReceiptEntry, ...] = ()
     at: str = ""
     """Time of booking, which is that of the log entries."""
+    choices: tuple[ReceiveChoice, ...] = ()
+    """Choices of the question that was answered with "set aside"; empty for another step."""
+    pending_scan: Match | None = None
+    """Scan that the question was about."""
+    pending_goods: GoodsInHand | None = None
+    """Data of its product if it is not announced."""
 
 
 class ReceiveChoice(NamedTuple):
