@@ -366,6 +366,8 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     records = [MoveChoice(f"is_{each.kind}", each.key) for each in matches[: quantity_or_record.MAX_RECORD_CHOICES]]
     choices = (MoveChoice("amount", part.product, value, part.line), *records)
     pending = state.pending_scan if keeps_scan else None
+    if not take_goods.is_number_asked(state):
+        state = state._replace(covered_choices=state.choices if keeps_scan else ())
     return reply(state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=value)
 
 
