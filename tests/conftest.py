@@ -21,7 +21,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier import maintenance
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
-from aisle.settings import time_zone
+from aisle.settings import process_time_zone
 from tests.clock import Clock
 from tests.copied_databases import copied_databases
 from tests.terminal.harness import Terminal
@@ -211,7 +211,7 @@ def in_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """The host lives by the time of a zone that is called; nobody here has entered another one yet."""
 
     def live(zone: str) -> None:
-        monkeypatch.setattr(time_zone, "_host_variable", [])
+        monkeypatch.setattr(process_time_zone, "_host_variable", [])
         monkeypatch.setenv("TZ", zone)
         time.tzset()
 

@@ -13,10 +13,10 @@ from aisle.cli.open_other_store import current_store_settings
 from aisle.errors import SettingsError, StorageError
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import socket_folder
-from aisle.host.store_folder import (
+from aisle.host.store_folder import StoreFolder
+from aisle.host.store_of_terminal import (
     TERMINALS_FOLDER,
     VISITED_FOLDER,
-    StoreFolder,
     TerminalStore,
     load_terminal_store,
     mark_visited,

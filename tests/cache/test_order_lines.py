@@ -275,3 +275,12 @@ def test_goods_held_for_another_order_are_no_place_to_pick(
 def test_goods_are_not_put_away_where_all_is_held(cache: CacheWriter, reads: CacheReader) -> None:
     held_goods(cache)
     assert reads.query("locations_of_products", {"product_numbers": ["P1"]})[0] == []
+
+
+def test_held_goods_of_a_product_name_their_order(cache: CacheWriter, reads: CacheReader) -> None:
+    held_goods(cache)
+    row = {"order_number": "O2", "line_number": 1, "quantity": Decimal(4)}
+    assert reads.query("held_goods", {"product_number": "P1"}) == ([{"location_code": "PU-1", **row}], 1)
+    at = {"product_number": "P1", "location_code": "pu-1"}
+    assert reads.query("stock_at_location", at)[0][0]["held_goods"] == [row]
+    assert reads.query("held_goods", {"product_number": "P9"}) == ([], 0)

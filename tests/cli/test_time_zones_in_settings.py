@@ -14,7 +14,7 @@ import pytest
 
 from aisle.cli import main
 from aisle.settings.host_zone import host_zone
-from aisle.settings.time_zone import set_process_zone
+from aisle.settings.process_time_zone import set_process_zone
 
 InZone = Callable[[str], None]
 

@@ -29,7 +29,7 @@ from aisle.host.processes import start_courier
 from aisle.outbox.reason_messages import store_text
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd
 from aisle.settings import load_settings
-from aisle.settings.time_zone import set_process_zone
+from aisle.settings.process_time_zone import set_process_zone
 from tests.courier.fake_service import Fault, lost_before, not_applied, says
 from tests.courier.host import Host
 from tests.courier.writes import update

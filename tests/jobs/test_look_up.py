@@ -38,7 +38,7 @@ from aisle.jobs.look_up import LookUpJob
 from aisle.jobs.product_data import parse_nearby, parse_product
 from aisle.jobs.searchable_list import scroll_window, with_typed_search
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
-from aisle.jobs.view import ASK, INFO, WRONG, DetailView, Msg, Verdict, numbered_rows, raw
+from aisle.jobs.view import ASK, INFO, WRONG, DetailView, Msg, Verdict, msg, numbered_rows, raw
 from aisle.scan.grammar_types import (
     DELIVERY,
     LOCATION,
@@ -165,6 +165,7 @@ def answer(query: Query) -> Rows:
         rows = {
             "surrounding": [AROUND],
             "orders_with_product": HOLDERS,
+            "held_goods": [],
             "next_deliveries": COMING,
             "store": [{"pools": {"1": "Floor"}}],
             "order": [],
@@ -244,6 +245,13 @@ def test_a_letter_leads_to_what_the_store_says_of_it() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     hand.feed(Command("e"))
     assert hand.did(Start) == [Start("store_product", {"product_number": "P1", "label": "Tea 1"})]
+
+
+def test_page_says_what_is_held_at_locations() -> None:
+    hand = Hand(LookUpJob(), product_number="P1")
+    held = [{"location_code": "PU-1", "order_number": "9295", "line_number": n, "quantity": Decimal(n)} for n in (1, 2)]
+    hand.feed(Rows("held_goods", tuple(held), 2))
+    assert msg("product.held_for", count=Decimal(3), orders="9295") in [line.text for line in hand.view.lines]
 
 
 def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:

@@ -250,9 +250,7 @@ def test_each_step_and_verdict_was_reached_often(reached: Counter[str]) -> None:
     import aisle.jobs.move.job
 
     folder = Path(aisle.jobs.move.job.__file__).parent
-    text = "".join(
-        (folder / f"{name}.py").read_text() for name in ("job", "take_goods", "destination", "goods_in_hand")
-    )
+    text = "".join((folder / f"{name}.py").read_text() for name in ("job", "take_goods", "put_goods", "goods_in_hand"))
     told = set(findall(r'reply\([^"]*"(move\.\w+)"', text)) | set(findall(r'id_ = "(move\.\w+)"', text))
     wanted = (told | {*aisle.jobs.move.job.MoveJob.steps}) - {"move.moved_on_many"}  # several goods moved on: rare
     assert {id_: reached[id_] for id_ in wanted if reached[id_] < REACHED} == {}

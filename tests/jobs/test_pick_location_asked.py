@@ -304,6 +304,30 @@ def test_a_place_where_nothing_of_it_is_booked_is_asked_too() -> None:
     assert booked(hand) == [(1, Decimal(1), "C-1")]
 
 
+def test_location_without_known_stock_is_not_said_to_be_where_it_is_booked() -> None:
+    """The service books such a pick at no location."""
+    hand = skipped(stock={"A-01-3": Decimal(9), "A-04-1": Decimal(9)}, **lies("A-01-3", "A-04-1"))
+    hand.scan(FLAKES)
+    hand.scan("C-1", kind=LOCATION)
+    assert hand.feed(Choice(3)) == "pick.picked"
+    assert hand.verdict
+    assert hand.verdict.detail
+    assert hand.verdict.detail.id == "pick.booked_nowhere"
+    assert booked(hand) == [(1, Decimal(1), "C-1")]
+
+
+def test_location_with_goods_held_for_another_order_names_it() -> None:
+    hand = Hand(line(1, FLAKES, 3, preferred_location_code="E-1"))
+    held = [{"order_number": number, "line_number": 1, "quantity": Decimal(2)} for number in ("1042", "9295")]
+    hand.books["stock_at_location PU-1"] = {"pools": {"1": Decimal(4)}, "held_goods": held}
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.held_location"
+    assert "2 of" in hand.told
+    assert "held for 9295. Take it here?" in hand.told
+    hand.feed(Choice(1))
+    assert hand.state.current_line
+    assert hand.state.current_line.location == "PU-1"
+
+
 def test_a_place_of_a_pool_that_is_not_for_it_leaves_the_question() -> None:
     hand = skipped(picking_stock_pool_array=[1], **lies("A-01-3", "A-04-1"))
     hand.books["stock_at_location C-1"] = {"pools": {"9": Decimal(4)}}

@@ -10,7 +10,7 @@ import pytest
 
 from aisle.jobs.job import Changed
 from aisle.jobs.view import WRONG, Msg
-from aisle.scan.grammar_types import Choice, Quantity, UnknownCode
+from aisle.scan.grammar_types import Back, Choice, Quantity, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.receive_runner import Hand, Store
 
@@ -147,3 +147,63 @@ def test_goods_that_others_have_received_meanwhile_can_be_set_aside() -> None:
     hand.feed(Choice([choice.id for choice in hand.view.choices].index("receive.choice_set_aside") + 1))
     hand.say("A-1", "P2", "A-1")
     assert [entry[0] for entry in hand.entries()] == ["P2"]
+
+
+def answer(hand: Hand, choice: str) -> str:
+    """Choose by the message of the choice."""
+    return hand.feed(Choice([each.id for each in hand.view.choices].index(choice) + 1))
+
+
+@pytest.mark.parametrize("words", [("l", "2"), ("b", "receive.choice_book"), ("D-3", "receive.choice_switch")])
+def test_goods_that_others_have_received_are_asked_about_before_another_input_books_them(
+    words: tuple[str, str],
+) -> None:
+    hand = received_by_both()
+    if words[0] == "b":
+        hand.feed(Back())
+    else:
+        hand.say(words[0])
+    (answer if "." in words[1] else Hand.say)(hand, words[1])
+    assert hand.verdict == "receive.received_meanwhile"
+    assert hand.sent == []
+
+
+def test_receiver_is_told_when_goods_in_hand_become_too_many() -> None:
+    hand = received_by_both()
+    assert hand.verdict == "receive.surplus_in_hand"
+    assert told(hand) == "Product P5: 12 of 12 are received by now, and 12 in your hand"
+    assert dict(hand.view.progress.args) == {"done": 12, "total": 15, "more": 12}
+
+
+def test_receiver_is_told_when_others_received_what_is_booked() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=12", "A-1")
+    hand.store.deliveries["D-2"][0]["received"] = Decimal(24)
+    hand.feed(Changed("delivery", "D-2"))
+    assert told(hand) == "Product P5: 24 are received, 12 announced; others received it too"
+    assert dict(hand.view.progress.args) == {"done": 12, "total": 15, "more": 12}
+    told_before = len(hand.verdicts)
+    hand.feed(Changed("delivery", "D-2"))
+    assert len(hand.verdicts) == told_before
+
+
+class SharedDeliveries(Store):
+    """Deliveries that others have open too."""
+
+    at_work: tuple[str, ...] = ("ann", "ben")
+
+    def delivery(self, args: Mapping[str, Any]) -> list[dict[str, Any]]:
+        workers = [{"user": user, "name": user.title(), "terminal": "dock"} for user in self.at_work]
+        return [{**row, "at_work": workers} for row in super().delivery(args)]
+
+
+def test_receiver_is_told_who_has_the_delivery_open() -> None:
+    store = SharedDeliveries()
+    hand = Hand(store)
+    hand.say("D-2")
+    assert told(hand).startswith("Ben receives this delivery too · ")
+    assert "receive.other_receiver" in [line.text.id for line in hand.view.lines]
+    assert hand.job.orders_in_work(hand.state) == ("delivery/D-2",)
+    store.at_work = ("ann", "ben", "cleo")
+    hand.feed(Changed("delivery", "D-2"))
+    assert told(hand) == "Cleo receives this delivery too"

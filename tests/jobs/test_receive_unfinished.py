@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.job import LocalNote
 from aisle.jobs.view import GOOD
-from aisle.scan.grammar_types import Back
+from aisle.scan.grammar_types import Back, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.receive_runner import Hand
 
@@ -74,3 +74,41 @@ def test_what_nobody_announced_is_set_aside_with_how_much_it_is() -> None:
     assert (verdict.kind, verdict.text.id) == (GOOD, "receive.set_aside_quantity")
     assert dict(verdict.text.args)["more"] == Decimal(3)
     assert not hand.sent
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        ("P1", "=6", "P2", "P2", "n"),
+        ("P1", "=8", "=13", "n"),
+        ("P1", "P9", "n"),
+        ("P1", "P9", "=0"),
+        ("P1", "A-1", "P5", "n"),
+        ("P1", "A-1", "P5", "=0"),
+    ],
+)
+def test_undo_takes_back_the_set_aside_first(inputs: tuple[str, ...]) -> None:
+    *before, answer = inputs
+    hand = Hand()
+    hand.say("D-1", *before)
+    asked, in_hand = hand.view.choices, hand.state.in_hand
+    assert hand.say(answer) == "receive.set_aside_quantity"
+    assert hand.say("u") == "receive.undone_set_aside"
+    assert (hand.view.choices, hand.state.in_hand) == (asked, in_hand)
+    hand.say("n")
+    hand.say("u")
+    hand.say("y")
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.label.endswith(f"P{hand.state.in_hand.product[-1]}")
+
+
+def test_undo_takes_back_a_set_aside_code_and_one_before_a_booking() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "A-1")
+    hand.feed(UnknownCode("99999"))
+    asked = hand.view.choices
+    hand.say("n", "P2", "A-2")
+    assert [hand.say("u") for _ in range(3)] == ["receive.undone", "receive.undone_scan", "receive.undone_set_aside"]
+    assert hand.view.choices == asked
+    hand.say("n", "u", "b")
+    assert hand.say("u") == "receive.undone"

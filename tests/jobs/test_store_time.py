@@ -12,7 +12,7 @@ from aisle.jobs import store_time
 from aisle.jobs.product_data import parse_product
 from aisle.jobs.store_time import due_message, due_on_day_message, seconds_since, store_day
 from aisle.jobs.supervisor.stores import _field_message
-from aisle.settings.time_zone import set_process_zone
+from aisle.settings.process_time_zone import set_process_zone
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC", "Asia/Kathmandu"]
 DAYS = [

@@ -13,7 +13,7 @@ from aisle.barcode_keys import index_keys
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_types import PRODUCT, Accepts, Candidate, Match, Meaning, RefusedInput, Scan, UnknownCode
-from aisle.scan.gs1 import parse_message
+from aisle.scan.gs1 import parse_element_strings, parse_message
 from aisle.scan.in_store_codes import compile_patterns
 from aisle.scan.inputs import DecodedInput, EscapeInput, Line, OpenLine
 from aisle.scan.resolve import resolve
@@ -492,3 +492,10 @@ def test_weight_label_on_unweighed_product_asks_quantity(unit: str) -> None:
     assert (meaning.quantity, meaning.is_explicit, meaning.needs_quantity) == (Decimal(1), False, True), unit
     assert meaning.measure is not None
     assert (meaning.measure.amount, meaning.measure.unit) == (Decimal("0.35"), "kg")
+
+
+@pytest.mark.parametrize("text", [f"01{GTIN} 37 12", f"01 {GTIN} 37 12", f"01{GTIN} 3712", f"01{GTIN} 10 A17 37 12"])
+def test_blanks_may_stand_between_identifiers_and_values(text: str) -> None:
+    data = parse_element_strings(text, from_gs1_symbol=True)
+    assert data is not None
+    assert (data.gtin, data.pieces) == (GTIN, Decimal(12))

@@ -161,7 +161,7 @@ def test_a_round_is_taken_up_where_it_was_left(home: StoreFolder, count: int) ->
 @pytest.mark.parametrize(
     ("job", "before", "scans"),
     [
-        ("batch.BatchJob", 1, ("6", "4102", "TOTE-A")),
+        ("collect_batch.BatchJob", 1, ("6", "4102", "TOTE-A")),
         ("pick.job.PickJob", 5, ("6", "4102", "TOTE-A", "4101", "TOTE-B", "g", f"6*{CODES['P1']}")),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
-from aisle.scan.inputs import Line
+from aisle.scan.inputs import Line, OpenLine
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
 from tests.session.job_steps import announced, claimed
@@ -149,3 +149,13 @@ def test_what_is_known_as_a_whole_is_that_whatever_pause_was_in_it(home: StoreFo
     with at(home, user="U1") as session:
         say(session, "4101")
         assert told(left(session, "BADGE-U1", 2)) == (INFO, "sign_in.already")
+
+
+def test_the_enter_of_a_dropped_line_is_no_further_answer(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        session.inputs.apply(OpenLine("*"), 0.0)
+        session.inputs.drop_typed(is_secret=True)
+        before = session.frames.build()
+        frame = session.take([Line("*", "cr", 0.0, 1.5, 1.0)], 1.5)
+        assert (frame.verdict, frame.verdict_repeats, frame.scan_serial) == (before.verdict, 1, before.scan_serial)

@@ -1,4 +1,7 @@
-"""A session that ends in order keeps its pages: the next one at the terminal stands there, with cursor and question."""
+"""A session that ends in order keeps its pages: the next one at the terminal stands there, with cursor and question.
+
+A confirmation stands after a kill too, on a handheld as at a desk.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,26 @@ from contextlib import closing, contextmanager
 import pytest
 
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import SignIn
+from aisle.jobs.job import SignIn, Start
 from aisle.jobs.view import Frame, ListView
 from aisle.scan.inputs import TAB_KEY, Key, OpenLine
+from aisle.session.pages_for_next_session import KeptPages
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.session.test_order_board import home, says  # noqa: F401
 
+HANDHELD = (20, 16)
+
 
 @contextmanager
-def window(home: StoreFolder, terminal: str = "web-U1") -> Iterator[Session]:  # noqa: F811
+def window(
+    home: StoreFolder,  # noqa: F811
+    terminal: str = "web-U1",
+    size: tuple[int, int] = (120, 40),
+) -> Iterator[Session]:
     person = SignIn("U1", "Anna")
     with closing(open_session(home, Settings(terminal=terminal), person=person)) as session:
-        session.start((120, 40))
+        session.start(size)
         yield session
 
 
@@ -107,3 +117,29 @@ def test_a_question_stands_after_a_kill_until_it_is_answered(
     with window(home) as session:
         after = session.frames.build()
         assert (after.view == asked.view) is not bool(answer)
+
+
+@pytest.mark.parametrize("begin", [Start("order_actions", {"orders": ["4101"], "kind": "hand_over"})])
+@pytest.mark.parametrize("answer", ["1", "2", "b"])
+def test_a_question_stands_on_a_killed_handheld_until_it_is_answered(
+    home: StoreFolder,  # noqa: F811
+    begin: Start,
+    answer: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At its terminal only, however often the program is killed."""
+    monkeypatch.setattr(KeptPages, "keep", lambda _: None)
+    with window(home, "hh-1", HANDHELD) as session:
+        session.start_batch()
+        session.event_runner.open(begin)
+        session.event_runner.commit()
+        asked = says(session, "xyz").view
+        assert asked.name == "order_actions.confirm"
+    with window(home, "hh-2", HANDHELD) as session:
+        assert session.frames.build().view.name == "home"
+    for text in ("xyz", answer):
+        with window(home, "hh-1", HANDHELD) as session:
+            assert session.frames.build().view == asked
+            says(session, text)
+    with window(home, "hh-1", HANDHELD) as session:
+        assert session.frames.build().view.name == "home"

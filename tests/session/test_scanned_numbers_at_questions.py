@@ -290,3 +290,37 @@ def test_what_is_lost_or_where_is_asked_of_a_label_that_says_both(home: StoreFol
         assert [word for word in ("location 110001", "Berry Muesli") if word not in shown(frame, 40, 20)] == []
         scan.rest(2.5)
         assert scan.send(f"{choice}\r", 0.2).view.name == page
+
+
+@pytest.mark.parametrize("number", ["7", "35"])
+def test_another_number_says_that_the_scanned_one_is_not_taken(home: StoreFolder, number: str) -> None:
+    with at(home, user="U1") as session:
+        scan = begun(session, "count", "35", ZERO)
+        scan.send("0226\r", PACE_S)
+        frame = scan.send(f"{number}\r", 0.2)
+        assert "1 not taken: 0226" in shown(frame, 80, 24)
+
+
+def test_the_other_locations_are_back_after_a_label_was_asked_about(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        scan = begun(session, "move", "A-1", "210005")
+        before = listed(session.frames.build())[0]
+        assert told(scan.send("35\r", PACE_S)) == (ASK, "move.number_of")
+        assert listed(say(session, "b"))[0] == before
+
+
+def test_a_location_that_waits_for_a_recount_is_named(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count", "A-1", MUESLI, "1", "A-2")
+        frame = session.frames.build()
+        assert told(frame)[0] == ASK
+        assert "Location A-2 opens" in shown(frame, 80, 24)
+
+
+def test_the_goods_are_named_beside_a_waiting_multiplier(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        scan = begun(session, "adjust", "A-1", MUESLI, "5")
+        scan.send("3*\r", 0.2)
+        frame = scan.send("1\r", 0.2)
+        assert "3* still waits" in shown(frame, 40, 20)
+        assert "Muesli" in shown(frame, 40, 20)

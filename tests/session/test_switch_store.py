@@ -20,9 +20,9 @@ from aisle.cli.open_other_store import current_store_settings, start_couriers_of
 from aisle.courier.pull import sync_progress
 from aisle.errors import StorageError
 from aisle.host.database import connect
-from aisle.host.store_folder import (
+from aisle.host.store_folder import StoreFolder
+from aisle.host.store_of_terminal import (
     TERMINALS_FOLDER,
-    StoreFolder,
     TerminalStore,
     load_terminal_store,
     save_terminal_store,
@@ -365,7 +365,7 @@ async def test_what_was_left_unsent_is_sent_by_its_own_courier(
     session.event_runner.open(Start("stores", {"change": True}))
     enter(session, "0002")
     enter(session, "1")
-    for module in ("cache.store_queries", "outbox.operation_queue"):
+    for module in ("cache.chain_store_queries", "outbox.operation_queue"):
         monkeypatch.setattr(f"aisle.{module}.connect", connects)
     for _ in range(2):
         await asyncio.to_thread(start_couriers_of_left_stores(settled, "0002", courier).join)

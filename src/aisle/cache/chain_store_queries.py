@@ -17,7 +17,8 @@ from aisle.cache.schema import AREA_SQL, IS_WAREHOUSE_SQL
 from aisle.cache.stored_row_values import Row, iso_time, parse_row, pool_quantities, used_pools
 from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
-from aisle.host.store_folder import StoreFolder, TerminalStore, load_terminal_store, visited_stores
+from aisle.host.store_folder import StoreFolder
+from aisle.host.store_of_terminal import TerminalStore, load_terminal_store, visited_stores
 from aisle.jobs.job import Args, Json
 from aisle.jobs.searchable_list import MAX_COUNTED
 from aisle.named_tuple_json import to_text

@@ -70,10 +70,11 @@ def add_workers(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[
         for line in row["lines"]:
             if line.get("picked_username"):
                 line["picked_name"] = person_name(cache, str(line["picked_username"]))
-        row["at_work"] = _current_workers(cache, outbox, row["order_number"])
+        row["at_work"] = current_workers(cache, outbox, row["order_number"])
 
 
-def _current_workers(cache: apsw.Connection, outbox: apsw.Connection, order: str) -> list[WorkerRow]:
+def current_workers(cache: apsw.Connection, outbox: apsw.Connection, order: str) -> list[WorkerRow]:
+    """Return who has an order, or a delivery by its name in work, open on this host; the first one first."""
     found = ((str(user), session_from_row(session)) for user, *session in fetch(outbox, _WORKERS, order))
     return [
         {"user": user, "name": person_name(cache, user), "terminal": session.terminal}

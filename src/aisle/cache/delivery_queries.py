@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import apsw
 
+from aisle.cache.claim_and_priority_queries import current_workers
 from aisle.cache.delivery_receipt_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
 from aisle.cache.delivery_writer import NO_DATE
 from aisle.cache.list_window import QueryResult, SortKey, read_merged_window, read_window, window_bounds
@@ -22,7 +23,7 @@ from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
-from aisle.jobs.job import PARTLY_RECEIVED, Args
+from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.store_time import start_of_today
 from aisle.named_tuple_json import to_text
@@ -202,7 +203,7 @@ def _pending_keys(
 
 @declare_query("delivery", "order_number", topic_of("delivery", "order_number"))
 def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]:
-    """Return one delivery with its `lines`, unannounced ones at the end.
+    """Return one delivery with its `lines`, unannounced ones at the end, and who has it open on this host.
 
     An unannounced line has `line_number` 0 until the service numbers it.
     """
@@ -212,7 +213,8 @@ def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]
         return [], 0
     head = DeliveryHeader(*rows[0])
     lines = _load_lines(cache, [head], _pending_receipts(context))[number]
-    return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines}], 1
+    workers = current_workers(cache, context.outbox, delivery_in_work(head.number))
+    return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines, "at_work": workers}], 1
 
 
 @declare_query("deliveries_expecting", "product_number first size", whole_topics("delivery"))

@@ -18,7 +18,7 @@ from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topics_of_list, topics_of_rows, whole_topics
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
 from aisle.cache.stock_overlay import apply_to_held, apply_to_stock
 from aisle.cache.stored_row_values import (
     Row,
@@ -50,6 +50,10 @@ if TYPE_CHECKING:
         LocationUseRow,
         ProductHereRow,
     )
+    from aisle.jobs.row_types.orders import HeldAtLocationRow
+
+MAX_HELD_ROWS = 50
+"""Most order lines whose held goods of a product are listed."""
 
 MAX_KEYED_PRODUCTS = 200
 """Greatest number of products in an answer with a topic each, because topics go with every frame.
@@ -477,6 +481,19 @@ def locations_of_products(context: QueryContext, args: Args) -> QueryResult[Loca
     rows.sort(key=lambda row: row["quantity"] is not None and to_decimal(row["quantity"]) <= 0)
     rows += _preferred_locations(cache, numbers, {(row["product_number"], row["location_code"]) for row in rows})
     return rows, len(rows)
+
+
+@declare_query("held_goods", "product_number", topic_of("product", "product_number", "order"))
+def held_goods_of_product(context: QueryContext, args: Args) -> QueryResult[HeldAtLocationRow]:
+    """Return the goods of a product that are held at its locations for order lines, at most `MAX_HELD_ROWS`."""
+    number = str(args["product_number"])
+    rows: list[HeldAtLocationRow] = []
+    for _, raw, began in fetch(context.cache, _STOCK_OF_PRODUCTS, to_text([number])):
+        pending = context.pending_products.get(number, ())
+        locations = stock_locations(apply_to_stock(parse_row(raw), number, pending, began))
+        held = held_by_location(context, {number: locations})[number]
+        rows += [{"location_code": code, **row} for code, found in held.items() for row in found]
+    return rows[:MAX_HELD_ROWS], len(rows)
 
 
 def _preferred_locations(

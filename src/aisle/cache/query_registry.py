@@ -87,7 +87,7 @@ _QUERIES_BY_MODULE = {
     ),
     "exception_queries": ("differences", "exceptions", "negative_stock", "recounts", "stuck"),
     "goods_in_hand_queries": ("open_work",),
-    "location_queries": ("location", "location_use", "locations", "locations_of_products"),
+    "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
     "log_queries": ("log", "log_sums", "my_entries", "reasons"),
     "loss_queries": ("losses",),
     "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed"),

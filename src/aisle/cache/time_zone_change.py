@@ -12,7 +12,7 @@ from aisle.cache.delivery_writer import recompute_due_times
 from aisle.cache.log_and_difference_writer import recompute_log_times
 from aisle.cache.order_writer import recompute_pickup_times
 from aisle.host.database import fetch_one, transaction
-from aisle.settings.time_zone import LOCALTIME
+from aisle.settings.process_time_zone import LOCALTIME
 
 ZONE_TOPIC = "zone"
 """Row of `sync` with the zone.

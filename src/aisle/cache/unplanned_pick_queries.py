@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from aisle.cache.held_goods_queries import held_by_location
 from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import count_tags, lines_read_times, tagged_locations
 from aisle.cache.locations_in_walk_order import WalkOrder
@@ -108,7 +109,7 @@ def _product_label(number: str, label: str) -> LabelledProduct:
 
 @declare_query("stock_at_location", "product_number location_code", whole_topics())
 def stock_of_product_at(context: QueryContext, args: Args) -> QueryResult[StockAtLocationRow]:
-    """Return the stock of a product at a location: `pools` by number and total `quantity`.
+    """Return the stock of a product at a location: `pools` by number, total `quantity`, and the goods held there.
 
     Arguments: product_number, location_code.
     """
@@ -124,7 +125,9 @@ def stock_of_product_at(context: QueryContext, args: Args) -> QueryResult[StockA
         for pool, quantity in location["pools"].items():
             pools[pool] = pools.get(pool, Decimal(0)) + to_decimal(quantity)
     quantity = sum((to_decimal(location["quantity"]) for location in found), Decimal(0))
-    return [{"pools": pools, "quantity": quantity}], 1
+    number = str(args["product_number"])
+    held = [row for rows in held_by_location(context, {number: found})[number].values() for row in rows]
+    return [{"pools": pools, "quantity": quantity, "held_goods": held}], 1
 
 
 @declare_query("pickup_locations", "like", whole_topics())

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.host.processes import start_courier
-from aisle.host.store_folder import TERMINALS_FOLDER, VISITED_FOLDER, StoreFolder
+from aisle.host.store_folder import StoreFolder
+from aisle.host.store_of_terminal import TERMINALS_FOLDER, VISITED_FOLDER
 from aisle.jobs.job import SignIn
 from aisle.safe_text import supports_utf8
 from aisle.session.session import SingleUserSession, open_session

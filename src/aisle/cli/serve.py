@@ -23,7 +23,7 @@ from aisle.service.http.run_server import ServerOptions
 from aisle.service.http.run_server import run_server as run_server
 from aisle.service.options import RateLimits, keys_kept
 from aisle.settings import EMBEDDED, load_settings, trusted_data_folder
-from aisle.settings.time_zone import parse_zone
+from aisle.settings.process_time_zone import parse_zone
 
 log = logging.getLogger("aisle.service")
 

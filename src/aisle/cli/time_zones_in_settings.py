@@ -10,7 +10,7 @@ from aisle.service.domain.timestamps import TimeZones
 from aisle.settings import LoadedSettings, file_stamps, load_settings
 from aisle.settings.host_zone import host_zone
 from aisle.settings.parse_settings_file import read_settings_file
-from aisle.settings.time_zone import parse_zone, set_process_zone
+from aisle.settings.process_time_zone import parse_zone, set_process_zone
 
 NO_STORE = "-"
 """Store number for processes that serve all stores; no store section matches it."""

@@ -20,7 +20,7 @@ from aisle.errors import StorageError
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.processes import freeze_gc
 from aisle.host.store_folder import StoreFolder
-from aisle.settings.time_zone import host_environ
+from aisle.settings.process_time_zone import host_environ
 
 SHORT_TERM_S = 5.0
 """Seconds below which a term counts as short: its cause may end the next one too."""

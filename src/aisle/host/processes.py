@@ -9,7 +9,7 @@ from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Any
 
 from aisle.parent_pipe import parent_pipe_fd
-from aisle.settings.time_zone import host_environ
+from aisle.settings.process_time_zone import host_environ
 
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 

@@ -96,6 +96,13 @@ class Resolve(NamedTuple):
 
 
 PARTLY_RECEIVED = "partly_received"
+
+
+def delivery_in_work(number: str) -> str:
+    """Return the name of a delivery among the orders in work (`Job.orders_in_work`)."""
+    return f"delivery/{number}"
+
+
 """Topic of the note that a delivery was left partly received."""
 
 
@@ -447,7 +454,8 @@ class Job(ABC, Generic[S]):
         return False
 
     def orders_in_work(self, state: S) -> tuple[str, ...]:
-        """Return the numbers of the orders that the job works on; other sessions show them as claimed."""
+        """Return the numbers of the orders that the job works on; other sessions show them as claimed. A delivery has
+        the name of `delivery_in_work`."""
         return ()
 
     def uses_product(self, state: S, product: str) -> bool:

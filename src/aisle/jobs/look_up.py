@@ -31,6 +31,8 @@ from aisle.jobs.product_data import (
     NearbyStock,
     Product,
     Unit,
+    held_by_order,
+    held_message,
     parse_expected_deliveries,
     parse_nearby,
     parse_product,
@@ -79,6 +81,8 @@ class LookUpState(NamedTuple):
     may_have_more: bool = False
     """True if more than `total` products may match."""
     product: Product | None = None
+    held: tuple[tuple[str, Decimal], ...] = ()
+    """Orders that goods of the product are held for at locations, and how much."""
     nearby: NearbyStock = NearbyStock()
     waiting_orders: tuple[OrdersWithProductRow, ...] = ()
     deliveries: tuple[ExpectedDelivery, ...] = ()
@@ -247,7 +251,8 @@ class ProductPage(DetailPage[LookUpState]):
         if product is None:
             name = state.label or state.product_number
             return (Line("product", raw(name)), Line("note", msg("look_up.unknown")))
-        return (Line("product", raw(product.name)), *_lines(product))
+        held = held_message(state.held)
+        return (Line("product", raw(product.name)), *_lines(product), *((Line("note", held),) if held else ()))
 
     def blocks(self, state: LookUpState) -> tuple[Block, ...]:
         product = state.product
@@ -492,6 +497,8 @@ class LookUpJob(PageJob[LookUpState]):
                 return _open_product(state, row["product_number"], row["product_name"])
             case Rows("sheet", rows):
                 return Turn(state._replace(product=parse_product(rows[0], context.now) if rows else None))
+            case Rows("held_goods", rows):
+                return Turn(state._replace(held=tuple(held_by_order(rows).items())))
             case Rows("around", rows):
                 return Turn(state._replace(nearby=parse_nearby(rows, context.now)))
             case Rows("orders_with_product", rows):
@@ -519,7 +526,7 @@ class LookUpJob(PageJob[LookUpState]):
 def _open_product(state: LookUpState, product: str, label: str = "") -> Result:
     """Open the page of a product. Cached data is shown at once; a refresh follows."""
     if product != state.product_number:
-        state = state._replace(product=None, nearby=NearbyStock(), waiting_orders=(), deliveries=())
+        state = state._replace(product=None, held=(), nearby=NearbyStock(), waiting_orders=(), deliveries=())
     state = state._replace(product_number=product, label=label, typed="", page=0, offered_order="")
     return Turn(state, (*_queries(product), *refresh_product(product)))
 
@@ -537,7 +544,8 @@ def refresh_product(product: str) -> tuple[Refresh, ...]:
 
 def _queries(product: str) -> tuple[Query, ...]:
     args = {"product_number": product, "size": MAX_ORDERS}
-    return (*product_queries(product), Query("orders_with_product", "orders_with_product", args, is_live=True))
+    held = Query("held_goods", "held_goods", {"product_number": product}, is_live=True)
+    return (*product_queries(product), held, Query("orders_with_product", "orders_with_product", args, is_live=True))
 
 
 def _refresh(state: LookUpState, context: Context) -> tuple[Effect, ...]:

@@ -6,7 +6,7 @@ Interface: Product, Store product stock entry, Surrounding stock entry, Delivery
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +18,7 @@ from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
+    from aisle.jobs.row_types.locations import HeldGoodsRow
     from aisle.jobs.row_types.orders import LocationStockRow
     from aisle.jobs.row_types.products import NextDeliveriesRow, ProductRow, SurroundingRow
 
@@ -162,6 +163,15 @@ def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) 
         quantities_and_plausibility.to_decimal_or_none(location.get("quantity")),
         pool_text,
     )
+
+
+def held_by_order(rows: Iterable[HeldGoodsRow], own: Container[str] = ()) -> dict[str, Decimal]:
+    """Return how much of a product is held for each order, without the own ones."""
+    by_order: dict[str, Decimal] = {}
+    for row in rows:
+        if row["order_number"] not in own:
+            by_order[row["order_number"]] = by_order.get(row["order_number"], Decimal(0)) + row["quantity"]
+    return by_order
 
 
 def held_message(held: Iterable[tuple[str, Decimal]]) -> Msg | None:

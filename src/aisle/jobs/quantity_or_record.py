@@ -60,7 +60,12 @@ def is_likely_number(rows: Iterable[RecordsByNumberRow], value: Decimal) -> bool
     those of the query `records_by_number`."""
     listed = tuple(rows)
     is_guess = any(row.get("is_guess") for row in listed) or are_several_guesses(listed)
-    return value > MAX_LIKELY_QUANTITY and not is_guess
+    return value > MAX_LIKELY_QUANTITY and not is_guess and not are_goods_and_location(listed)
+
+
+def are_goods_and_location(rows: Iterable[RecordsByNumberRow]) -> bool:
+    """Return True if the digits are on goods and on a location: which one is meant has to be asked."""
+    return {PRODUCT, LOCATION} <= {row["kind"] for row in rows}
 
 
 def are_several_guesses(rows: Iterable[RecordsByNumberRow]) -> bool:

@@ -1,7 +1,7 @@
 """Notes that this host keeps for everybody who works on it and never sends to the service.
 
 Topics: claims, reviews, recounts, saved views, priority and assignment of orders, redirected stops, languages,
-themes, and the pages that people left.
+themes, the pages that people left, and those that ask for a confirmation.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ LIST = "list"
 
 PAGES = "pages"
 """Pages that a person left at a desk; the key is the app user, also with the terminal."""
+
+QUESTION = "question"
+"""Pages whose uppermost asks for a confirmation; the key is the app user with the terminal."""
 
 PRIORITY, ASSIGNED, RELEASED = "priority", "assigned", "released"
 """Topics of an order: it has priority; it is assigned to the app user in the text; its claim was released."""

@@ -470,6 +470,8 @@ def _parse_message(text: str) -> Gs1Message:
         return _parse_elements(envelope.group(1))
     bare = strip_leading_separator(text)
     substitutes = tuple(find_substitutes(bare))
+    if substitutes == (" ",) and (spaced := _parse_spaced(bare)):
+        return spaced
     parsed = [
         _parse_elements(replace_substitute(bare, substitute))._replace(substitute=substitute)
         for substitute in substitutes
@@ -485,6 +487,21 @@ def _parse_message(text: str) -> Gs1Message:
         return complete[0]
     found = _parse_elements(bare)
     return found._replace(fault=MISSING_SEPARATOR) if found.fault and substitutes else found
+
+
+def _parse_spaced(text: str) -> Gs1Message | None:
+    """Parse an element string with blanks between identifiers and values; None if it is no such string.
+
+    A word is an identifier, or begins with one. Each way leaves only one reading of the next word.
+    """
+    words, elements = iter(text.split()), list[str]()
+    for word in words:
+        identifier = find_identifier(word)
+        is_alone = identifier is not None and identifier.ai == word
+        elements.append(word + next(words, "") if is_alone else word)
+    message = _parse_elements(GROUP_SEPARATOR.join(elements))
+    has_key = not message.values.keys().isdisjoint(("00", "01", "02"))
+    return message._replace(substitute=" ") if message.is_complete and has_key else None
 
 
 def _parse_printed(text: str) -> Gs1Message:

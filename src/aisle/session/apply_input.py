@@ -98,6 +98,8 @@ class InputHandler:
         """The line before, with its meaning."""
         self._waiting_number = NO_NUMBER
         """Number that the line before asked about (`Page.asked_number`), whose `y` may only be this line."""
+        self._scanned_number = ""
+        """Number in question on the page that was scanned; empty if it was typed."""
 
     def apply(self, item: DecodedInput, at: float) -> None:
         """Apply one input; its effects are committed at the end of the batch."""
@@ -192,8 +194,10 @@ class InputHandler:
 
     def apply_line(self, line: Line | None, at: float) -> None:
         """Apply a line that has ended, as `take_own_line` returned it."""
+        if line is None:
+            return  # nothing answers what was dropped
         self._batch.serial += 1
-        if line is None or self._is_read_twice(line):
+        if self._is_read_twice(line):
             return
         self._covered_question.note()
         jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
@@ -211,6 +215,13 @@ class InputHandler:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
         self._report_number_not_taken()
         self._covered_question.after_input(jobs, verdict)
+
+    def _add_not_taken(self, number: str) -> None:
+        """Add to the verdict on another number that the number in question is not taken."""
+        verdict = self._verdicts.current
+        if verdict and verdict.kind != WRONG:
+            text = msg("session.not_applied", count=1, why=raw_message(number), said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
 
     def _is_read_twice(self, line: Line) -> bool:
         """Return whether the scanner has read the label of a location a second time at once."""
@@ -257,6 +268,7 @@ class InputHandler:
             self._verdicts.current = Verdict(WRONG, text)
 
     def _apply_prepared(self, line: Line, at: float) -> None:
+        is_number_asked = self._page.accepts().is_number_asked
         self._meanings.watch_separators(line.text)
         label = self._label_of(line)
         if label and line.longest_pause < TYPING_PAUSE_S:
@@ -269,6 +281,10 @@ class InputHandler:
             self._meanings.record(meaning)
         else:
             line, meaning = self._apply_resolved(line, label)
+        if isinstance(meaning, Quantity):
+            if is_number_asked and self._scanned_number not in ("", line.text.strip(" ")):
+                self._add_not_taken(self._scanned_number)
+            self._scanned_number = line.text.strip(" ") if self._resolver.is_scanned_number(line.text, meaning) else ""
         self._last_line = line, meaning
         self._add_to_trace(line, meaning, at)
 

@@ -1,7 +1,9 @@
-"""Pages that a person left at a desk, kept for the next session: with filter, sort, cursor and open question.
+"""Pages kept for the next session: those that a person left at a desk, and any that asks for a confirmation.
 
-Each terminal keeps its own, as each window of a browser has its own page; a terminal without any shows those that the
-person left last. Work is resumed from the journal (aisle.session.resume_jobs); here is only its place among the pages.
+Pages of a desk keep filter, sort, cursor and open question. Each terminal keeps its own, as each window of a browser
+has its own page; a terminal without any shows those that the person left last. A confirmation is also kept on a
+handheld, at its terminal only and while it is open. Work is resumed from the journal (aisle.session.resume_jobs); here
+is only its place among the pages.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from aisle import named_tuple_json
 from aisle.errors import StorageError
 from aisle.jobs import JOBS
 from aisle.jobs.job import LocalNote
-from aisle.outbox.local_notes import PAGES
+from aisle.outbox.local_notes import PAGES, QUESTION
 from aisle.outbox.operation_record import Author
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import HELP_PAGES, WITHOUT_WORK, StackedJob
@@ -47,37 +49,37 @@ class KeptPages:
         self._store = store
         self._kept: tuple[KeptPage, ...] = ()
         """Pages that were loaded and are not shown yet."""
+        self.has_question = False
+        """Whether the pages that were loaded ask for a confirmation."""
         self._question: tuple[Any, ...] = ()
-        """Page that asks for a confirmation and is kept; empty for none."""
+        """What is kept of a confirmation: its page, or the topic of a loaded note; empty for none."""
 
     def keep(self) -> None:
-        """Keep the pages of the person. That they cannot be stored is no reason to stay."""
-        user, profile = self._context.user.user, self._profile.current
-        if not user:
-            return
-        with suppress(StorageError):
-            text = named_tuple_json.to_text(_pages_of(self._page.stack.jobs))
-            notes = [LocalNote(PAGES, key, text) for key in self._keys(user)]
-            self._store.unit_of_work.store_notes(notes, Author(profile.store, user, terminal=profile.terminal))
+        """Keep the pages of the person."""
+        self._store_notes(*((PAGES, key, self._text()) for key in self._keys(self._context.user.user)))
 
-    def keep_question(self) -> None:
-        """Keep the pages when one that is not journalled asks for a confirmation, and when it no longer does.
+    def keep_question(self) -> bool:
+        """Keep the pages while one that is not journalled asks for a confirmation. Return whether that changed.
 
         So the question stands after the program was killed.
         """
-        is_asked = not self._page.top.job.journalled and self._page.accepts().typed_only
-        question = self._page.identity if is_asked else ()
-        if question != self._question:
-            self._question = question
-            self.keep()
+        question = self._asked()
+        if question == self._question:
+            return False
+        self._question = question
+        terminal_key, _ = self._keys(self._context.user.user)
+        self._store_notes((QUESTION, terminal_key, self._text() if question else ""))
+        return True
 
     def load(self, user: str) -> frozenset[str] | None:
         """Load the pages of a person. Return the ids of those in the journal; None if none are kept here."""
-        self._kept = ()
+        self._kept, self.has_question = (), False
+        terminal_key, person_key = self._keys(user)
         with suppress(StorageError):
-            for key in self._keys(user):
-                if text := self._store.journal.find_note(PAGES, key):
-                    self._kept = _read(text)
+            for topic, key in ((QUESTION, terminal_key), (PAGES, terminal_key), (PAGES, person_key)):
+                if text := self._store.journal.find_note(topic, key):
+                    self._kept, self.has_question = _read(text), topic == QUESTION
+                    self._question = (topic,) if self.has_question else ()
                     return frozenset(page.job_id for page in self._kept)
         return None
 
@@ -92,6 +94,24 @@ class KeptPages:
         self._page.stack.restore([first, *restored])
         return bool(restored)
 
+    def _asked(self) -> tuple[Any, ...]:
+        """Return the identity of a page that is not journalled and asks for a confirmation; empty for another page."""
+        is_asked = not self._page.top.job.journalled and self._page.accepts().typed_only
+        return self._page.identity if is_asked else ()
+
+    def _text(self) -> str:
+        """Return the pages above home as text."""
+        return named_tuple_json.to_text(_pages_of(self._page.stack.jobs))
+
+    def _store_notes(self, *notes: tuple[str, str, str]) -> None:
+        """Store (topic, key, text) for the person. That they cannot be stored is no reason to stay."""
+        user, profile = self._context.user.user, self._profile.current
+        if not user:
+            return
+        with suppress(StorageError):
+            author = Author(profile.store, user, terminal=profile.terminal)
+            self._store.unit_of_work.store_notes([LocalNote(*note) for note in notes], author)
+
     def _keys(self, user: str) -> tuple[str, str]:
         """Return the keys of the notes: for this terminal, and for all others."""
         return f"{user} {self._profile.current.terminal}", user
@@ -103,8 +123,10 @@ def _pages_of(stacked_jobs: Sequence[StackedJob]) -> tuple[KeptPage, ...]:
 
 
 def _page_of(stacked: StackedJob) -> KeptPage | None:
-    name, version = stacked.job.name, stacked.job.version
-    if name in WITHOUT_WORK and name not in HELP_PAGES:
+    job = stacked.job
+    name, version = job.name, job.version
+    is_page = name in WITHOUT_WORK or not job.journalled
+    if is_page and name not in HELP_PAGES and not job.raw_input:
         return KeptPage(name, version, stacked.job_id, named_tuple_json.to_text(_without_typed(stacked.state)))
     return KeptPage(name, version, stacked.job_id, "") if stacked.job_id else None
 

@@ -187,7 +187,8 @@ class PendingQuestion(NamedTuple):
         """Add to a verdict that the multiplier stays."""
         if verdict is None:
             return Verdict(INFO, msg("session.times", times=self.multiplier))
-        return verdict._replace(text=msg("session.times_kept", times=self.multiplier, said=verdict.text))
+        text = msg("session.times_kept", times=self.multiplier, said=verdict.text)
+        return verdict._replace(text=text, is_multiline=True)
 
     def multiplier_dropped(self, meaning: Meaning, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
         """Add to a verdict that the multiplier was dropped unused. Only `job`s that count scans of goods use one."""

@@ -236,8 +236,8 @@ class Session:
             self.verdicts.current = self.batch.refused.final_verdict(self.verdicts.current)
         else:
             self.inputs.reject_rest(())
-        if self.tabs.are_shown:
-            self.kept_pages.keep_question()
+        if self.kept_pages.keep_question():
+            self._keep_pages()
         return self.frames.build()
 
     def start_batch(self) -> None:
@@ -347,17 +347,18 @@ class Session:
     def _open_first_page(self) -> None:
         """Open the pages that a person who supervises left at a desk, else Today unless work goes on.
 
-        The greeting stays.
+        Pages that ask for a confirmation are opened for everybody. The greeting stays.
         """
         verdict = self.verdicts.current
         is_desk = self.tabs.are_shown and self._begins_with_today()
-        if is_desk and not self._restore_pages() and len(self.stack.jobs) == 1:
+        is_restored = (is_desk or self.kept_pages.has_question) and self._restore_pages()
+        if is_desk and not is_restored and len(self.stack.jobs) == 1:
             self.tabs.open("today")
         self.verdicts.current = verdict
 
     def _restore_pages(self) -> bool:
-        """Put the pages that the person left at a desk on the screen. Return whether there were any."""
-        is_restored = self.tabs.are_shown and self.kept_pages.restore()
+        """Put the pages that the person left on the screen. Return whether there were any."""
+        is_restored = (self.tabs.are_shown or self.kept_pages.has_question) and self.kept_pages.restore()
         if is_restored:
             self.event_runner.feed(Resumed())
         return is_restored

@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from aisle.errors import AisleError, StorageError
-from aisle.host.store_folder import StoreFolder, TerminalStore, mark_visited, save_terminal_store
+from aisle.host.store_folder import StoreFolder
+from aisle.host.store_of_terminal import TerminalStore, mark_visited, save_terminal_store
 from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
 from aisle.session.event_runner import EventRunner

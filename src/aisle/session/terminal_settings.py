@@ -32,7 +32,7 @@ from aisle.settings import (
     terminal_assigned_at,
     terminal_name,
 )
-from aisle.settings.time_zone import set_process_zone
+from aisle.settings.process_time_zone import set_process_zone
 from aisle.settings.translated_reasons import REASONS_BY_LANGUAGE
 
 MEANING_BY_KEY: dict[str, Meaning] = {

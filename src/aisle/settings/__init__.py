@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError, UsageError
 from aisle.file_ownership import untrusted_error
-from aisle.settings.time_zone import parse_zone
+from aisle.settings.process_time_zone import parse_zone
 
 EMBEDDED = "embedded"
 """Base URL of the service that is part of aisle."""

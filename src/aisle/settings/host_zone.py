@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from aisle.settings.time_zone import LOCALTIME, host_variable
+from aisle.settings.process_time_zone import LOCALTIME, host_variable
 
 _DEFAULT_RULE = ",M3.2.0,M11.1.0"
 """Daylight saving rule of the C library for a zone rule without one."""

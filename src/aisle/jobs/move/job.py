@@ -350,6 +350,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     state = state._replace(looked_up_number=ZERO)
     if not value or part is None:
         return Turn(state)
+    rows = tuple(row for row in rows if row["kind"] != PRODUCT or _is_goods_of_use(state, row["key"], rows))
     matches = quantity_or_record.matches_of_number(rows, value, MoveJob().prefers(state))
     if not matches:
         return _set_quantity(state, part, value)
@@ -359,12 +360,22 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
         return reply(state, WRONG, "move.answer_first", what=name_of(found))
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
     is_guess = any(row.get("is_guess") for row in rows) or quantity_or_record.are_several_guesses(rows)
+    is_guess = is_guess or quantity_or_record.are_goods_and_location(rows)
     if quantity_or_record.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
         return _handle_scan(state, (found,), context)
     records = [MoveChoice(f"is_{each.kind}", each.key) for each in matches[: quantity_or_record.MAX_RECORD_CHOICES]]
     choices = (MoveChoice("amount", part.product, value, part.line), *records)
     pending = state.pending_scan if keeps_scan else None
+    if not take_goods.is_number_asked(state):
+        state = state._replace(covered_choices=state.choices if keeps_scan else ())
     return reply(state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=value)
+
+
+def _is_goods_of_use(state: MoveState, product: str, rows: tuple[RecordsByNumberRow, ...]) -> bool:
+    """Return True if the number of these goods is of use: a location with this number is meant instead of goods that
+    are not on the cart."""
+    is_on_cart = any(part.product == product for part in state.in_hand)
+    return state.phase != "put" or is_on_cart or all(row["kind"] != LOCATION for row in rows)
 
 
 def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirmed: bool = False) -> Result:

@@ -201,6 +201,8 @@ class MoveState(NamedTuple):
     is_undone: bool = False
     """True if the last step was an undone move: the goods are in stock at their source, in hand or not."""
     choices: tuple[MoveChoice, ...] = ()
+    covered_choices: tuple[MoveChoice, ...] = ()
+    """Choices about a scan in question while it is asked what a number means."""
     history: tuple[UndoStep, ...] = ()
     opened_at: str = ""
     """Time when the job was opened; earlier refusals are not reported."""

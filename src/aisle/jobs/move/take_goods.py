@@ -437,9 +437,9 @@ def set_asked_quantity(state: MoveState, value: Decimal) -> Result:
 
 def ask_again(state: MoveState, match: Match) -> Result:
     """Take the goods in question, once it is clear that digits were no quantity of them."""
-    part = _goods_in_question(state)
-    state = state._replace(choices=(), pending_scan=None)
-    return set_quantity(state, part, match.quantity) if part else Turn(state)
+    part, asked = _goods_in_question(state), state._replace(choices=state.covered_choices)
+    state = state._replace(choices=(), covered_choices=(), pending_scan=None)
+    return keep_other_locations(asked, set_quantity(state, part, match.quantity)) if part else Turn(state)
 
 
 def is_number_asked(state: MoveState) -> bool:

@@ -28,6 +28,11 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
     return msg("pick.more_than_stock", left=left, place=first.location)
 
 
+def is_without_stock(warning: Msg | None) -> bool:
+    """Return True if a warning says that no stock was known at the location: the service books such a pick at none."""
+    return warning is not None and warning.id == "pick.more_than_stock" and dict(warning.args)["left"] == 0
+
+
 def _other_pools_with_stock(line: PickLine) -> list[tuple[int, Decimal]]:
     """Return the other pools with stock at the line's location when it was read, and their stock."""
     return [(each.pool, each.quantity) for each in line.stock_of_pools if each.pool != line.pool and each.quantity > 0]

@@ -80,6 +80,8 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     turn = pick_product(location_questions.go_to_chosen_location(state, choice)._replace(choices=()), match, context)
     if turn.verdict is None or turn.verdict.kind != GOOD:
         return turn
+    if expected_stock.is_without_stock(turn.verdict.detail):
+        return turn._replace(verdict=turn.verdict._replace(detail=msg("pick.booked_nowhere", place=choice.key)))
     return turn._replace(
         verdict=turn.verdict._replace(text=msg("pick.from_location", place=choice.key, what=turn.verdict.text))
     )

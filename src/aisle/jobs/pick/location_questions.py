@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.jobs import product_data
 from aisle.jobs.job import Event, Turn, reply
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup, moved_stop_step
@@ -272,6 +273,12 @@ def ask_change_location(state: PickState, row: StockAtLocationRow) -> Result:
     if wrong_pool:
         return Turn(state._replace(choices=(PickChoice("look_up", take.product),)), (), Verdict(ASK, wrong_pool))
     choice = PickChoice(CHANGE_LOCATION, location, pool=pool)
+    held = product_data.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
+    if held:
+        count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
+        return reject_input(
+            state, "pick.held_location", choice, scanned=location, label=take.label, count=count, orders=orders
+        )
     return reject_input(state, "pick.wrong_location", choice, scanned=location, wanted=take.location, label=take.label)
 
 

@@ -117,6 +117,8 @@ def choose_line(state: ReceiveState, line: DeliveryLine, context: Context) -> Re
     """Select a product of the list; its quantity is typed if it cannot be scanned."""
     if state.in_hand and state.in_hand.product == line.product:
         return reply(state._replace(phase="goods"), INFO, "receive.how_many", label=line.label)
+    if asked := ask_before_booking(state):
+        return asked
     before = book_goods(state._replace(phase="goods"), state.receiving_location, context)
     item = _announced_goods(state, line.product)
     state = before.state._replace(in_hand=item)
@@ -201,7 +203,7 @@ def enter_quantity(state: ReceiveState, value: Decimal, context: Context) -> Res
         match = pending._replace(quantity=value, is_explicit=True)
         return Turn(state._replace(pending_scan=match), (query_expecting(match),))
     if not value and state.choices and not quantity_in_hand(state, item.product):
-        return set_aside(state._replace(choices=()), item.product, item.label, context)
+        return set_aside(state, item.product, item.label, context)
     return set_quantity(state._replace(choices=(), pending_scan=None), item, value, context)
 
 
@@ -214,11 +216,12 @@ def ask_again(state: ReceiveState, context: Context) -> Result:
 
 
 def set_aside(state: ReceiveState, product_number: str, label: str, context: Context) -> Result:
-    """Set aside the goods in question; goods in hand before stay."""
+    """Set aside the goods in question; goods in hand before stay. An undo asks the question again."""
+    asked = UndoStep(label, choices=state.choices, pending_scan=state.pending_scan, pending_goods=state.pending_goods)
     asked_quantity = (
         state.pending_scan.quantity if state.pending_scan and state.pending_scan.key == product_number else ZERO
     )
-    state = state._replace(pending_scan=None)
+    state = add_undo_step(state._replace(choices=(), pending_scan=None), asked)
     quantity = quantity_in_hand(state, product_number)
     surplus = asked_quantity - quantity
     if quantities_and_plausibility.is_implausible(
@@ -308,6 +311,33 @@ def ask_received_meanwhile(state: ReceiveState) -> Result | None:
     return asked._replace(verdict=Verdict(ASK, text))
 
 
+def ask_before_booking(state: ReceiveState) -> Result | None:
+    """Return the question that keeps an input about something else from booking the goods in hand; None to book."""
+    asked = ask_received_meanwhile(state)
+    return asked and asked._replace(verdict=asked.verdict and asked.verdict._replace(kind=WRONG))
+
+
+def report_surplus(before: ReceiveState, state: ReceiveState) -> Verdict | None:
+    """Return what newly read quantities make an excess: the goods in hand, or goods that were booked here."""
+    own = {entry.product for step in state.history for entry in step.entries}
+    products = ([state.in_hand.product] if state.in_hand and state.in_hand.quantity else []) + sorted(own)
+    for product in products:
+        was, now = _surplus(before, product), _surplus(state, product)
+        if now > max(ZERO, was) and product not in state.accepted_extra:
+            announced, received = announced_and_received(state, product)
+            label = next(line.label for line in state.lines if line.product == product)
+            in_hand = quantity_in_hand(state, product)
+            id_ = "receive.surplus_in_hand" if in_hand else "receive.surplus"
+            return Verdict(WRONG, msg(id_, label=label, received=received, of=announced, more=in_hand))
+    return None
+
+
+def _surplus(state: ReceiveState, product: str) -> Decimal:
+    """Return how much of a product has come beyond what was announced, with what is in hand."""
+    announced, received = announced_and_received(state, product)
+    return received + quantity_in_hand(state, product) - announced if announced else ZERO
+
+
 def apply_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
     """Apply a choice about the quantity, or to take goods that were not announced."""
     match = state.pending_scan
@@ -380,10 +410,9 @@ def book_goods(state: ReceiveState, location: str, context: Context) -> Result:
 
 def _empty_hand(state: ReceiveState) -> ReceiveState:
     """Empty the hand, and remove the scans of these goods from the history."""
-    history = state.history
-    while history and not history[-1].entries:
-        history = history[:-1]
-    return state._replace(in_hand=None, history=history)
+    booked = max((number for number, step in enumerate(state.history, 1) if step.entries), default=0)
+    set_aside_since = (step for step in state.history[booked:] if step.choices)
+    return state._replace(in_hand=None, history=(*state.history[:booked], *set_aside_since))
 
 
 # Undo

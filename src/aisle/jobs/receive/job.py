@@ -24,6 +24,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
     Write,
+    delivery_in_work,
     reply,
 )
 from aisle.jobs.quantity_or_record import name_of
@@ -35,6 +36,8 @@ from aisle.jobs.receive.open_delivery import (
     handle_list_input,
     open_delivery,
     query_deliveries,
+    read_again,
+    report_receivers,
     request_delivery,
     scan_delivery,
     show_delivery,
@@ -48,7 +51,6 @@ from aisle.jobs.receive.receive_state_and_differences import (
     announced_and_received,
     differences,
     is_announced,
-    parse_delivery_line,
     parse_delivery_row,
     partly_received_note,
 )
@@ -108,6 +110,9 @@ class ReceiveJob(Job[ReceiveState]):
 
     def prefers(self, state: ReceiveState) -> tuple[str, ...]:
         return (DELIVERY, PRODUCT, LOCATION) if state.phase == "delivery" else (PRODUCT, LOCATION, DELIVERY)
+
+    def orders_in_work(self, state: ReceiveState) -> tuple[str, ...]:
+        return (delivery_in_work(state.delivery_number),) if state.delivery_number else ()
 
     def uses_product(self, state: ReceiveState, product: str) -> bool:
         item = state.in_hand
@@ -245,7 +250,7 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
         case "found":
             return handle_found(state, rows, answer.total, context)
         case "open":
-            turn = show_delivery(state, rows, context)
+            turn = report_receivers(show_delivery(state, rows, context), rows, context)
             return turn._replace(effects=(*turn.effects, *(_query_receiving_location(turn.state) if rows else ())))
         case "receiving_location":
             any_location = Query("any_location", "locations", {"size": 1})
@@ -253,7 +258,7 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
         case "any_location":  # without locations the store keeps none, or they are not read yet
             return Turn(state._replace(unknown_location=state.default_location if rows else ""))
         case "again" if rows and str(rows[0]["order_number"]) == state.delivery_number:
-            return Turn(state._replace(lines=tuple(parse_delivery_line(row) for row in rows[0]["lines"])))
+            return read_again(state, rows[0], context)
         case "sought" if rows and state.requested_delivery and state.phase == "delivery":
             return open_delivery(state, state.requested_delivery, state.requested_delivery, context)
         case "deliveries_expecting" if state.delivery_number:
@@ -333,9 +338,9 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
     if state.delivery_number:
         asked = None
         if match.kind == PRODUCT and state.in_hand and state.in_hand.product != match.key:
-            asked = goods_in_hand.ask_received_meanwhile(state)  # the goods in hand would be booked
-        if asked and asked.verdict:
-            return asked._replace(verdict=asked.verdict._replace(kind=WRONG))
+            asked = goods_in_hand.ask_before_booking(state)
+        if asked:
+            return asked
         if match.kind == PRODUCT:
             return goods_in_hand.scan_product(state, match, context)
         return put_away_and_undo.put_away(state, match.key, context)
@@ -432,6 +437,8 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
     if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
         return goods_in_hand.ask_again(state, context)
     match choice.kind:
+        case "open" | "switch" if asked := goods_in_hand.ask_before_booking(state):
+            return asked
         case "open" | "switch":
             return open_delivery(state, choice.key, choice.label, context)
         case "is_product" | "is_location" | "is_delivery":
@@ -446,7 +453,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
         case "find":
             return Turn(state, (Start("look_up", {"search": choice.key}),))
         case "aside":
-            return goods_in_hand.set_aside(state, choice.key, choice.label or choice.key, context)
+            return goods_in_hand.set_aside(before, choice.key, choice.label or choice.key, context)
         case "other":
             return _return_to_list(state, context)
     return reply(state._replace(pending_scan=None), INFO, "receive.go_on", delivery=state.delivery_number)
@@ -523,6 +530,8 @@ def _answer_leave(state: ReceiveState, choice: int, context: Context) -> Result:
         quantity, label = state.in_hand.quantity, state.in_hand.label
         listed = _return_to_list(state._replace(in_hand=None), context)
         return reply(listed.state, INFO, "receive.forgotten", *listed.effects, quantity=quantity, label=label)
+    if asked := goods_in_hand.ask_received_meanwhile(state):
+        return asked
     booked = goods_in_hand.book_goods(state, state.receiving_location, context)
     listed = _return_to_list(booked.state, context)
     return reply(listed.state, GOOD, "receive.left", *booked.effects, *listed.effects, delivery=state.delivery_number)

@@ -8,8 +8,14 @@ from aisle.jobs import searchable_list
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.receive import goods_in_hand, view
-from aisle.jobs.receive.receive_state_and_differences import ReceiveChoice, ReceiveState, Result, parse_delivery_line
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.jobs.receive.receive_state_and_differences import (
+    ReceiveChoice,
+    ReceiveState,
+    Result,
+    parse_delivery_line,
+    parse_other_receivers,
+)
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_types import Command, CursorKey, Match, TypedText
 
 if TYPE_CHECKING:
@@ -75,6 +81,36 @@ def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: C
     if container:
         return _open_container(state, container)
     return reply(state, GOOD, "receive.opened", delivery=number, supplier=supplier or number, count=missing)
+
+
+def report_receivers(turn: Result, rows: tuple[DeliveryRow, ...], context: Context) -> Result:
+    """Keep who else has the opened delivery open on this host, and say so with the verdict."""
+    names = parse_other_receivers(rows[0], context) if rows and turn.state.delivery_number else ()
+    return _with_receivers(turn, names, names)
+
+
+def read_again(state: ReceiveState, row: DeliveryRow, context: Context) -> Result:
+    """Take over newly read quantities, and say who has opened the delivery and what is too much by now."""
+    names = parse_other_receivers(row, context)
+    fresh = state._replace(lines=tuple(parse_delivery_line(line) for line in row["lines"]))
+    turn = Turn(fresh, (), goods_in_hand.report_surplus(state, fresh))
+    return _with_receivers(turn, names, tuple(name for name in names if name not in state.other_receivers))
+
+
+def _with_receivers(turn: Result, names: tuple[str, ...], joined: tuple[str, ...]) -> Result:
+    turn = turn._replace(state=turn.state._replace(other_receivers=names))
+    if not joined:
+        return turn
+    text = msg("receive.other_receiver", who=", ".join(joined))
+    if turn.verdict is None:
+        return turn._replace(verdict=Verdict(INFO, text))
+    if turn.verdict.kind in (ASK, WRONG):
+        return turn._replace(
+            verdict=turn.verdict._replace(text=msg("frame.and_more", what=turn.verdict.text, more=text))
+        )
+    return turn._replace(
+        verdict=turn.verdict._replace(kind=INFO, text=msg("pick.join", what=text, more=turn.verdict.text))
+    )
 
 
 def request_delivery(state: ReceiveState, code: str, *effects: Effect) -> Result:

@@ -16,7 +16,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     announced_and_received,
     receipt_write,
 )
-from aisle.jobs.view import GOOD, WRONG, Msg, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, WRONG, Msg, msg, undo_verdict
 
 
 def booked_before(state: ReceiveState, goods: GoodsInHand, location: str) -> Msg:
@@ -46,10 +46,12 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
 
 def undo_step(state: ReceiveState, context: Context) -> Result:
     """Undo the last step. A scan is subtracted from the goods in hand. A booking is reversed by an opposite entry, and
-    its goods are in hand again."""
+    its goods are in hand again. Goods that were set aside are in question again."""
     if not state.history:
         return reply(state, WRONG, "receive.nothing_to_undo")
     step, state = state.history[-1], state._replace(history=state.history[:-1])
+    if step.choices:
+        return _ask_again(state, step)
     if not step.entries:
         item = state.in_hand
         before = step.before if step.before and step.before.quantity else None
@@ -65,6 +67,12 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
     write = receipt_write(state, step.entries, context, sign=-1)
     where = goods_messages.at_location(step.entries[0].location)
     return Turn(state, (write,), undo_verdict(msg("receive.undone", label=step.label, quantity=quantity, where=where)))
+
+
+def _ask_again(state: ReceiveState, step: UndoStep) -> Result:
+    """Ask the question again that was answered with "set aside"."""
+    asked = state._replace(choices=step.choices, pending_scan=step.pending_scan, pending_goods=step.pending_goods)
+    return reply(asked, ASK, "receive.undone_set_aside", label=step.label)
 
 
 def _drop_unused_consent(state: ReceiveState, goods: GoodsInHand | None) -> ReceiveState:

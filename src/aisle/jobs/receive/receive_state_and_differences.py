@@ -18,7 +18,7 @@ from aisle.jobs.view import Msg
 from aisle.scan.grammar_types import Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveriesRow, DeliveryLineRow
+    from aisle.jobs.row_types.deliveries import DeliveriesRow, DeliveryLineRow, DeliveryRow
     from aisle.operation_body_types import LogEntry
 
 MAX_UNDO = 100
@@ -91,7 +91,7 @@ class ReceiptEntry(NamedTuple):
 
 
 class UndoStep(NamedTuple):
-    """Step that can be undone: a scan, or goods that were booked."""
+    """Step that can be undone: a scan, goods that were booked, or goods that were set aside."""
 
     label: str
     before: GoodsInHand | None = None
@@ -99,6 +99,12 @@ class UndoStep(NamedTuple):
     entries: tuple[ReceiptEntry, ...] = ()
     at: str = ""
     """Time of booking, which is that of the log entries."""
+    choices: tuple[ReceiveChoice, ...] = ()
+    """Choices of the question that was answered with "set aside"; empty for another step."""
+    pending_scan: Match | None = None
+    """Scan that the question was about."""
+    pending_goods: GoodsInHand | None = None
+    """Data of its product if it is not announced."""
 
 
 class ReceiveChoice(NamedTuple):
@@ -170,6 +176,8 @@ class ReceiveState(NamedTuple):
     accepted_extra: tuple[str, ...] = ()
     """Products accepted without an announcement or above it."""
     history: tuple[UndoStep, ...] = ()
+    other_receivers: tuple[str, ...] = ()
+    """Names of others who have the delivery open on this host."""
     opened_at: str = ""
     """Time when the job was opened; earlier refusals are not reported."""
     reported_refusals: tuple[str, ...] = ()
@@ -253,6 +261,12 @@ def parse_delivery_line(row: DeliveryLineRow) -> DeliveryLine:
     )
 
 
+def parse_other_receivers(row: DeliveryRow, context: Context) -> tuple[str, ...]:
+    """Return the names of others who have a delivery open on this host."""
+    others = (each["name"] for each in row.get("at_work") or () if each["user"] != context.user)
+    return tuple(dict.fromkeys(others))
+
+
 def lines_with_product(state: ReceiveState, product: str) -> list[DeliveryLine]:
     """Return the lines of a product: first those of the open container, then by number, last those not announced."""
     lines = [line for line in state.lines if line.product == product]
@@ -294,6 +308,14 @@ def lines_with_hand(state: ReceiveState) -> tuple[DeliveryLine, ...]:
     if item is None or item.quantity <= 0:
         return state.lines
     return add_received(state, split_over_lines(state, item, ""), item.label).lines
+
+
+def excess_quantity(state: ReceiveState) -> Decimal:
+    """Return how many pieces came beyond what was announced, with the goods in hand; 0 where lines are counted."""
+    if _count_as_ones(state.lines):
+        return ZERO
+    lines = (line for line in lines_with_hand(state) if line.announced > 0 and not line.allows_decimals)
+    return sum((max(ZERO, line.received - line.announced) for line in lines), ZERO)
 
 
 class Difference(NamedTuple):

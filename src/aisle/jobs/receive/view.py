@@ -17,6 +17,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     ReceiveState,
     announced_and_received,
     differences,
+    excess_quantity,
     is_announced_unknown,
     is_received_unknown,
     lines_with_hand,
@@ -345,9 +346,18 @@ def _goods_step(state: ReceiveState) -> Step:
         key_hints=_hints(state),
         done=state.done_total,
         total=state.announced_total,
+        progress=_progress(state),
         upcoming_title=msg("receive.upcoming"),
         is_upcoming_at_hand=True,
     )
+
+
+def _progress(state: ReceiveState) -> Msg | None:
+    """Return the progress in words if more came than was announced; else None."""
+    excess = excess_quantity(state)
+    if not excess:
+        return None
+    return msg("receive.progress_excess", done=state.done_total, total=state.announced_total, more=excess)
 
 
 def _prompt(state: ReceiveState) -> Msg:
@@ -380,7 +390,7 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
         missing_count = len({line.product for line in state.lines if line.is_open})
         note = msg("receive.note_left", count=missing_count) if missing_count else msg("receive.note_all")
         place_text = msg("receive.unpacking", code=state.container) if state.container else destination
-        return (Line("location", place_text), Line("note", note))
+        return (Line("location", place_text), Line("note", note), *_receiver_notes(state))
     lines = [Line("location", destination)]
     lines += [Line("product", raw(item.label)), Line("quantity", _quantity_text(state, item))]
     order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")
@@ -388,7 +398,13 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
         lines.append(Line("note", msg("receive.note_order", order=order)))
     if _is_elsewhere(state, item):
         lines.append(Line("note", msg("receive.suggested_location", place=item.suggested_location)))
-    return tuple(lines)
+    return (*lines, *_receiver_notes(state))
+
+
+def _receiver_notes(state: ReceiveState) -> tuple[Line, ...]:
+    """Return the note who else receives the delivery."""
+    others = state.other_receivers
+    return (Line("note", msg("receive.other_receiver", who=", ".join(others))),) if others else ()
 
 
 def _is_elsewhere(state: ReceiveState, goods: GoodsInHand) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 
+from aisle.jobs.row_types.orders import WorkerRow
 from aisle.jobs.row_types.service_resources import Number
 
 
@@ -58,6 +59,7 @@ class DeliveryRow(DeliveriesRow):
     """One delivery with its lines."""
 
     lines: list[DeliveryLineRow]
+    at_work: NotRequired[list[WorkerRow]]
 
 
 class DeliveriesExpectingRow(DeliveriesRow):

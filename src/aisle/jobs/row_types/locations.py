@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from aisle.jobs.row_types.service_resources import Number
 
@@ -94,6 +94,8 @@ class StockAtLocationRow(TypedDict):
 
     pools: dict[str, Decimal]
     quantity: Decimal
+    held_goods: NotRequired[list[HeldGoodsRow]]
+    """What is held there for order lines."""
 
 
 class PickupLocationsRow(TypedDict):

@@ -26,6 +26,7 @@ from aisle.jobs.job import (
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities_and_plausibility import GoodsSum, OrderGoods, add_order_goods, goods_text, order_goods
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.searchable_list import PAGE_LETTERS, page_size
 from aisle.jobs.shell.sign_in import Person, is_named
@@ -427,10 +428,16 @@ class ConfirmPage(OrderQuestion):
         return super().go_back(state, context)
 
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
-        """Hand a scan to the page below, and say that the action is not done. A label of these orders is no answer."""
+        """Hand the scan of another order to the page below, and say that the action is not done.
+
+        A label of these orders is no answer. Any other scan is refused, and the question stays.
+        """
         if not isinstance(event, Scan):
             return super().handle_other_input(state, event, context)
-        if event.matches[0].kind in (ORDER, REFERENCE) and event.matches[0].key in state.orders:
+        scanned = event.matches[0]
+        if scanned.kind not in (ORDER, REFERENCE):
+            return refuse(state, msg("order_actions.scan_not_taken", what=name_of(scanned)))
+        if scanned.key in state.orders:
             return refuse(state, self.refusal_text)
         not_done = msg("order_actions.not_answered", what=msg(ACTION_NAMES[state.kind]), which=_orders_message(state))
         dropped = Verdict(INFO, msg("session.dropped"))
