@@ -6,9 +6,10 @@ from decimal import Decimal
 
 import pytest
 
+from aisle.barcode_numbers import check_digit
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_types import LOCATION, PRODUCT, Accepts, Ambiguous, Candidate, Meaning, Measure, Scan
-from aisle.scan.in_store_codes import compile_patterns
+from aisle.scan.in_store_codes import compile_patterns, is_unknown_in_store_code
 from aisle.scan.resolve import resolve
 
 PATTERNS = compile_patterns(("28IIIIIWWWWWC", "21IIIIIPPPPPC:2", "22IIIIINNNNNC"))
@@ -75,6 +76,23 @@ def test_a_price_without_check_digit_is_asked_back() -> None:
     assert isinstance(meaning, Scan)
     match = meaning.matches[0]
     assert (match.key, match.needs_quantity, match.price) == ("P3", True, Decimal("5.00"))
+
+
+@pytest.mark.parametrize("zeros", range(1, 7))
+@pytest.mark.parametrize("code", ["280001001234", "280001001232", "210001000500"])
+def test_leading_zeros_before_a_label_without_check_digit_change_nothing(zeros: int, code: str) -> None:
+    meaning, bare = read("0" * zeros + code), read(code)
+    assert isinstance(meaning, Scan)
+    assert isinstance(bare, Scan)
+    assert meaning.matches[0].needs_quantity
+    assert meaning.matches[0]._replace(code=code) == bare.matches[0]
+
+
+@pytest.mark.parametrize("zeros", range(3))
+@pytest.mark.parametrize("code", ["28000100123", "21000100050", "22000100001", "29000100123"])
+def test_a_label_that_fits_a_pattern_is_not_said_to_need_one(zeros: int, code: str) -> None:
+    unchecked = "0" * zeros + code + check_digit(code)  # twelve digits, which are a UPC-A by chance
+    assert is_unknown_in_store_code(unchecked, PATTERNS) is code.startswith("29")
 
 
 @pytest.mark.parametrize("code", ["220001000012", "28000100123", "2800010012348", "290001001234"])

@@ -23,12 +23,14 @@ GTIN, WEIGHED = "09520001100024", "09520001100505"
 MESSAGE = f"01{GTIN}10LOT7{GS}3012"
 
 
-def what(text: str, unit: str = "", decimal: bool = True, price: str = "", gtin: str = WEIGHED) -> Meaning:
+def what(
+    text: str, unit: str = "", decimal: bool = True, price: str = "", gtin: str = WEIGHED, factor: int = 1
+) -> Meaning:
     found = parse(text, Accepts(), compile_patterns(("28IIIIIWWWWWC", "29IIIIIWWWWWC:0")))
     assert needs_look_up(found), found
     cost = Decimal(price) if price else None
     known = [
-        Candidate(key, PRODUCT, "X", "Kale", Decimal(1), decimal, cost, unit)
+        Candidate(key, PRODUCT, "X", "Kale", Decimal(factor), decimal, cost, unit)
         for code in (gtin, "2812345", "2912345")
         for key in index_keys(code)
         if key in look_up_keys(found)
@@ -434,6 +436,18 @@ def test_a_net_weight_is_that_of_all_pieces_on_the_label(text: str) -> None:
     assert unnamed.needs_quantity, "three pieces, or 1.5 of what it is sold by"
     assert unnamed.measure is not None
     assert not only(what(text, "", decimal=False)).needs_quantity
+
+
+@pytest.mark.parametrize("unit", ["kg", "g", "lb", "l", "ml", "m", "m2", "piece", ""])
+@pytest.mark.parametrize(
+    "text", [f"01{WEIGHED}302", f"(01){WEIGHED}(30)2", f"]C102{WEIGHED}372", f"02{WEIGHED}10L1{GS}372"]
+)
+def test_pieces_are_counted_where_the_plain_code_counts_one(text: str, unit: str) -> None:
+    """A product in whole numbers, and a pack of six; goods by measure are asked with their plain code too."""
+    for decimal, factor in ((False, 1), (False, 6), (True, 6)):
+        meaning = only(what(text, unit, decimal=decimal, factor=factor))
+        assert (meaning.quantity, meaning.needs_quantity, meaning.unit) == (Decimal(2 * factor), False, "")
+    assert only(what(text, unit)).needs_quantity is (unit not in ("piece", ""))
 
 
 GROSS = (

@@ -7,11 +7,12 @@ code is a plain barcode.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from aisle.barcode_keys import lookup_keys, normalise_code
-from aisle.barcode_numbers import check_digit, has_valid_check_digit
+from aisle.barcode_keys import MAX_PADDED_LENGTH, lookup_keys, normalise_code
+from aisle.barcode_numbers import are_digits, check_digit, has_valid_check_digit
 
 _DEFAULT_DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
 """Decimal places if a pattern states none: grams to kg, cents, pieces."""
@@ -80,14 +81,23 @@ def parse_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> InSt
 def parse_unchecked_code(code: str, patterns: tuple[InStorePattern, ...]) -> InStoreCode | None:
     """Parse a code whose check digit was not sent, by the first pattern that it fits without its last place.
 
-    Return None for a number of pieces: nobody can be asked for it as for a weight.
+    Leading zeros do not matter. Return None for a number of pieces: nobody can be asked for it as for a weight.
     """
-    if not (code.isascii() and code.isdigit()):
-        return None
-    for pattern in patterns:
-        if _matches(code, pattern.digit_kinds[:-1]) and pattern.amount_kind != "N":
-            return _read_fields(code + check_digit(code), pattern)
+    for padded, pattern in _fit_without_check_digit(code, patterns):
+        if pattern.amount_kind != "N":
+            return _read_fields(padded + check_digit(padded), pattern)
     return None
+
+
+def _fit_without_check_digit(code: str, patterns: tuple[InStorePattern, ...]) -> Iterator[tuple[str, InStorePattern]]:
+    """Yield the patterns that a code fits without their last place, each with the code in its length."""
+    if not are_digits(code) or len(code) > MAX_PADDED_LENGTH:
+        return
+    without_zeros = code.lstrip("0")
+    for pattern in patterns:
+        padded = without_zeros.rjust(len(pattern.digit_kinds) - 1, "0")
+        if _matches(padded, pattern.digit_kinds[:-1]):
+            yield padded, pattern
 
 
 def is_unknown_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> bool:
@@ -98,7 +108,9 @@ def is_unknown_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) ->
         and without_zeros[0] == "2"
         and has_valid_check_digit(without_zeros.rjust(13, "0"))
     )
-    return is_left_to_stores and parse_in_store_code(without_zeros, patterns) is None
+    if not is_left_to_stores or parse_in_store_code(without_zeros, patterns):
+        return False
+    return not any(_fit_without_check_digit(without_zeros, patterns))
 
 
 def _matches(code: str, digit_kinds: str) -> bool:

@@ -241,7 +241,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         label
         or interpretation.price
         or interpretation.needs_quantity
-        or (interpretation.has_pieces and is_unit_of_measure(candidate.unit))
+        or (interpretation.has_pieces and _is_piece_without_measure(candidate))
     )
     asks_quantity = lacks_measure and is_by_measure and lacks_net_quantity
     may_hide_count = interpretation.may_hide_count and lacks_measure and not asks_quantity
@@ -267,6 +267,14 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         unit_price=candidate.price if is_divided else None,
         serial=interpretation.serial,
     )
+
+
+def _is_piece_without_measure(candidate: Candidate) -> bool:
+    """Return True if a number of pieces says nothing: the plain code of the product is asked for its measure.
+
+    Otherwise it counts a piece, or a pack of a known size, and so does each piece of a label.
+    """
+    return candidate.allow_decimal and candidate.factor == 1 and is_unit_of_measure(candidate.unit)
 
 
 def _is_too_much(quantity: Decimal) -> bool:
