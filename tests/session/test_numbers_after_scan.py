@@ -184,9 +184,7 @@ def test_number_that_is_not_typed_again_is_told_as_not_taken(home: StoreFolder, 
 
 
 @pytest.mark.parametrize(("key", "word"), [("b", "session.dropped"), ("4", "count.counted_of")])
-def test_number_that_is_typed_again_or_dropped_is_not_told_as_not_taken(
-    home: StoreFolder, key: str, word: str
-) -> None:
+def test_number_that_is_typed_again_or_dropped_is_not_told_as_not_taken(home: StoreFolder, key: str, word: str) -> None:
     with at(home, user="U1") as session:
         opened(session, "count")
         say(session, "96385081")
