@@ -104,6 +104,7 @@ _QUERIES_BY_MODULE = {
         "stock_at_location",
         "unexpected_product",
     ),
+    "review_queries": ("entries_to_review",),
     "product_queries": ("next_deliveries", "product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
     "chain_store_queries": ("store", "store_page", "stores"),
