@@ -6,7 +6,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, DetailView, Frame, ListView, Step
-from aisle.session.asked_number import AFTER_REFUSED_SCAN
+from aisle.session.unclear_number_question import AFTER_REFUSED_SCAN
 from tests.session.job_steps import WAYS, stand
 from tests.session.test_look_up_mid_job import begin, headers_only, way
 from tests.session.test_number_answers import SHORT, number_tea

@@ -42,7 +42,6 @@ from aisle.scan.inputs import (
 from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.asked_number import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch_and_refusals import MIN_CODE, InputBatch
@@ -56,6 +55,7 @@ from aisle.session.shown_verdict import Verdicts
 from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
+from aisle.session.unclear_number_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import report_refusals
-from aisle.jobs.count import count_plan, count_state, finish_count, handle_inputs, undo_sent_count, view
+from aisle.jobs.count import count_plan, count_state, finish_count, handle_scans_and_quantities, undo_sent_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import (
     Args,
@@ -94,7 +94,7 @@ class CountJob(Job[CountState]):
         if state.phase == "count" and (state.mode == "product" or state.plan):
             letters += "n"
         item = view.open_quantity_line(state)
-        typed_only = handle_inputs.is_quantity_asked(state) or (
+        typed_only = handle_scans_and_quantities.is_quantity_asked(state) or (
             not state.choices and state.phase in ("missing", "summary", "leave")
         )
         keys = view.choice_letters(state)
@@ -107,7 +107,7 @@ class CountJob(Job[CountState]):
             typed_only=typed_only,
             choice_values=values,
             choice_letters=keys,
-            is_number_asked=handle_inputs.is_quantity_asked(state),
+            is_number_asked=handle_scans_and_quantities.is_quantity_asked(state),
         )
 
     def prefers(self, state: CountState) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class CountJob(Job[CountState]):
 
     def label_of_scan(self, state: CountState, match: Match) -> str:
         """Return the name of a scanned product, with the stock pool that it is counted in if it lies in several."""
-        return handle_inputs.label_of_scan(state, match) or super().label_of_scan(state, match)
+        return handle_scans_and_quantities.label_of_scan(state, match) or super().label_of_scan(state, match)
 
     def quantity_taken(self, state: CountState, product: str) -> Decimal:
         counted = (line.counted for line in state.lines if line.product == product)
@@ -135,7 +135,7 @@ class CountJob(Job[CountState]):
         return sum((*filter(None, counted), *sent), Decimal(0))
 
     def product_of_choice(self, state: CountState, number: int) -> Match | None:
-        return handle_inputs.product_of_choice(state, number)
+        return handle_scans_and_quantities.product_of_choice(state, number)
 
     def step_name(self, state: CountState) -> str:
         return view.step_name(state)
@@ -165,12 +165,12 @@ class CountJob(Job[CountState]):
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
             return undo_sent_count.undo_sent(state)
         if state.pending_scan and state.phase != "list":
-            state = handle_inputs.handle_product(state, None, context).state
-        asked = handle_inputs.is_quantity_asked(state)
+            state = handle_scans_and_quantities.handle_product(state, None, context).state
+        asked = handle_scans_and_quantities.is_quantity_asked(state)
         if asked and isinstance(event, Scan | Command):
-            return handle_inputs.repeat_question(state, event, context)
+            return handle_scans_and_quantities.repeat_question(state, event, context)
         if not asked and state.choices and isinstance(event, Command) and event.letter == "u":
-            return handle_inputs.drop_quantity(state)  # the question is the last input
+            return handle_scans_and_quantities.drop_quantity(state)  # the question is the last input
         if not asked and isinstance(event, Scan | Quantity | Command):
             state = state._replace(choices=())
         if isinstance(event, Scan | Command | Choice | Back):
@@ -185,14 +185,16 @@ class CountJob(Job[CountState]):
             case Scan() if state.phase == "list":
                 return count_plan.add_scanned_to_plan(state, event)
             case Scan(matches):
-                return handle_inputs.handle_scan(state, matches, context)
+                return handle_scans_and_quantities.handle_scan(state, matches, context)
             case Quantity(value, code):
-                return handle_inputs.enter_quantity(state, value, code, context)
+                return handle_scans_and_quantities.enter_quantity(state, value, code, context)
             case Command(letter):
                 return _handle_command(state, letter, context)
             case CursorKey(key) if state.phase in ("summary", "pool", "list"):
                 return Turn(finish_count.scroll(state, key, context))
-            case Text(text) if state.phase == "count" and (found := handle_inputs.find_by_words(state, text)):
+            case Text(text) if state.phase == "count" and (
+                found := handle_scans_and_quantities.find_by_words(state, text)
+            ):
                 return found
             case UnknownCode(code) | Text(code):
                 return reply(state, WRONG, "count.unknown", code=code)
@@ -201,7 +203,11 @@ class CountJob(Job[CountState]):
 
 def _note_untaken(state: CountState, event: Event) -> CountState:
     """Note which scan is not taken if an input drops the question about it."""
-    if not state.choices or handle_inputs.is_quantity_asked(state) or not isinstance(event, Scan | Command):
+    if (
+        not state.choices
+        or handle_scans_and_quantities.is_quantity_asked(state)
+        or not isinstance(event, Scan | Command)
+    ):
         return state
     if state.choices[0].kind == count_state.FOUND_BY_WORDS:
         return state
@@ -269,17 +275,17 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: C
         case "tour":
             return _open_product(state, row, context)
         case "here":
-            return handle_inputs.handle_product_here(state, row, context)
+            return handle_scans_and_quantities.handle_product_here(state, row, context)
         case finish_count.QUERY_ALL:
             return finish_count.handle_all_lines(state, row, context)
         case "unstocked":
             return _describe_single_product(state, row)
         case "scanned":
-            return handle_inputs.handle_product(state, row, context)
+            return handle_scans_and_quantities.handle_product(state, row, context)
         case report_refusals.REFUSED_QUERY:
             return undo_sent_count.send_undo(state, rows, context)
         case "records_by_number":
-            return handle_inputs.handle_records_by_number(state, rows, context)
+            return handle_scans_and_quantities.handle_records_by_number(state, rows, context)
         case "listed":
             return count_plan.add_location(state, row)
         case "aisle":
@@ -355,7 +361,7 @@ def _open_product(state: CountState, row: ProductRow | None, context: Context) -
         )
     state = state._replace(mode="location", product="", label="", lines=items)
     if match:
-        return handle_inputs.scan_product(state, match, context)
+        return handle_scans_and_quantities.scan_product(state, match, context)
     index = max(0, count_state.find_line(state, items[0].product))
     return _report_begun(state._replace(current_index=index), msg("count.no_location", label=items[0].label))
 
@@ -477,7 +483,7 @@ def _set_pool(state: CountState, number: int) -> Result:
 
 def _go_back(state: CountState) -> Result:
     if state.choices:
-        return handle_inputs.drop_quantity(state)
+        return handle_scans_and_quantities.drop_quantity(state)
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
     if state.phase == "list":
@@ -495,7 +501,7 @@ def _go_back(state: CountState) -> Result:
 
 def _handle_choice(state: CountState, number: int, context: Context) -> Result:
     if state.choices:
-        return handle_inputs.handle_choice(state, number, context)
+        return handle_scans_and_quantities.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
             return reply(count_plan.show_plan(state), INFO, "count.list_started")
