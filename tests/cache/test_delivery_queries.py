@@ -591,3 +591,38 @@ def test_a_receipt_without_quantities_has_no_sum(desk: Desk) -> None:
     desk.cache.write_receipts([receipt])
     ((row,), _) = desk.reads.query("receipts", {"search": "S-91"})
     assert (row["received_quantity"], row["shipped_quantity"]) == (None, None)
+
+
+def excess(desk: Desk, **window: int) -> list[tuple[str, str, int, int]]:
+    """(delivery, product, received, announced) of the lines received beyond what was announced, counted as listed."""
+    rows, total = desk.reads.query("excess_receipts", window)
+    (counts,), _ = desk.reads.query("exceptions", {"now": CONTEXT.now, "minutes": 60})
+    assert counts["excess_receipts"] == total
+    assert window or total == len(rows)
+    return [(row["order_number"], row["product_number"], int(row["received"]), int(row["quantity"])) for row in rows]
+
+
+def test_what_two_people_booked_beyond_the_announced_quantity_is_an_exception(desk: Desk) -> None:
+    assert excess(desk) == []
+    desk.cache.write_deliveries([delivery("D-10", line(1, "P1", 6, 12), line(2, "P2", 4, 4))], NOON)
+    first = desk.receive("D-3", ReceiptEntry("P2", 1, Decimal(8)))
+    assert excess(desk) == [("D-10", "P1", 12, 6)]
+    desk.receive("D-3", ReceiptEntry("P2", 1, Decimal(2)))
+    desk.receive("D-2", ReceiptEntry("P9", 0, Decimal(1)))
+    listed = [("D-2", "P9", 1, 0), ("D-3", "P2", 11, 9), ("D-10", "P1", 12, 6)]
+    assert excess(desk) == listed
+    assert excess(desk, first=1, size=1) == listed[1:2]
+    desk.arrive(first)
+    desk.receive("D-3", ReceiptEntry("P2", 1, Decimal(3)), sign=-1)
+    desk.cache.delete_deliveries(["D-10"])
+    assert excess(desk) == listed[:1]
+
+
+def test_excess_is_found_by_its_index(desk: Desk) -> None:
+    asked: list[str] = []
+    desk.reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    excess(desk)
+    desk.reads._cache.trace_v2(0, None)
+    (sql, *_) = [sql for sql in asked if "FROM delivery_line" in sql]
+    plan = [str(step[3]) for step in desk.reads._cache.execute(f"EXPLAIN QUERY PLAN {sql}", ["[]"])]
+    assert plan[0] == "SCAN delivery_line USING INDEX delivery_line_excess"

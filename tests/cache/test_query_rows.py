@@ -121,7 +121,8 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "Broken"}
     put_orders(cache, good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason))
     cache.write_orders([order("O4")], False, 1.0)
-    cache.write_deliveries([good.a_delivery("D1")], 1.0)
+    twice = {"line_number": 1, "product_number": "P2", "quantity": 3, "received_quantity": 6}
+    cache.write_deliveries([good.a_delivery("D1"), {**good.a_delivery("D2"), "order_lines": [twice]}], 1.0)
     cache.write_receipts([good.a_receipt("D1")])
     loss = {"quantity": -1, "reason_code": 1, "reason_code_description": "broken", "moved_on": NOW}
     cache.write_logs(

@@ -26,6 +26,7 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
+from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS
 from aisle.jobs.supervisor.order_action_writes import ACTION_NUMBERS
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
@@ -56,7 +57,7 @@ from aisle.scan.grammar_types import (
     UnknownCode,
 )
 from tests.run_length import tries
-from tests.samples.supervisor import line_row
+from tests.samples.supervisor import delivery_line, line_row
 
 NOW = Context("0001", "U1", "Anna", "2026-11-20T10:00:00.000Z", window_rows=4, terminal="desk")
 
@@ -116,15 +117,14 @@ class World:
                     }
                 ]
             case "exceptions":
-                kinds = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
-                rows = [{**dict.fromkeys(kinds, 3), "value": Decimal(9)}]
+                rows = [{**dict.fromkeys(EXCEPTION_KINDS, 3), "value": Decimal(9)}]
             case "features":
                 rows = [{"features": ["reviews", "recounts"]}]
             case "short_reasons":
                 rows = [{"code": f"9{n}", "text": f"Own reason {n}"} for n in range(8)]
             case "stuck":
                 rows = self.orders[:3]
-            case "differences" | "negative_stock" | "recounts":
+            case "differences" | "negative_stock" | "recounts" | "excess_receipts":
                 rows = [self._exception(n, query.name) for n in range(3)]
                 rows = [row for row in rows if row["key"] in args.get("keys", [row["key"]])]
             case "saved_views":
@@ -146,6 +146,13 @@ class World:
                 "quantity": Decimal(-1),
                 "other_quantity": Decimal(0),
                 "order_number": "O1" * number,
+            }
+        if name == "excess_receipts":
+            return {
+                **delivery_line("P1", "Milk", 10, 12),
+                "order_number": f"D{number}",
+                "supplier_name": "Dairy",
+                **said,
             }
         said["kind"] = "at_service"
         known = {"difference": Decimal(-2), "counted": Decimal(3), "value": Decimal(-4), "known": number != 1}
@@ -759,7 +766,7 @@ def test_what_the_lists_do_not_speak_of_is_not_read_again() -> None:
     job, state = JOBS["exceptions"], Hand("exceptions").does(Choice(2)).state
     asked = [effect.name for effect in job.handle(state, Changed("log", ""), NOW).effects if isinstance(effect, Query)]
     assert asked == ["exceptions", "features", "differences"]
-    for topic in ("location", "store", "surrounding", "delivery"):
+    for topic in ("location", "store", "surrounding"):
         assert job.handle(state, Changed(topic, ""), NOW).effects == (), topic
 
 
@@ -821,6 +828,19 @@ def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
     assert hand.of(Start)[0].job == "count"
     hand = Hand("exceptions").does(Choice(2), Command("m"), Choice(1), Choice(2), Choice(1), Command("r"), Choice(1))
     assert [note.key for note in hand.of(LocalNote) if note.topic == "review"] == ["901"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "start"),
+    [
+        ("excess_receipts", Start("deliveries", {"order_number": "D1", "is_alone": True})),
+    ],
+)
+def test_an_exception_opens_the_page_of_its_record(kind: str, start: Start) -> None:
+    number = EXCEPTION_KINDS.index(kind) + 1
+    hand = Hand("exceptions").does(Command("n"), Choice(number - 5), Choice(2))
+    assert hand.of(Start) == [start]
+    assert Hand(start.job, dict(start.args)).does(Back()).of(Close) == [Close()]
 
 
 @pytest.mark.parametrize("kind", ["at_service", "queued", "local"])

@@ -9,6 +9,7 @@ import pytest
 
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Rows, Start
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
+from aisle.jobs.supervisor.today_tiles import SOURCES
 from aisle.jobs.view import Chart, DetailView, Frame, LinkState, ListView, msg, raw
 from aisle.scan.grammar_types import Back, Choice, Command, CursorKey, UnknownCode
 from aisle.tui.layout.screen import layout_screen
@@ -16,6 +17,9 @@ from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.samples.log import log_row
 from tests.samples.today import FIGURES
+
+TILES = len(SOURCES)
+"""Number of the last tile; the pages come after it."""
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T15:30:00+00:00")
 
@@ -26,6 +30,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "exceptions": [{"differences": 4, "value": Decimal("42.80")}],
     "negative_stock": [{"label": "Sugar", "quantity": Decimal(-2)}],
     "deliveries": [{"order_number": number} for number in ("7003", "7004")],
+    "excess_receipts": [{"order_number": "7005", "description": "Milk"}],
     "log": [
         dict(log_row(str(at), "2026-11-20T15:00:00Z", work=work)) for at, work in enumerate(["pick", "in_hand"] * 3)
     ],
@@ -84,7 +89,16 @@ def test_a_link_that_nobody_looks_after_is_not_live(monkeypatch: pytest.MonkeyPa
 def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
     hand = Hand()
     asked = [effect.name for effect in hand.feed(Changed("order", "1"))]
-    assert asked == ["today", "order_board", "stuck", "order_board", "exceptions", "negative_stock", "deliveries"]
+    assert asked == [
+        "today",
+        "order_board",
+        "stuck",
+        "order_board",
+        "exceptions",
+        "negative_stock",
+        "deliveries",
+        "excess_receipts",
+    ]
     soon = CONTEXT._replace(now=f"2026-11-20T15:30:{LOG_REFRESH_S - 1:02}+00:00")
     assert Refresh("logs") not in hand.feed(Changed("link", ""), soon)
     later = CONTEXT._replace(now=f"2026-11-20T15:30:{LOG_REFRESH_S:02}+00:00")
@@ -94,7 +108,7 @@ def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
 def test_each_tile_has_its_figure_and_opens_its_list() -> None:
     hand = Hand()
     tiles = hand.view.dashboard.tiles
-    assert [tile.total for tile in tiles] == [1, 0, 1, 4, 1, 2]
+    assert [tile.total for tile in tiles] == [1, 0, 1, 4, 1, 2, 1]
     assert [tile.note.args for tile in tiles][1] == (("text", ""),)
     assert tiles[5].note == raw("7003, 7004")
     opened = [hand.feed(Choice(number)) for number in range(1, len(tiles) + 1)]
@@ -102,18 +116,19 @@ def test_each_tile_has_its_figure_and_opens_its_list() -> None:
     filters = {"late": ("to_pick", "late"), "picked": ("picked", "any")}
     for (start, *_), (state, due) in zip((opened[0], opened[2]), filters.values(), strict=True):
         assert (start.job, start.args["filter"]["state"], start.args["filter"]["due"]) == ("orders", state, due)
-    kinds = [start.args["kind"] for start, *_ in (opened[1], opened[3], opened[4])]
-    assert kinds == ["stuck", "differences", "negative_stock"]
+    kinds = [start.args["kind"] for start, *_ in (opened[1], opened[3], opened[4], opened[6])]
+    assert kinds == ["stuck", "differences", "negative_stock", "excess_receipts"]
     assert opened[5] == [Start("deliveries", {"subset": "late"})]
 
 
 def test_arrows_choose_a_tile_of_a_desk_and_enter_opens_it() -> None:
     hand, desk = Hand(), CONTEXT._replace(is_desk=True)
     assert hand.feed(CursorKey("enter"), desk) == []
-    for key, at in (("right", 0), ("down", 1), ("left", 0), ("up", 0), *[("right", at) for at in (1, 2, 3, 4, 5, 5)]):
+    rights = [("right", min(at, TILES - 1)) for at in range(1, TILES + 1)]
+    for key, at in (("right", 0), ("down", 1), ("left", 0), ("up", 0), *rights):
         hand.feed(CursorKey(key), desk)
         assert hand.view.dashboard.cursor == at
-    assert hand.feed(CursorKey("enter"), desk) == [Start("deliveries", {"subset": "late"})]
+    assert hand.feed(CursorKey("enter"), desk) == [list(SOURCES.values())[-1].opens]
 
 
 def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
@@ -129,7 +144,7 @@ def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
 
 @pytest.mark.parametrize(
     ("unread", "unknown_tiles"),
-    [(("logs",), {3}), (("headers",), {0, 1, 2}), (("products", "deliveries"), {4, 5}), ((), set())],
+    [(("logs",), {3}), (("headers",), {0, 1, 2}), (("products", "deliveries"), {4, 5, 6}), ((), set())],
 )
 def test_figures_of_a_list_that_was_never_read_are_unknown(
     monkeypatch: pytest.MonkeyPatch, unread: tuple[str, ...], unknown_tiles: set[int]
@@ -150,7 +165,7 @@ def test_figures_of_a_list_that_was_never_read_are_unknown(
 
 def test_the_hours_begin_with_the_first_that_anybody_worked() -> None:
     hand = Hand()
-    hand.feed(Choice(7))
+    hand.feed(Choice(TILES + 1))
     assert isinstance(hand.view, Chart)
     anna, ben = hand.view.series
     assert (list(map(int, anna.values)), anna.label.id) == ([5, 0, 2], "today.person")
@@ -162,7 +177,7 @@ def test_the_hours_begin_with_the_first_that_anybody_worked() -> None:
 
 def test_map_lists_aisles_in_walk_order_and_marks_choice() -> None:
     hand = Hand()
-    hand.feed(Choice(8))
+    hand.feed(Choice(TILES + 2))
     assert hand.view.is_heat_map
     assert [(one.label.args[0][1], list(map(int, one.values))) for one in hand.view.series] == [
         ("A", [1, 5]),
@@ -177,7 +192,7 @@ def test_map_lists_aisles_in_walk_order_and_marks_choice() -> None:
 
 def test_terminals_and_the_way_back() -> None:
     hand = Hand()
-    hand.feed(Choice(9))
+    hand.feed(Choice(TILES + 3))
     assert isinstance(hand.view, ListView)
     assert [row.cells[1].id for row in hand.view.rows] == ["raw", "today.nobody"]
     assert [row.cells[3] for row in hand.view.rows] == [msg("today.ago", seconds="30.0"), msg("age.never")]

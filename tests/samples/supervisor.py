@@ -7,6 +7,7 @@ from typing import Any
 
 from aisle.jobs.pick.shortage_choices import Reason
 from aisle.jobs.quantities_and_plausibility import GoodsSum, OrderGoods
+from aisle.jobs.row_types.deliveries import DeliveryLineRow
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.searchable_list import ListOptions
@@ -351,6 +352,7 @@ _EXCEPTION_COUNTS = (
     ("stuck", 4),
     ("late", 11),
     ("recounts", 1),
+    ("excess_receipts", 2),
 )
 
 
@@ -461,6 +463,36 @@ def recounts(text: str) -> Frame:
     return _frame(ExceptionsJob().view(state), None, OFFLINE_LINK)
 
 
+def delivery_line(product: str, label: str, announced: int, received: int) -> DeliveryLineRow:
+    """One line of a delivery."""
+    return {
+        "line_number": 1,
+        "product_number": product,
+        "description": label,
+        "quantity": Decimal(announced),
+        "received": Decimal(received),
+        "container_barcode": "",
+        "customer_order_number": "",
+        "target_stock_pool": 0,
+        "unit": "",
+        "allow_decimal": False,
+    }
+
+
+def excess_receipts(text: str) -> Frame:
+    """Show lines of deliveries received beyond what was announced, one of them not announced at all."""
+    lines = (
+        delivery_line("4001", text or "Cola Zero 33 cl can, tray of 24", 10, 20),
+        delivery_line("4002", text or CRISPS, 0, 3),
+    )
+    rows = tuple(
+        {**line, "key": f"{at}", "order_number": f"700{at}", "supplier_name": text or "Dairy of the North"}
+        for at, line in enumerate(lines, 1)
+    )
+    state = ExceptionsState("excess_receipts", _EXCEPTION_COUNTS, rows=rows, total=2, is_loaded=True)
+    return _frame(ExceptionsJob().view(state))
+
+
 SUPERVISOR_SAMPLES = (
     ("orders", "all", order_board),
     ("orders", "pane", order_board_pane),
@@ -497,5 +529,6 @@ SUPERVISOR_SAMPLES = (
     ("exceptions.negative_stock", "all", negative_stock),
     ("exceptions.stuck", "all", stuck),
     ("exceptions.recounts", "one", recounts),
+    ("exceptions.excess_receipts", "two", excess_receipts),
 )
 """Screen, state and builder of each sample."""

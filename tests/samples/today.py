@@ -53,7 +53,15 @@ def _figures(text: str) -> Frame:
     return _frame(_state(figures=FIGURES), LinkState("live", 3.0, 2, 1))
 
 
-TILE_FIGURES = (("late", 7), ("stuck", 1), ("ready", 0), ("differences", 4), ("negative_stock", 1), ("deliveries", 2))
+TILE_FIGURES = (
+    ("late", 7),
+    ("stuck", 1),
+    ("ready", 0),
+    ("differences", 4),
+    ("negative_stock", 1),
+    ("deliveries", 2),
+    ("excess_receipts", 1),
+)
 
 
 def _people(text: str) -> tuple[TodayHoursRow, ...]:

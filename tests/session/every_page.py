@@ -74,6 +74,7 @@ DESK: dict[str, tuple[str | Move, ...]] = {
     "exceptions.negative_stock": ("exceptions", "3"),
     "exceptions.stuck": ("exceptions", "4"),
     "exceptions.recounts": (shown("exceptions", kind="recounts"),),
+    "exceptions.excess_receipts": (shown("exceptions", kind="excess_receipts"),),
     "exceptions.one": ("exceptions", "2", "1"),
     "exceptions.many": (shown("exceptions", kind="differences", question="approve"),),
     "stores.page": ("stores", "2"),

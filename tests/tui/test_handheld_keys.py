@@ -22,6 +22,7 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, DetailView, Frame, ListView, View, numbered_rows
 from aisle.scan.inputs import Line, OpenLine
+from aisle.session.asked_number import AskedNumber
 from aisle.session.job_stack import StackedJob
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.screen_size_and_terminal import list_height
@@ -103,6 +104,7 @@ class Stand(NamedTuple):
 
     levels: tuple[StackedJob, ...]
     asking: PendingQuestion
+    asked_number: AskedNumber
     frame: Frame
 
     @property
@@ -137,12 +139,14 @@ class Walker:
 
     def stand(self) -> Stand:
         """Where it stands now."""
-        return Stand(tuple(self.session.stack.jobs), self.session.page.question, self.session.frames.build())
+        page = self.session.page
+        return Stand(tuple(self.session.stack.jobs), page.question, page.asked_number, self.session.frames.build())
 
     def go(self, stand: Stand) -> None:
         """Back to where it stood."""
         self.session.stack.jobs[:] = stand.levels
         self.session.page.question = stand.asking
+        self.session.page.asked_number = stand.asked_number
         self.session.typed_line.end("")
         self.session.verdicts.current = stand.frame.verdict
 

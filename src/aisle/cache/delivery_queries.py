@@ -151,7 +151,7 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
     The earliest expected delivery comes first; of the received ones the youngest. `search` matches numbers, containers
     and suppliers.
     """
-    cache, pending, state = context.cache, _pending_receipts(context), str(args.get("state") or "")
+    cache, pending, state = context.cache, pending_receipts(context), str(args.get("state") or "")
     listed = _LISTS_BY_STATE.get(state, _LISTS_BY_STATE["open" if state else ""])
     if state == "late":
         listed = listed._replace(due_before=start_of_today(str(args["now"])).date().isoformat())
@@ -208,11 +208,11 @@ def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]
     An unannounced line has `line_number` 0 until the service numbers it.
     """
     cache, number = context.cache, str(args["order_number"])
-    rows = fetch(cache, _DELIVERIES_BY_NUMBER, to_text([number]))
-    if not rows:
+    heads = load_headers(cache, [number])
+    if not heads:
         return [], 0
-    head = DeliveryHeader(*rows[0])
-    lines = _load_lines(cache, [head], _pending_receipts(context))[number]
+    head = heads[0]
+    lines = load_lines(cache, [head], pending_receipts(context))[number]
     workers = current_workers(cache, context.outbox, delivery_in_work(head.number))
     return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines, "at_work": workers}], 1
 
@@ -220,10 +220,10 @@ def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]
 @declare_query("deliveries_expecting", "product_number first size", whole_topics("delivery"))
 def deliveries_expecting(context: QueryContext, args: Args) -> QueryResult[DeliveriesExpectingRow]:
     """Return the deliveries that still expect a product, each with the quantity (`missing`), earliest first."""
-    cache, pending, product = context.cache, _pending_receipts(context), str(args["product_number"])
+    cache, pending, product = context.cache, pending_receipts(context), str(args["product_number"])
     numbers = [str(name) for (name,) in fetch(cache, _DELIVERIES_WITH_PRODUCT, product, to_text(list(pending)))]
-    heads = [DeliveryHeader(*row) for row in fetch(cache, _DELIVERIES_BY_NUMBER, to_text(numbers))]
-    lines = _load_lines(cache, heads, pending)
+    heads = load_headers(cache, numbers)
+    lines = load_lines(cache, heads, pending)
     rows: list[DeliveriesExpectingRow] = []
     for head in sorted(heads, key=lambda each: (each.expected or NO_DATE, natural_key(each.number))):
         own_lines = [line for line in lines[head.number] if line["product_number"] == product]
@@ -259,7 +259,7 @@ def _delivery_row(header: DeliveryHeader, sums: DeliverySums) -> DeliveriesRow:
     raw = parse_row(header.raw)
     return {
         "order_number": header.number,
-        "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
+        "supplier_name": supplier_name(header),
         "datetime_expected": header.expected,
         "external_reference_number": str(raw.get("external_reference_number") or ""),
         "order_type": str(raw.get("order_type") or ""),
@@ -275,15 +275,27 @@ def _delivery_row(header: DeliveryHeader, sums: DeliverySums) -> DeliveriesRow:
     }
 
 
+def load_headers(cache: apsw.Connection, numbers: Iterable[str]) -> list[DeliveryHeader]:
+    """Return the headers of these deliveries in the given order; unknown numbers are left out."""
+    wanted = list(numbers)
+    rows = fetch(cache, _DELIVERIES_BY_NUMBER, to_text(wanted)) if wanted else ()
+    return [DeliveryHeader(*row) for row in rows]
+
+
+def supplier_name(header: DeliveryHeader) -> str:
+    """Return the name of a delivery's supplier, else its code."""
+    raw = parse_row(header.raw)
+    return str(raw.get("supplier_name") or raw.get("supplier_code") or "")
+
+
 def _headers_with_sums(
     cache: apsw.Connection, numbers: Sequence[str], pending: Mapping[str, Sequence[Operation]]
 ) -> list[tuple[DeliveryHeader, DeliverySums]]:
     """Return these deliveries in the given order with their sums; unknown numbers are left out."""
-    number_list = to_text(list(numbers))
-    heads = [DeliveryHeader(*row) for row in (fetch(cache, _DELIVERIES_BY_NUMBER, number_list) if numbers else ())]
-    sums = _load_sums(cache, number_list) if heads else {}
+    heads = load_headers(cache, numbers)
+    sums = _load_sums(cache, to_text(list(numbers))) if heads else {}
     rest = [head for head in heads if head.number in pending or head.number not in sums]
-    lines = _load_lines(cache, rest, pending) if rest else {}
+    lines = load_lines(cache, rest, pending) if rest else {}
     sums |= {head.number: _sum_lines(lines[head.number], head) for head in rest}
     return [(head, sums[head.number]) for head in heads]
 
@@ -347,7 +359,7 @@ def _sum_lines(lines: Sequence[DeliveryLineRow], header: DeliveryHeader) -> Deli
 # Lines
 
 
-def _load_lines(
+def load_lines(
     cache: apsw.Connection, headers: Sequence[DeliveryHeader], pending: Mapping[str, Sequence[Operation]]
 ) -> dict[str, list[DeliveryLineRow]]:
     """Return the lines of these deliveries with the pending receipts overlaid."""
@@ -426,7 +438,7 @@ def deliveries_of_receipt(operation: Operation) -> Iterator[str]:
         yield from (str(entry["reference"]) for entry in log_entries_of(operation) if entry.get("reference"))
 
 
-def _pending_receipts(context: QueryContext) -> OverlayIndex:
+def pending_receipts(context: QueryContext) -> OverlayIndex:
     """Return the index of pending receipts by delivery."""
     return context.overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
+from aisle.cache.excess_receipt_queries import find_excess_lines
 from aisle.cache.list_window import QueryResult, SortKey, read_window, window_bounds
 from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.log_queries import undone_locally
@@ -536,5 +537,6 @@ def query_exceptions(context: QueryContext, args: Args) -> QueryResult[Exception
         "stuck": len(stuck_orders(cache, outbox, args)),
         "late": context.keep(OrderBoard).count_late(context, str(args["now"])),
         "recounts": len(open_recounts(cache, outbox)),
+        "excess_receipts": len(find_excess_lines(context)),
     }
     return [row], 1

@@ -86,6 +86,7 @@ _QUERIES_BY_MODULE = {
         "receipts",
     ),
     "exception_queries": ("differences", "exceptions", "negative_stock", "recounts", "stuck"),
+    "excess_receipt_queries": ("excess_receipts",),
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
     "log_queries": ("log", "log_sums", "my_entries", "reasons"),

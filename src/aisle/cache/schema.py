@@ -142,7 +142,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 33
+SCHEMA_VERSION = 34
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -173,6 +173,9 @@ AREA_SQL = "ifnull(raw ->> 'areaId', '')"
 
 IS_MISSING_SQL = "received IS NULL OR quantity IS NULL OR received < quantity"
 """Condition for a delivery line that may still expect goods."""
+
+IS_EXCESS_SQL = "received > quantity"
+"""Condition for a delivery line of which more was received than announced."""
 
 
 def _facet_triggers(column: str) -> str:
@@ -340,6 +343,7 @@ CREATE TABLE delivery_line (
 ) WITHOUT ROWID;
 CREATE INDEX delivery_line_product ON delivery_line (product_number);
 CREATE INDEX delivery_line_missing ON delivery_line (product_number) WHERE {IS_MISSING_SQL};
+CREATE INDEX delivery_line_excess ON delivery_line (order_number, line_number) WHERE {IS_EXCESS_SQL};
 CREATE TABLE receipt (
   id INTEGER PRIMARY KEY,
   order_number TEXT NOT NULL UNIQUE,

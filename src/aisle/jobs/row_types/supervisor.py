@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TypedDict
 
+from aisle.jobs.row_types.deliveries import DeliveryLineRow
 from aisle.jobs.view import MissingList, UnusableRows
 
 
@@ -19,6 +20,7 @@ class ExceptionsRow(TypedDict):
     stuck: int
     late: int
     recounts: int
+    excess_receipts: int
 
 
 class DifferencesRow(TypedDict):
@@ -70,6 +72,14 @@ class RecountsRow(TypedDict):
     location_code: str
     at: str
     user_name: str
+
+
+class ExcessReceiptsRow(DeliveryLineRow):
+    """Line of a delivery of which more was received than announced."""
+
+    key: str
+    order_number: str
+    supplier_name: str
 
 
 class TagsRow(TypedDict):

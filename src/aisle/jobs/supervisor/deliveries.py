@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
+from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
@@ -65,6 +65,8 @@ class DeliveriesState(NamedTuple):
     delivery_number: str = ""
     """Delivery whose page is open; empty for the list."""
     delivery: DeliveryRow | None = None
+    is_alone: bool = False
+    """True if the page of one delivery was opened directly. Back then leaves the job."""
     is_late: bool = False
     """True if the day of this delivery is over and goods are still to come."""
     page: int = 0
@@ -187,6 +189,8 @@ class DeliveryPage(DetailPage[DeliveriesState]):
         return refuse(state, msg("deliveries.unknown", code=text))
 
     def go_back(self, state: DeliveriesState, context: Context) -> Result:
+        if state.is_alone:
+            return Turn(state, (Close(),))
         closed = state._replace(delivery_number="", delivery=None)
         return Turn(closed, (LIST.query(closed, context),))
 
@@ -271,7 +275,8 @@ class DeliveriesJob(PageJob[DeliveriesState]):
 
     def handle_opened(self, state: DeliveriesState, args: Args, context: Context) -> Result:
         if args.get("order_number"):
-            return _open_delivery(state, str(args["order_number"]))
+            alone = state._replace(is_alone=bool(args.get("is_alone")))
+            return _open_delivery(alone, str(args["order_number"]))
         subset = str(args.get("subset") or TO_RECEIVE)
         state = state._replace(subset=subset if subset in TITLES else TO_RECEIVE)
         return Turn(state, (*self.queries(state, context), Refresh("deliveries")))

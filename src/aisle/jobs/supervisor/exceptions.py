@@ -22,7 +22,8 @@ from aisle.jobs.job import (
 from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of, not_an_order
-from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+from aisle.jobs.receive.view import code_text
+from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.count_differences import (
     MANY,
     NOT_REVIEWED,
@@ -47,6 +48,7 @@ from aisle.jobs.view import (
     Msg,
     Row,
     Verdict,
+    known_number,
     msg,
     raw,
     signed_message,
@@ -79,6 +81,7 @@ _KIND_NAMES = {
     "stuck": "exceptions.stuck",
     "late": "exceptions.late",
     "recounts": "exceptions.recounts",
+    "excess_receipts": "exceptions.excess_receipts",
 }
 
 _KIND_TEXTS = {
@@ -88,6 +91,7 @@ _KIND_TEXTS = {
     "stuck": "exceptions.about_stuck",
     "late": "exceptions.about_late",
     "recounts": "exceptions.about_recounts",
+    "excess_receipts": "exceptions.about_excess_receipts",
 }
 
 
@@ -276,6 +280,31 @@ class RecountList(ExceptionList):
         return Turn(state, (start_count(row),))
 
 
+def _received_text(row: ExcessReceiptsRow) -> Msg:
+    """Return what was received of what was announced, also if nothing was."""
+    announced = known_number(row["quantity"])
+    if row["allow_decimal"] and row["unit"]:
+        return msg("progress.of_unit", done=row["received"], total=announced, unit=row["unit"])
+    return msg("progress.of", done=row["received"], total=announced)
+
+
+class ExcessReceiptList(ExceptionList):
+    """List of the lines of deliveries of which more was received than announced."""
+
+    name = "exceptions.excess_receipts"
+    query_name = "excess_receipts"
+    prompt_text = msg("exceptions.prompt_excess_receipts")
+    columns = (
+        Column(msg("exceptions.head_product"), lambda row: raw(row["description"]), sort="description"),
+        Column(msg("head.received"), _received_text, sort="received"),
+        Column(msg("head.delivery"), lambda row: code_text(row["order_number"]), sort="order_number"),
+        Column(msg("head.supplier"), lambda row: raw(row["supplier_name"]), sort="supplier_name"),
+    )
+
+    def open_row(self, state: ExceptionsState, row: ExcessReceiptsRow, context: Context) -> Result:
+        return Turn(state, (Start("deliveries", {"order_number": row["order_number"], "is_alone": True}),))
+
+
 def _value_message(row: DifferencesRow) -> Msg:
     if not row["known"]:
         return msg("exceptions.no_price")
@@ -404,7 +433,8 @@ def _undo_approval(state: ExceptionsState, context: Context) -> Result:
 
 SUMMARY, DIFFERENCES = Summary(), DifferenceList()
 LISTS: dict[str, ExceptionList] = {
-    page.query_name: page for page in (DIFFERENCES, NegativeStockList(), StuckOrderList(), RecountList())
+    page.query_name: page
+    for page in (DIFFERENCES, NegativeStockList(), StuckOrderList(), RecountList(), ExcessReceiptList())
 }
 
 
@@ -415,10 +445,10 @@ class ExceptionsJob(PageJob[ExceptionsState]):
     state_type = ExceptionsState
     steps: tuple[str, ...] = (
         "exceptions", "exceptions.differences", "exceptions.negative_stock", "exceptions.stuck", "exceptions.recounts",
-        "exceptions.one", "exceptions.many",
+        "exceptions.excess_receipts", "exceptions.one", "exceptions.many",
     )  # fmt: skip
     journalled = False
-    topics = ("order", "product", "log", "person", "recount", "outbox")
+    topics = ("order", "product", "log", "person", "recount", "delivery", "outbox")
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def page(self, state: ExceptionsState) -> Page[ExceptionsState]:

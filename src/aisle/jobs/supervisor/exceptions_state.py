@@ -13,7 +13,7 @@ from aisle.jobs.row_types.supervisor import DifferencesRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.scan.grammar_types import Match
 
-EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
+EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts", "excess_receipts")
 """Kinds of exceptions, in the order of their numbers."""
 
 

@@ -82,6 +82,11 @@ def _late_deliveries(answer: Rows, context: Context) -> TileFigure:
     return TileFigure(answer.total, raw(", ".join(str(row["order_number"]) for row in answer.rows)))
 
 
+def _excess_receipts(answer: Rows, context: Context) -> TileFigure:
+    notes = (msg("tile.order_of", order=str(row["order_number"]), who=str(row["description"])) for row in answer.rows)
+    return TileFigure(answer.total, next(notes, raw("")))
+
+
 SOURCES: dict[str, TileSource] = {
     "late": TileSource(msg("exceptions.late"), "late", _orders_query("late"), _late_orders, _open_orders("late")),
     "stuck": TileSource(
@@ -126,6 +131,14 @@ SOURCES: dict[str, TileSource] = {
         ),
         _late_deliveries,
         Start("deliveries", {"subset": "late"}),
+        "deliveries",
+    ),
+    "excess_receipts": TileSource(
+        msg("exceptions.excess_receipts"),
+        "warning",
+        lambda id_, context: Query(id_, "excess_receipts", {"first": 0, "size": 1}, is_live=True),
+        _excess_receipts,
+        Start("exceptions", {"kind": "excess_receipts"}),
         "deliveries",
     ),
 }

@@ -58,7 +58,7 @@ def dashboard_lines(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> l
 
 def _tile_lines(tiles: Sequence[Tile], cursor: int, box: LayoutBox) -> list[StyledLine]:
     """Return the tiles, all on one line if they fit: number and title, total, and what is first in the list."""
-    in_row = max(1, min(len(tiles), (box.cells + GAP) // (MIN_TILE_CELLS + GAP)))
+    in_row = _tiles_in_row(len(tiles), box)
     cells = (box.cells + GAP) // in_row - GAP
     lines: list[StyledLine] = []
     for first in range(0, len(tiles), in_row):
@@ -68,6 +68,12 @@ def _tile_lines(tiles: Sequence[Tile], cursor: int, box: LayoutBox) -> list[Styl
         ]
         lines += [*([[]] if first else []), *_join_columns(columns, cells)]
     return lines
+
+
+def _tiles_in_row(tiles: int, box: LayoutBox) -> int:
+    """Return the number of tiles in a row, so that all rows have about as many."""
+    rows = -(-tiles // max(1, (box.cells + GAP) // (MIN_TILE_CELLS + GAP)))
+    return -(-tiles // rows) if rows else 1
 
 
 def _one_tile(tile: Tile, number: int, cells: int, box: LayoutBox, *, is_current: bool) -> list[StyledLine]:
