@@ -28,7 +28,7 @@ from aisle.host.database import transaction
 from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
 from aisle.jobs.product_log_writes import log_write
-from aisle.jobs.row_types import service_resources
+from aisle.jobs.row_types import raw_service_rows
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import session_requests
 from aisle.outbox.local_notes import LIST, SAVED_VIEW, save_note
@@ -41,10 +41,10 @@ NOW = good.NOW
 QUERIES = {name: find_query(name) for name in MODULE_BY_QUERY}
 ROW_TYPE = re.compile(r"(?:QueryResult|WindowRows)\[(\w+)\]")
 INTERFACE_OBJECTS = {
-    service_resources.ServiceOrder: ("CustomerOrder",),
-    service_resources.ServiceLine: ("CustomerOrderLine",),
-    service_resources.ServiceProduct: ("Product", "StoreProductStock"),
-    service_resources.ServiceStore: ("Store",),
+    raw_service_rows.ServiceOrder: ("CustomerOrder",),
+    raw_service_rows.ServiceLine: ("CustomerOrderLine",),
+    raw_service_rows.ServiceProduct: ("Product", "StoreProductStock"),
+    raw_service_rows.ServiceStore: ("Store",),
 }
 
 
@@ -60,7 +60,7 @@ def row_types() -> dict[str, Any]:
 def interface_fields(kind: Any) -> set[str]:
     """Further fields that rows of a type may have: those of the service's object that it is built on."""
     bases = [base for base in INTERFACE_OBJECTS if base.__annotations__.keys() <= kind.__annotations__.keys()]
-    bodies = set(get_type_hints(StoreCreate)) if service_resources.ServiceStore in bases else set[str]()
+    bodies = set(get_type_hints(StoreCreate)) if raw_service_rows.ServiceStore in bases else set[str]()
     names = [name for base in bases for name in INTERFACE_OBJECTS[base]]
     return bodies.union(*(answer_schemas()[name]["properties"] for name in names))
 

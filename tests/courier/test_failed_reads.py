@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
 from aisle.courier.pull.continuous_sync import PullIntervals
-from aisle.courier.pull.read_queue import MAX_RETRY_S
 from aisle.errors import StorageError
 from aisle.host.database import fetch
 from aisle.outbox.service_restore import ReplayCounts

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from aisle.cli.operator_texts import reason_text
+from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
 from aisle.courier.pull.continuous_sync import PullIntervals
-from aisle.courier.pull.read_queue import MAX_RETRY_S
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.outbox.session_requests import request_read

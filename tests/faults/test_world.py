@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.courier.pull.read_queue import MAX_RETRY_S
+from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
 from aisle.outbox.reason_messages import store_text
 from aisle.service.db.sqlite_transaction import run_sync
 from tests.faults.goods import CODES, PICK_UP

@@ -25,8 +25,8 @@ from aisle.jobs.supervisor.catalogue import ProductsJob
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exceptions import ExceptionsJob
 from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, ExceptionsState
+from aisle.jobs.supervisor.log_job import LogJob
 from aisle.jobs.supervisor.log_list import LogState
-from aisle.jobs.supervisor.log_pages import LogJob
 from aisle.jobs.supervisor.order_board import OrdersJob
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState

@@ -26,8 +26,8 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
+from aisle.jobs.supervisor.log_job import EXPORT_COLUMNS, LogJob
 from aisle.jobs.supervisor.log_list import FILTER_FIELDS, LogFilter, LogState, filter_values
-from aisle.jobs.supervisor.log_pages import EXPORT_COLUMNS, LogJob
 from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
 from aisle.scan.grammar_types import (
     LOCATION,

@@ -12,8 +12,9 @@ import pytest
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.supervisor import store_product_fields
-from aisle.jobs.supervisor.store_product import StoreProductJob, StoreProductState
+from aisle.jobs.supervisor.store_product import StoreProductJob
 from aisle.jobs.supervisor.store_product_fields import FIELDS, parse_codes, parse_day, plain_text
+from aisle.jobs.supervisor.store_product_page import StoreProductState
 from aisle.jobs.supervisor.store_product_values import MAX_FIGURES, level_range, parse_figures
 from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict, raw
 from aisle.scan.grammar_types import (

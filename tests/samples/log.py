@@ -8,8 +8,8 @@ from typing import Any
 
 from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
+from aisle.jobs.supervisor.log_job import LogJob
 from aisle.jobs.supervisor.log_list import LIST, LogFilter, LogState, field_text
-from aisle.jobs.supervisor.log_pages import LogJob
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
 from aisle.settings import LOSS_REASONS
 

@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.product_data import ExpectedDelivery
-from aisle.jobs.supervisor.store_product import CHART, CONFIRM, VALUE, StoreProductJob, StoreProductState
+from aisle.jobs.supervisor.store_product import StoreProductJob
+from aisle.jobs.supervisor.store_product_page import CHART, CONFIRM, VALUE, StoreProductState
 from aisle.jobs.supervisor.store_product_values import parse_store_product
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 

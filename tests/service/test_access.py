@@ -21,7 +21,7 @@ from aisle.service.auth.tokens import (
 from aisle.service.db.database import Busy, DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.http.request_check_middleware import FEATURES
+from aisle.service.http.header_and_path_middleware import FEATURES
 from aisle.service.http.request_parsing import MOST_BODY_BYTES, parse_integer
 from tests.service.world import API, LOGS, World
 

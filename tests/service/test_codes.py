@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from aisle.service.http.request_check_middleware import normalize_path
+from aisle.service.http.header_and_path_middleware import normalize_path
 from tests.run_length import tries
 from tests.service.world import API, LOGS, World, line_end, store_body
 

@@ -21,7 +21,7 @@ import pytest
 import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
-from aisle.service.http.request_check_middleware import RequestMiddleware
+from aisle.service.http.header_and_path_middleware import RequestMiddleware
 from aisle.service.options import ServiceOptions
 
 SECONDS = 60

@@ -6,8 +6,8 @@ from typing import Any
 
 import aisle.service
 from aisle.service.db.database import Transaction
+from aisle.service.http.header_and_path_middleware import FEATURES
 from aisle.service.http.openapi.document import build_document
-from aisle.service.http.request_check_middleware import FEATURES
 from tests.service.world import STORES, World
 
 PEOPLE = "/aisle/v1/stores/S1/people"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.service.db.list_query_builder import Query
-from aisle.service.handlers import logs, multi_store_paging
+from aisle.service.handlers import log_list, multi_store_paging
 from tests.service.world import LOGS, World
 
 LISTED = "/products/stock/storeproductlogs"
@@ -117,14 +117,14 @@ async def test_each_store_reads_only_rows_of_the_page(
     await uneven(world)
     client = world.open_client(world.token("staff", ["S1", "S3"]))
     read: list[tuple[object, ...]] = []
-    whole = logs._key_query
+    whole = log_list._key_query
 
     def seen(months: Sequence[str], asked: Mapping[str, object], stores: Sequence[str] = ()) -> Query:
         read.append((*map(asked.get, ("beyond", "until", "after")),))
         assert list(stores) in ([], ["S1", "S3"])
         return whole(months, asked, stores)
 
-    monkeypatch.setattr(logs, "_key_query", seen)
+    monkeypatch.setattr(log_list, "_key_query", seen)
     for number, expected in zip((1, 4), bounds, strict=True):
         await world.send("GET", LISTED, query={"page_size": 3, "page_start": number}, client=client)
         assert read[-1] == expected

@@ -6,7 +6,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, DetailView, Frame, ListView, Step
-from aisle.session.asked_number import AFTER_REFUSED_SCAN
+from aisle.session.unclear_number_question import AFTER_REFUSED_SCAN
 from tests.session.job_steps import WAYS, stand
 from tests.session.test_look_up_mid_job import begin, headers_only, way
 from tests.session.test_number_answers import SHORT, number_tea
@@ -25,8 +25,9 @@ def choices(frame: Frame) -> tuple[object, ...]:
 
 
 @pytest.mark.every_case
+@pytest.mark.parametrize("yes", ["y", "AISLE:Y", "]C1AISLE:Y"])
 @pytest.mark.parametrize("job", TAKING)
-def test_yes_is_the_number_that_is_asked_about_last(store: StoreFolder, job: str) -> None:
+def test_yes_is_the_number_that_is_asked_about_last(store: StoreFolder, job: str, yes: str) -> None:
     number_tea(store, SHORT)
     with at(store, user="U1") as session:
         opened(session, job, *TAKING[job])
@@ -39,11 +40,11 @@ def test_yes_is_the_number_that_is_asked_about_last(store: StoreFolder, job: str
         assert choices(frame)[0] == "yx"
         assert choices(frame) != choices(asked)
         assert quantity(session) == before
-        say(session, "y")
+        say(session, yes)
         assert quantity(session) == 5
 
 
-@pytest.mark.parametrize("drop", ["x", "b", "u", "X"])
+@pytest.mark.parametrize("drop", ["x", "b", "u", "X", "AISLE:X"])
 @pytest.mark.parametrize("job", TAKING)
 def test_the_question_before_it_is_shown_again_when_it_is_dropped(store: StoreFolder, job: str, drop: str) -> None:
     number_tea(store, SHORT)

@@ -151,11 +151,11 @@ def test_counts_in_hand_survive_a_death_and_are_sent_once(shop: Shop, picker: Pi
     assert app.terminal.wait_exit() == -signal.SIGKILL
     app = picker("--terminal", "dock")
     app.shows("How many?")
-    app.take("n", "count.missing", "count.missing")
-    app.enter("k")
+    app.take("n", "count.missing", "count.missing", typed=True)
+    app.type("k")
     if app.seen()[-1]["step"] == "count.recount":
         app.take("0", "count.summary", "count.differ_value")
-    app.take("y", "count.start", "count.sent_differing")
+    app.take("y", "count.start", "count.sent_differing", typed=True)
     counted = {row["product_number"]: row["counted_quantity"] for row in awaited(app, shop, 3)}
     assert sorted(counted.values()) == sorted([rows[0]["here"], rows[1]["here"], 0])
     (gone,) = [number for number, quantity in counted.items() if not quantity]

@@ -26,6 +26,7 @@ from aisle.session.job_stack import StackedJob
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.screen_size_and_terminal import list_height
 from aisle.session.session import Session, open_session
+from aisle.session.unclear_number_question import AskedNumber
 from aisle.settings import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.styled_lines import plain_lines
@@ -103,6 +104,7 @@ class Stand(NamedTuple):
 
     levels: tuple[StackedJob, ...]
     asking: PendingQuestion
+    asked_number: AskedNumber
     frame: Frame
 
     @property
@@ -137,12 +139,14 @@ class Walker:
 
     def stand(self) -> Stand:
         """Where it stands now."""
-        return Stand(tuple(self.session.stack.jobs), self.session.page.question, self.session.frames.build())
+        page = self.session.page
+        return Stand(tuple(self.session.stack.jobs), page.question, page.asked_number, self.session.frames.build())
 
     def go(self, stand: Stand) -> None:
         """Back to where it stood."""
         self.session.stack.jobs[:] = stand.levels
         self.session.page.question = stand.asking
+        self.session.page.asked_number = stand.asked_number
         self.session.typed_line.end("")
         self.session.verdicts.current = stand.frame.verdict
 

@@ -19,7 +19,7 @@ from aisle.search_text import index_text, normalise_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
-    from aisle.jobs.row_types.service_resources import ServiceProduct
+    from aisle.jobs.row_types.raw_service_rows import ServiceProduct
 
 MAX_RELATED = 100
 """Greatest number of variants, and of parts of a set, on a product's page."""

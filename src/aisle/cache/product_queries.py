@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         StoreProductRow,
         SurroundingRow,
     )
-    from aisle.jobs.row_types.service_resources import ServiceProduct
+    from aisle.jobs.row_types.raw_service_rows import ServiceProduct
 
 MAX_HITS = MAX_COUNTED
 """Greatest number of hits that are counted and ranked; with more hits people type another letter."""

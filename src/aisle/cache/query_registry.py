@@ -96,19 +96,13 @@ _QUERIES_BY_MODULE = {
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
     "people_and_rights_queries": ("list_choices", "people", "person", "preferences", "user_token"),
-    "unplanned_pick_queries": (
-        "features",
-        "other_locations",
-        "pickup_locations",
-        "short_reasons",
-        "stock_at_location",
-        "unexpected_product",
-    ),
     "review_queries": ("entries_to_review",),
     "product_queries": ("next_deliveries", "product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
     "chain_store_queries": ("store", "store_page", "stores"),
+    "shortage_queries": ("features", "other_locations", "short_reasons"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
+    "unexpected_scan_queries": ("pickup_locations", "stock_at_location", "unexpected_product"),
     "unread_lists": ("unread_lists",),
 }
 MODULE_BY_QUERY = {name: module for module, names in _QUERIES_BY_MODULE.items() for name in names}

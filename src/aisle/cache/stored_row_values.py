@@ -19,7 +19,7 @@ from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import LocatedRow, LocationStockRow, PutDownRow
-    from aisle.jobs.row_types.service_resources import Number
+    from aisle.jobs.row_types.raw_service_rows import Number
 
 Row = dict[str, Json]
 """Object of the service as stored. It may lack any field of the interface and have others."""

@@ -34,7 +34,7 @@ from aisle.outbox.journal_rows import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation, user_of_principal
-from aisle.outbox.operation_states_and_rows import QUEUED
+from aisle.outbox.operation_state_changes import QUEUED
 from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
 from aisle.outbox.service_restore import REPORTED
 from aisle.outbox.session_requests import FULL_SYNC, request_read

@@ -1,8 +1,8 @@
-"""Backoff after failures, and pauses of rate-limited lists."""
+"""Backoff after failures, pauses of rate-limited lists, and further tries of missing ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 RandomSource = Callable[[], float]
 """Function that returns a random number in [0, 1)."""
@@ -62,3 +62,39 @@ class ListBackoffs:
         """Reset this list after a successful read."""
         self._repeats.pop(name, None)
         self._paused_until.pop(name, None)
+
+
+MAX_RETRY_S = 900.0
+"""Longest interval in seconds between two tries of what cannot be read."""
+
+_MIN_RETRY_S = 60.0
+"""Seconds after which a failed read is tried again.
+
+The interval grows, except where an operation waits for the read.
+"""
+
+
+def retry_wait_s(tries: int) -> float:
+    """Return the seconds until a read that failed `tries` times is tried again."""
+    return backoff_s(tries, 1.0, _MIN_RETRY_S, MAX_RETRY_S)
+
+
+class MissingLists:
+    """Missing lists with the time of their next try, in seconds since 1970."""
+
+    def __init__(self) -> None:
+        self._tries: dict[str, int] = {}
+        self._next: dict[str, float] = {}
+
+    def pop_due(self, missing: Iterable[str], now: float) -> tuple[str, ...]:
+        """Return the lists that are due; each is due again after a longer interval.
+
+        Lists that are not in `missing` are forgotten.
+        """
+        self._next = {name: self._next.get(name, now + retry_wait_s(1)) for name in missing}
+        self._tries = {name: self._tries.get(name, 1) for name in self._next}
+        due = tuple(name for name, at in self._next.items() if at <= now)
+        for name in due:
+            self._tries[name] += 1
+            self._next[name] = now + retry_wait_s(self._tries[name])
+        return due

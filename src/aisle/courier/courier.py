@@ -56,7 +56,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states_and_rows import CONFIRMED
+from aisle.outbox.operation_state_changes import CONFIRMED
 from aisle.outbox.reason_messages import StoredMessage
 from aisle.outbox.session_requests import take_read_requests
 

@@ -36,7 +36,7 @@ _JOB_CLASSES = {
     "exceptions": "supervisor.exceptions:ExceptionsJob",
     "receive": "receive.job:ReceiveJob",
     "deliveries": "supervisor.deliveries:DeliveriesJob",
-    "log": "supervisor.log_pages:LogJob",
+    "log": "supervisor.log_job:LogJob",
     "stores": "supervisor.stores:StoresJob",
     "products": "supervisor.catalogue:ProductsJob",
     "clearance": "supervisor.clearance_of_tagged_locations:ClearanceJob",

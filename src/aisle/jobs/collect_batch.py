@@ -17,8 +17,7 @@ from aisle.jobs.pick.stops import parse_lines
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, named_goods, sum_goods, to_decimal
 from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
-from aisle.jobs.searchable_list import turn_page
-from aisle.jobs.tote_labels import (
+from aisle.jobs.recognise_tote_label import (
     MAX_SHORT_LABEL,
     is_label,
     is_label_text,
@@ -26,6 +25,7 @@ from aisle.jobs.tote_labels import (
     label_format,
     label_of_code,
 )
+from aisle.jobs.searchable_list import turn_page
 from aisle.jobs.view import (
     ASK,
     BACK,

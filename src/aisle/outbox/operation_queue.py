@@ -35,7 +35,7 @@ from aisle.outbox.operation_record import (
     sha256_hex,
     write_of_operation,
 )
-from aisle.outbox.operation_states_and_rows import (
+from aisle.outbox.operation_state_changes import (
     CLOSE,
     CONFIRM,
     IN_DOUBT,

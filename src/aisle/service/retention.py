@@ -26,7 +26,7 @@ from aisle.service.domain.json_fragments import join_members, object_members, pa
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity
 from aisle.service.domain.states import NOTHING_TO_REVIEW
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.logs import HISTORIC_DAYS
+from aisle.service.handlers.log_list import HISTORIC_DAYS
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN
 from aisle.service.options import KEYS_KEPT_DAYS

@@ -11,6 +11,7 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
+from aisle.scan.grammar import PRINTED_LETTERS, parse_aim_prefix
 from aisle.scan.grammar_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
@@ -42,7 +43,6 @@ from aisle.scan.inputs import (
 from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.asked_number import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch_and_refusals import MIN_CODE, InputBatch
@@ -56,6 +56,7 @@ from aisle.session.shown_verdict import Verdicts
 from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
+from aisle.session.unclear_number_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace
@@ -408,21 +409,21 @@ class InputHandler:
     def _confirmed_number(self, line: Line) -> Quantity | None:
         """Return the number that the line before asked about on this page if the line is `y`."""
         waiting = self._waiting_number
-        is_yes = line.text.strip(" ").lower() == YES
+        is_yes = _letter_of(line.text) == YES
         is_on_screen = waiting.page == self._page.identity and self._batch.uncommitted == 1
         return waiting.quantity if is_yes and is_on_screen else None
 
     def _is_instead_of_answer(self, meaning: Meaning) -> bool:
         """Return whether an input while a number is asked about is meant for no scan or command but for a question."""
         if isinstance(meaning, RefusedInput):
-            return meaning.text.strip(" ").lower() in (YES, DROP)
+            return _letter_of(meaning.text) in (YES, DROP)
         return isinstance(meaning, Back | Choice) or meaning == Command("u")
 
     def _drop_waiting_number(self, meaning: Meaning, raw: str) -> None:
         """Drop the number that was asked about, and show the question of the page again: only now it has answers."""
         asked = self._covered_question.standing() or Verdict(INFO, msg("session.dropped"))
         self._event_runner.answer(asked, meaning, raw)
-        if isinstance(meaning, Back | Command) or raw.strip(" ").lower() == DROP:
+        if isinstance(meaning, Back | Command) or _letter_of(raw) == DROP:
             self._waiting_number = NO_NUMBER
 
     def _report_number_not_taken(self) -> None:
@@ -455,3 +456,9 @@ class InputHandler:
     def _add_to_trace(self, line: Line, meaning: Meaning, at: float) -> None:
         if self._trace:
             self._trace.add(line, meaning, self._page.top, self._verdicts.current, at)
+
+
+def _letter_of(text: str) -> str:
+    """Return the letter that an answer is, typed or from a printed sheet (`AISLE:Y`); other text in small letters."""
+    code = parse_aim_prefix(text.strip(" ")).code
+    return PRINTED_LETTERS.get(code.upper(), code.lower())

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.view import View
 from aisle.scan.grammar_types import Accepts
-from aisle.session.asked_number import NO_NUMBER, AskedNumber
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.rebound_letters import rename_keys
+from aisle.session.unclear_number_question import NO_NUMBER, AskedNumber
 
 
 class PageSnapshot(NamedTuple):

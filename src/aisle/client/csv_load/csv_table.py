@@ -8,24 +8,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.barcode_keys import split_codes
-from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load import cell_cleaning
-from aisle.client.csv_load.columns import LOCATIONS, NOT_UTF8, PRODUCTS, Column, FileLayout
+from aisle.client.csv_load.bad_rows import (
+    BLANK_CHARACTERS,
+    BROKEN_INSIDE,
+    DECIMAL_KINDS,
+    BadRowReasons,
+    csv_error_reason,
+)
+from aisle.client.csv_load.columns import Column, FileLayout
 from aisle.client.csv_load.csv_dialect import (
-    NAMES,
-    SEPARATORS,
     csv_reader,
     detect_dialect,
     open_csv,
     split_first_row,
     unwrapped,
-    utf8_text,
 )
-from aisle.client.csv_load.csv_header import LONE_SURROGATE, check_header, normalize_header
+from aisle.client.csv_load.csv_header import check_header, normalize_header
 from aisle.client.csv_load.currency_and_thousands import CURRENCY_NAMES, currency_of
-from aisle.client.csv_load.date_cells import MONTH_NAMES
-from aisle.client.csv_load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.csv_load.number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import split_unit, with_cents
 from aisle.client.csv_load.report import FileNotes
@@ -36,15 +36,14 @@ from aisle.client.csv_load.stray_quotation_marks import (
     inner_reason,
     opening_reason,
 )
+from aisle.client.csv_load.value_warnings import ValueWarnings
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
 RecordKey = tuple[str, ...]
 
-_BLANK_CHARACTERS = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
-"""Characters of a row without content: blanks, and Ctrl-Z, with which old programs end a file."""
-
-
+_LINE_COLUMNS = ("line_number", "product_number")
+_QUANTITY_COLUMNS = ("product_number", "quantity")
 _TAIL_BYTES = 4096
 _BLANK_LINE_BYTES = b' \t,;"\0\x1a|-'
 """Bytes of a line without any cell."""
@@ -100,34 +99,21 @@ class CsvTable:
         """Keys that rows name by mistake, by column, with those that are meant (`find_mistaken_keys`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
         self._line_indexes = [names.index(name) if name in names else -1 for name in _LINE_COLUMNS]
-        named = ("location_code",) if layout is LOCATIONS else ("product_number", "location_code", "stock_pool")
-        self._total_indexes = [at for at, name in enumerate(names) if name in named]
-        self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
-        self._row_before: list[str] = []
         self._lines_with_separators: set[int] = set()
         """Rows with a cell of several lines, of which one may be a row; each is warned of once."""
-        self._number_indexes = {at for at, column in self._named_columns if column.kind in _DECIMAL_KINDS}
         self._list_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.NUMBERS}
         self._money_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.MONEY}
         self._currencies: dict[str, tuple[int, str]] = {}
         """First row and cell of each currency."""
-        self._split_row = 0
         self._is_wrapped = False
         """True if the header is wholly in quotation marks, as rows then are."""
-        self._has_long_rows = False
-        """True if most rows have more cells than the header."""
-        self._known_names = frozenset(layout.columns)
-        self._other_header = 0
         self._notation = Notation(dotted_codes, is_local=self._dialect.separator in (";", "\t"))
         self._date_orders: dict[str, str] = {} if date_orders is None else date_orders
-        self._phone_lengths: dict[str, set[int]] = {
-            column.name: set() for _, column in self._named_columns if column.name in _PHONES
-        }
-        """Digits of the numbers in a column that begin with a zero."""
+        self._bad_rows = BadRowReasons(layout, self._columns, self._dialect, self._notation)
+        self._value_warnings = ValueWarnings(self._columns, self.notes)
         self._is_scanned = False
         self._last_row_without_end: int | None = None
         self._has_lines = bool(layout.lines_field)
-        self._is_of_products = layout is PRODUCTS
         self.is_unique = bool(layout.unique)
         self.creates_records = layout.creates_records
         self.key_columns = layout.key_columns
@@ -142,7 +128,8 @@ class CsvTable:
         `bad` has reasons for rows that are bad already, by line.
         """
         self._scan_notation()
-        self._other_header = widest = 0
+        self._bad_rows.restart()
+        widest = 0
         for line, key, found, error in self._rows_with_keys():
             if len(found) < (widest or len(self._columns)) and line not in bad and not error and self._is_cut_off(line):
                 error = (
@@ -155,7 +142,8 @@ class CsvTable:
                 yield TableRow(line, {}, error or bad[line], key)
             else:
                 row = self._parse_row(line, found, key)
-                self._row_before = self._row_before if row.reason else found
+                if not row.reason:
+                    self._bad_rows.pass_row(found)
                 yield row
                 if self._last_row_without_end == line or (self.position == self.size and self._is_cut_off(line)):
                     self.notes.add_warning(
@@ -314,21 +302,18 @@ class CsvTable:
             return
         self._is_scanned = True
         numbers = [
-            index for index, column in self._named_columns if column.kind in (*_DECIMAL_KINDS, cell_cleaning.NUMBERS)
+            index for index, column in self._named_columns if column.kind in (*DECIMAL_KINDS, cell_cleaning.NUMBERS)
         ]
         dates = [index for index, column in self._named_columns if column.kind == cell_cleaning.DATE]
         codes = [index for index, column in self._named_columns if column.kind == cell_cleaning.DOTTED_CODE]
-        rows = long_rows = 0
         for line, found, error in self._read_rows():
             if not error:
-                rows, long_rows = rows + 1, long_rows + (len(found) > len(self._columns))
+                self._bad_rows.observe_row(line, found)
+                self._value_warnings.observe_row(found)
                 self._observe_row(line, found, numbers, dates)
-                if not self._split_row and any(found[len(self._columns) :]) and self._split_number(found):
-                    self._split_row = line
                 for index in codes:
                     if index < len(found) and "." in found[index]:
                         self._notation.observe_code(_unwrap_cell(found[index]))
-        self._has_long_rows = long_rows * 2 > rows
         if len(self._currencies) > 1:
             seen = ", ".join(
                 f"{cell_cleaning.trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values()
@@ -367,10 +352,6 @@ class CsvTable:
                     self._notation.observe_number(line, _unwrap_cell(part), index, shown)
             elif cell.isdecimal():
                 self._notation.observe_number(line, cell, index)
-        for index, column in self._named_columns if self._phone_lengths else ():
-            cell = found[index] if index < len(found) else ""
-            if column.name in self._phone_lengths and cell.strip()[:1] == "0":
-                self._phone_lengths[column.name].add(sum(map(str.isdecimal, cell)))
         for index in self._money_indexes:
             cell = found[index] if index < len(found) else ""
             if bare := _unwrap_cell(cell) if cell else "":
@@ -403,7 +384,7 @@ class CsvTable:
                     self.position = raw.tell()
                     row += len(text) - 1  # its lines are rows as soon as its quotation mark is closed
                     first = split_first_row("".join(text), self._dialect.separator)
-                    yield line, first, _csv_error_reason(error, line, len(text))
+                    yield line, first, csv_error_reason(error, line, len(text))
                     yield from self._rows_of_other_records(line, first, text[1:])
                     continue
                 self.position = raw.tell()
@@ -411,10 +392,10 @@ class CsvTable:
                     row += len(text) - 1
                     yield from inside
                     continue
-                if found and any(cell.strip(_BLANK_CHARACTERS) for cell in found):
+                if found and any(cell.strip(BLANK_CHARACTERS) for cell in found):
                     found = before = unwrapped(found, self._dialect.separator) if self._is_wrapped else found
                     is_broken = self._is_wrapped and len(found) == 1 and self._dialect.separator in found[0]
-                    yield line, found, _BROKEN_INSIDE if is_broken else ""
+                    yield line, found, BROKEN_INSIDE if is_broken else ""
         self.position = self.size
 
     def _rows_of_other_records(
@@ -463,7 +444,7 @@ class CsvTable:
             return cell
 
     def _parse_row(self, line: int, found: list[str], key: RecordKey) -> TableRow:
-        if reason := self._stray_row_reason(line, found) or self._cell_count_reason(found) or self._split_reason(found):
+        if reason := self._bad_rows.row_reason(line, found):
             return TableRow(line, {}, reason, key)
         values: Values = {}
         changes: list[str] = []
@@ -473,7 +454,7 @@ class CsvTable:
             cell, unit = self._split_unit(index, found) if index < len(found) else ("", "")
             if not cell:
                 continue
-            if not cell.isascii() and (fault := self._encoding_fault(cell)):
+            if not cell.isascii() and (fault := self._bad_rows.encoding_fault(cell)):
                 faults.append(f"{column.name} {fault}")
                 continue
             try:
@@ -498,14 +479,14 @@ class CsvTable:
             return TableRow(line, values, "; also ".join(faults), key)
         for name in self._required:
             if name not in values:
-                return TableRow(line, values, self._empty_reason(name, values, changes), key)
+                return TableRow(line, values, self._bad_rows.empty_reason(name, values, changes), key)
         for change in changes:
             self.notes.add_change(change, line)
         for what, value in warnings:
             self.notes.add_warning(what, value, line)
         if len(found) < len(self._columns):
             self.notes.add_change("fewer cells than the header; the last ones were read as empty", line)
-        self._warn_of_values(line, values)
+        self._value_warnings.check_row(line, values)
         return TableRow(line, values, "", key)
 
     def _unit_advice(self, index: int, found: list[str]) -> str:
@@ -515,250 +496,13 @@ class CsvTable:
         own = self._unit_of(found)
         return f", in {own!r}, the product's base_unit_name" if own else " (the product has no base_unit_name)"
 
-    def _stray_row_reason(self, line: int, found: list[str]) -> str:
-        """Return why a row does not belong to the table: a repeated header, a total, another separator. Empty if it
-        does.
-        """
-        index, cell = next(((at, cell) for at, cell in enumerate(found) if cell.strip()), (0, ""))
-        column = self._column_at(index)
-        if column and cell:
-            if cell.lstrip(_BLANK_CHARACTERS + "\ufeff")[:2].casefold() == column.name[:2] and self._is_header(found):
-                return "repeats the header; delete it"
-            if self._other_header or self._is_other_header(found, cell):
-                self._other_header = self._other_header or line
-                return self._other_header_reason(line)
-            if not (cell[0].isdigit() or self._is_of_products):
-                needed = (at for at, one in self._named_columns if one.required)
-                is_whole = any(found[index + 1 :]) and all(at < len(found) and found[at] for at in needed)
-                if reason := total_reason(cell_cleaning.trim_blanks(cell), is_complete=is_whole):
-                    return reason
-        return self._total_inside(found) or self._separator_reason(found)
-
-    def _total_inside(self, found: list[str]) -> str:
-        """Return why a row is a total, by the last of its product and location; empty if it is none."""
-        cells = [(at, cell_cleaning.trim_blanks(found[at])) for at in self._total_indexes if at < len(found)]
-        index, cell = next(((at, one) for at, one in reversed(cells) if one), (0, ""))
-        is_word = index and cell[0].isalpha() and not cell[-1].isdigit()
-        if is_word and (reason := total_reason(cell, is_complete=True)):
-            return reason
-        for index in self._subtotal_indexes:
-            cell = found[index] if index < len(found) else ""
-            above = self._row_before[index] if index < len(self._row_before) else ""
-            if above and len(cell) > len(above) and (reason := subtotal_reason(cell, above)):
-                return reason
-        return ""
-
-    def _empty_reason(self, name: str, values: Values, changes: Iterable[str]) -> str:
-        """Return why a row without a required cell is refused; a total often has figures and nothing else."""
-        if total := next(filter(None, map(incomplete_total_reason, self._words(values))), ""):
-            return total
-        reason = f"{name} is empty, but every row needs it"
-        start, end = f"{name}: ", " read as an empty cell"
-        if (sign := next((one for one in changes if one.startswith(start)), "")).endswith(end):
-            sign = sign.removeprefix(start).removesuffix(end)
-            reason = f"{name} is {sign!r}, which is no figure, but every row needs it; write 0, if that is meant"
-            if name != "quantity":
-                reason = f"{name} is {sign!r}, which is read as an empty cell, but every row needs it"
-        if values and not any(key in values for key in self.key_columns):
-            return f"{reason}; delete the row if it is a total, or write what it is of"
-        return reason
-
-    def _words(self, values: Values) -> Iterator[str]:
-        kinds = (cell_cleaning.TEXT, cell_cleaning.CODE, cell_cleaning.DOTTED_CODE)
-        return (str(values[one.name]) for _, one in self._named_columns if one.kind in kinds and one.name in values)
-
-    def _is_header(self, found: list[str]) -> bool:
-        """Return True if all cells of a row are the names of their columns."""
-        named_cells = [(cell, self._column_at(index)) for index, cell in enumerate(found) if cell.strip()]
-        return all(column is not None and normalize_header(cell) == column.name for cell, column in named_cells)
-
-    def _is_other_header(self, found: list[str], first: str) -> bool:
-        """Return True if a row is a header with other columns, as of a second file put behind the first."""
-        if normalize_header(first) not in self._known_names:
-            return False
-        names = [normalize_header(cell) for cell in found if cell.strip()]
-        return len(names) > 1 and self._known_names.issuperset(names)
-
-    def _other_header_reason(self, line: int) -> str:
-        if line == self._other_header:
-            return "is a header with other columns, as of a second file; save what follows as a file of its own"
-        return f"follows the header with other columns in row {self._other_header}; save that part as a file of its own"
-
-    def _separator_reason(self, found: list[str]) -> str:
-        """Return why a row seems to have another separator than the header; empty if it does not."""
-        if len(found) >= max(2, len(self._columns)) and len(self._columns) > 1:
-            return ""
-        own = self._dialect.separator
-        if len(found) == 1 < len(self._columns) <= len(split_first_row(found[0], own)):
-            return "has all its cells in one pair of quotation marks; save it without them"
-        for mark, its_name in SEPARATORS.items():
-            if mark not in found[0] or (mark != ";" and len(self._columns) == 1):
-                continue
-            if len(split_first_row(own.join(found), mark)) >= max(2, len(self._columns)):
-                header = (
-                    f"the columns of the header by {NAMES[own]}"
-                    if len(self._columns) > 1
-                    else "the header has one column"
-                )
-                return f"has its cells separated by {its_name}, and {header}; write all rows in one way"
-        return ""
-
-    def _cell_count_reason(self, found: list[str]) -> str:
-        """Return why a row has a wrong number of cells; empty if nothing is lost by it."""
-        unnamed = [cell for index, cell in enumerate(found) if cell.strip() and not self._column_at(index)]
-        short = any(column.required for _, column in self._named_columns[-1:] if len(found) < len(self._columns))
-        missing = {column.name for index, column in self._named_columns if index >= len(found)}
-        if short or not missing.isdisjoint(self._required) or (unnamed and len(found) > len(self._columns)):
-            many = f"has {_format_field_count(len(found))}, the header has {len(self._columns)}"
-            if both := self._split_number(found) if len(found) > len(self._columns) else "":
-                return f"{many}; is {both} one number with a decimal comma? Save the file with semicolons between cells"
-            return many
-        return f"has {unnamed[0]!r} in a column without a name; name the column or empty it" if unnamed else ""
-
-    def _split_number(self, found: list[str]) -> str:
-        """Return two cells that can be one number with a decimal comma (`1,10`); empty if there are none."""
-        if self._dialect.separator != ",":
-            return ""
-        pairs = ((found[at], found[at + 1]) for at in sorted(self._number_indexes) if at + 1 < len(found))
-        return next(
-            (f"{first},{second}" for first, second in pairs if _WHOLE.match(first) and _CENTS.match(second)), ""
-        )
-
-    def _split_reason(self, found: list[str]) -> str:
-        """Return why two numbers of a row are not read: a comma between them can be one of thousands or decimals.
-
-        That of thousands makes the row longer than others, or leaves `000` in a cell; that of decimals makes another
-        row longer.
-        """
-        if both := self._split_thousands(found):
-            whole, zeros = both.split(",")
-            return (
-                f"has {both!r}, which can be the number {whole}{zeros} or two cells, {whole} and {zeros}; write"
-                f" {whole}{zeros}, or leave {zeros} out"
-            )
-        if not self._split_row or self._notation.has_decimal_points or not (both := self._split_number(found)):
-            return ""
-        return (
-            f"has {both!r}, which can be two cells or one number with a decimal comma, as row {self._split_row} has it;"
-            " save the file with semicolons between cells"
-        )
-
-    def _split_thousands(self, found: list[str]) -> str:
-        """Return two cells that are hardly meant as two, and can be one number (`1,000`); empty if there are none."""
-        if self._dialect.separator != ",":
-            return ""
-        is_longer = len(found) > len(self._columns) and not self._has_long_rows
-        for at in sorted(self._number_indexes):
-            first, second = found[at : at + 2] if at + 1 < len(found) else ("", "")
-            column = self._column_at(at + 1)
-            is_checked = column is not None and column.name.endswith("location_code")
-            is_one = is_longer or (second == "000" and not is_checked)
-            if is_one and _BEFORE_THOUSANDS.fullmatch(first) and _THREE_DIGITS.fullmatch(second):
-                return f"{first},{second}"
-        return ""
-
-    def _encoding_fault(self, cell: str) -> str:
-        """Return why a cell cannot be read in the encoding of its file; empty if it can."""
-        if text := utf8_text(cell, self._dialect.encoding):
-            return f"{text!r} is in UTF-8, unlike the rest of the file; write it anew"
-        if not LONE_SURROGATE.search(cell):
-            return ""
-        is_old = not self._dialect.encoding.startswith("utf")
-        return "has letters of another encoding than the file; write it anew" if is_old else NOT_UTF8
-
     def _column_at(self, index: int) -> Column | None:
         return self._columns[index] if index < len(self._columns) else None
-
-    def _warn_of_values(self, line: int, values: Values) -> None:
-        """Add warnings on values of a row that is loaded all the same."""
-        for _, column in self._named_columns:
-            value = values.get(column.name)
-            if column.name in _COUNTRIES and isinstance(value, list):
-                for part in value:
-                    if not _COUNTRY.fullmatch(part):
-                        self.notes.add_warning(f"{column.name} names what is no code of a country", repr(part), line)
-            if not isinstance(value, str):
-                continue
-            if column.name in _SIZES and _DATE_LIKE.fullmatch(value):
-                self.notes.add_warning(
-                    f"{column.name} looks like a date that a spreadsheet has made of a size", value, line
-                )
-            elif column.name in _CODE_TEXTS and _DATE_LIKE.fullmatch(value):
-                self.notes.add_warning(
-                    f"{column.name} looks like a date that a spreadsheet has made of a code", value, line
-                )
-            elif column.kind == cell_cleaning.TEXT:
-                if column.name in _WHOLE_TEXTS and _WITH_DECIMAL.fullmatch(value):
-                    what = f"{column.name} has .0 behind it, which a program may have added"
-                    self.notes.add_warning(what, value, line)
-                if not value.isascii() and _WRONG_ENCODING.search(value):
-                    what = f"{column.name} has letters that were saved in a wrong encoding"
-                    self.notes.add_warning(what, repr(value), line)
-                if _SHORTENED.fullmatch(value) and not column.name.endswith("name"):
-                    what = f"{column.name} looks like a number that a spreadsheet has shortened"
-                    self.notes.add_warning(what, value, line)
-                if len(value) < 12 and value.casefold().strip("()[]<>") in cell_cleaning.NO_VALUE_WORDS:
-                    self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
-            elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
-                self._warn_of_codes(line, column, value)
-            elif column.name in self._phone_lengths and self._has_lost_zero(column.name, value):
-                self.notes.add_warning(f"{column.name} may have lost a zero, with which others begin", value, line)
-            elif column.kind in (cell_cleaning.CODE, cell_cleaning.DOTTED_CODE) and _DATE_LIKE.fullmatch(value):
-                self.notes.add_warning(
-                    f"{column.name} looks like a date that a spreadsheet has made of a code", value, line
-                )
-
-    def _has_lost_zero(self, name: str, value: str) -> bool:
-        """Return True if a telephone number is as long as others of its column would be without their zero."""
-        digits = cell_cleaning.join_digits(value)
-        return digits.isdecimal() and digits[0] != "0" and len(digits) + 1 in self._phone_lengths[name]
-
-    def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
-        for code in split_codes(value) if column.kind == cell_cleaning.BARCODES else (value,):
-            if right := wrong_check_digit(code):
-                self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
-
-
-_BROKEN_INSIDE = "is wholly in quotation marks, and no row of CSV inside them; look for one that is not closed"
-_PHONES = ("phone_number", "customer_phone")
-_DECIMAL_KINDS = (cell_cleaning.NUMBER, cell_cleaning.MONEY)
-_WHOLE = re.compile(r"\s*[+-]?\d+\Z", re.ASCII)
-_CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)
-_BEFORE_THOUSANDS = re.compile(r"[1-9]\d{0,2}", re.ASCII)
-_THREE_DIGITS = re.compile(r"\d{3}", re.ASCII)
-_SUBTOTAL_COLUMNS = ("store_number", "product_number", "location_code", "order_number", "badge")
-_LINE_COLUMNS = ("line_number", "product_number")
-_QUANTITY_COLUMNS = ("product_number", "quantity")
 
 
 def _unit_key(unit: str) -> str:
     """Return a unit in the form in which units are compared."""
     return cell_cleaning.fold_code(unit).rstrip(".")
-
-
-_SHORTENED = re.compile(r"\d+(?:[.,]\d+)?E\+?\d+", re.ASCII | re.IGNORECASE)
-"""Number in E notation."""
-_COUNTRIES = ("countries_allowed", "countries_not_allowed")
-_COUNTRY = re.compile(r"[A-Za-z]{2,3}")
-_SIZES = frozenset({"size", "volume"})
-_CODE_TEXTS = frozenset({"margin_category", "general_ledger", "cost_center"})
-"""Texts that are short codes, most of them."""
-_WHOLE_TEXTS = _CODE_TEXTS | {"promotion_week"}
-"""Texts that may be whole numbers."""
-_WITH_DECIMAL = re.compile(r"\d+[.,]0", re.ASCII)
-_WRONG_ENCODING = re.compile(
-    "\ufffd|\u00c3[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac]|\u00e2\u201a\u00ac"
-)
-"""UTF-8 that was read as Windows-1252 and saved so, or letters that were lost."""
-_DATE_LIKE = re.compile(
-    r"\d{1,2}([-/.])\d{1,2}\1(?:19|20)\d\d"
-    r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
-    rf"|\d{{1,2}}[-./ ]{{1,2}}(?:{'|'.join(MONTH_NAMES)})\.?(?:[-./ ]{{1,2}}(?:\d{{4}}|\d{{2}}))?"
-    rf"|(?:{'|'.join(MONTH_NAMES)})\.?[-./ ]{{1,2}}(?:(?:19|20)\d\d|\d\d)"
-    r"|\d{1,2}([-/.])\d{1,2}\4[23]\d"
-    r"|(?:19|20)\d\d-\d\d-\d\d(?: 00:00:00)?",
-    re.IGNORECASE,
-)
 
 
 def _add_further_codes(values: Values, name: str, codes: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -775,20 +519,6 @@ def _remember_lines(lines: Iterable[str], text: list[str]) -> Iterator[str]:
     for line in lines:
         text.append(line)
         yield line
-
-
-def _csv_error_reason(error: csv.Error, line: int, lines: int) -> str:
-    """Return why a row is no valid CSV."""
-    if "unexpected end" in str(error):
-        rows_of_text = "the line after it is" if lines == 2 else f"the {lines - 1} lines after it are"
-        after = f", or {rows_of_text} taken for its text" if lines > 1 else ""
-        return (
-            f"is no CSV: a quotation mark in it is not closed up to the end of the file, which is cut off{after};"
-            " correct the row, and load the file whole"
-        )
-    rows = f"with rows {line + 1} to {line + lines - 1} as its text, which are not loaded either, " if lines > 2 else ""
-    rows = f"with row {line + 1} as its text, which is not loaded either, " if lines == 2 else rows
-    return f"{rows}is no CSV ({error}); look for a quotation mark that is not closed or not doubled"
 
 
 def _unwrap_cell(cell: str) -> str:
@@ -816,7 +546,3 @@ def group_by_key(rows: Iterator[TableRow], scattered: dict[RecordKey, int]) -> I
     if current:
         yield current
     yield from held.values()
-
-
-def _format_field_count(count: int) -> str:
-    return "1 field" if count == 1 else f"{count} fields"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from aisle.client.client import pages_by_count
 from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.client.paging import Row
-from aisle.courier.backoff_and_list_pauses import ListBackoffs
+from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S, ListBackoffs, MissingLists
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
@@ -32,7 +32,7 @@ from aisle.courier.pull.full_sync_lists import (
     STOCK,
     STORES,
 )
-from aisle.courier.pull.read_queue import MAX_RETRY_S, MissingLists, ReadQueue
+from aisle.courier.pull.read_queue import ReadQueue
 from aisle.courier.pull.single_reads import Query, SingleReads
 from aisle.courier.topics import (
     ASSIGNMENT,

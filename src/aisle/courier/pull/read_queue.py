@@ -1,4 +1,4 @@
-"""Queue of single reads, with their retries and batches, and lists that are missing at the service."""
+"""Queue of single reads, carried out in batches and with retries, and the confirmed operations that wait for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import inf
 
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
 from aisle.client.paging import Row
-from aisle.courier.backoff_and_list_pauses import ListBackoffs, backoff_s
+from aisle.courier.backoff_and_list_pauses import ListBackoffs, retry_wait_s
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import unread_reason
@@ -37,8 +37,6 @@ FAST_RESPONSE_S = 0.03
 
 Otherwise everything that people just did would be read back at once, and scans would wait for the processor.
 """
-MAX_RETRY_S = 900.0
-"""Longest interval in seconds between two tries of what cannot be read."""
 MIN_BATCH_PRODUCTS = 5
 """Number of products from which they are read in one request, if the service lists changed stock."""
 MAX_BATCH_ORDERS = 40
@@ -46,16 +44,6 @@ MAX_BATCH_ORDERS = 40
 LIST_OF_TOPIC = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
 """Topics that are read as a list, with the names that a sync uses for the lists."""
 _MAX_TRIES = 3
-_MIN_RETRY_S = 60.0
-"""Seconds after which a failed read is tried again.
-
-The interval grows, except where an operation waits for the read.
-"""
-
-
-def retry_wait_s(tries: int) -> float:
-    """Return the seconds until a read that failed `tries` times is tried again."""
-    return backoff_s(tries, 1.0, _MIN_RETRY_S, MAX_RETRY_S)
 
 
 def _list_name(topic: Topic) -> str:
@@ -269,27 +257,6 @@ class ReadQueue:
         if topic.name in LIST_OF_TOPIC:
             self.set_missing(LIST_OF_TOPIC[topic.name], unread_reason(error))
         return True
-
-
-class MissingLists:
-    """Missing lists with the time of their next try, in seconds since 1970."""
-
-    def __init__(self) -> None:
-        self._tries: dict[str, int] = {}
-        self._next: dict[str, float] = {}
-
-    def pop_due(self, missing: Iterable[str], now: float) -> tuple[str, ...]:
-        """Return the lists that are due; each is due again after a longer interval.
-
-        Lists that are not in `missing` are forgotten.
-        """
-        self._next = {name: self._next.get(name, now + retry_wait_s(1)) for name in missing}
-        self._tries = {name: self._tries.get(name, 1) for name in self._next}
-        due = tuple(name for name, at in self._next.items() if at <= now)
-        for name in due:
-            self._tries[name] += 1
-            self._next[name] = now + retry_wait_s(self._tries[name])
-        return due
 
 
 class PendingReadBacks:

@@ -16,10 +16,10 @@ from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
+from aisle.courier.check_service_and_lists import ServiceCheck
 from aisle.courier.notify import notification_topics
-from aisle.courier.one_row_requests import ServiceCheck
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.pull.delivery_reader import DeliveryReader
+from aisle.courier.pull.delivery_and_receipt_reader import DeliveryReader
 from aisle.courier.pull.log_reader import LogReader
 from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.pull.store_lists_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader

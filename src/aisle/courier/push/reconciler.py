@@ -48,7 +48,7 @@ from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
-from aisle.outbox.operation_states_and_rows import IN_DOUBT, IllegalTransition
+from aisle.outbox.operation_state_changes import IN_DOUBT, IllegalTransition
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP
 from aisle.outbox.reason_messages import StoredMessage, store_message
 

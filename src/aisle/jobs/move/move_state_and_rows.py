@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow, ProductHereRow
     from aisle.jobs.row_types.orders import OrderRow
     from aisle.jobs.row_types.products import ProductRow
-    from aisle.jobs.row_types.service_resources import Number
+    from aisle.jobs.row_types.raw_service_rows import Number
 
 MAX_UNDO = 50
 

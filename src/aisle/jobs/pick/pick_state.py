@@ -12,8 +12,8 @@ from typing import NamedTuple
 from aisle.jobs.count.sent_count import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
+from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.jobs.stock_pools import Pools
-from aisle.jobs.tote_labels import label_of_code
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100

@@ -11,7 +11,7 @@ from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderLineRow
-    from aisle.jobs.row_types.service_resources import Number
+    from aisle.jobs.row_types.raw_service_rows import Number
 
 
 def same_location(one: str, other: str) -> bool:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.row_types.orders import WorkerRow
-from aisle.jobs.row_types.service_resources import Number
+from aisle.jobs.row_types.raw_service_rows import Number
 
 
 class DeliveriesRow(TypedDict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 
-from aisle.jobs.row_types.service_resources import Number
+from aisle.jobs.row_types.raw_service_rows import Number
 
 
 class LocationHeader(TypedDict):

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
-from aisle.jobs.row_types.service_resources import Number
+from aisle.jobs.row_types.raw_service_rows import Number
 from aisle.operation_body_types import LineExcess, RequestAnswer
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.row_types.locations import HeldGoodsRow
-from aisle.jobs.row_types.service_resources import Number, Pools, ServiceLine, ServiceOrder
+from aisle.jobs.row_types.raw_service_rows import Number, Pools, ServiceLine, ServiceOrder
 
 
 class WorkerRow(TypedDict):

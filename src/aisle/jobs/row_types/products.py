@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
 from aisle.jobs.row_types.orders import LocationStockRow
-from aisle.jobs.row_types.service_resources import Number, Pools, ServiceProduct
+from aisle.jobs.row_types.raw_service_rows import Number, Pools, ServiceProduct
 
 
 class SearchRow(TypedDict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
-from aisle.jobs.row_types.service_resources import ServiceStore
+from aisle.jobs.row_types.raw_service_rows import ServiceStore
 
 
 class StoresRow(TypedDict):

@@ -119,7 +119,7 @@ def start_of_period(filter_: LogFilter, now: str) -> str:
 
 
 def query_arguments(filter_: LogFilter, now: str) -> dict[str, Json]:
-    """Return the filter as arguments of the query `log_pages`."""
+    """Return the filter as arguments of the query `log`."""
     low, high = parse_id_range(filter_.ids) or ("", "")
     return {
         "since": start_of_period(filter_, now),

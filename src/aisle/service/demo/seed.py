@@ -16,7 +16,7 @@ from aisle.service.db.statements import tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.deliveries import create_store_deliveries
 from aisle.service.handlers.locations import write_locations
-from aisle.service.handlers.logs import create_store_product_logs, review_logs
+from aisle.service.handlers.log_create import create_store_product_logs, review_logs
 from aisle.service.handlers.movements import create_movement
 from aisle.service.handlers.order_create import create_orders_in_store
 from aisle.service.handlers.order_update import update_customer_order

@@ -1,4 +1,4 @@
-"""Counts and adjustments: a count sets the stock and records the difference (README: Count)."""
+"""Counts: a count sets the stock and records the difference (README: Count)."""
 
 from __future__ import annotations
 

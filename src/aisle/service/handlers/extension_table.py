@@ -29,7 +29,8 @@ from aisle.service.handlers.changes import list_changes, list_unknown_keys
 from aisle.service.handlers.deliveries import mark_deliveries
 from aisle.service.handlers.goods_to_move import list_assignments, list_put_backs
 from aisle.service.handlers.locations import write_locations
-from aisle.service.handlers.logs import retrieve_log_entry, review_logs
+from aisle.service.handlers.log_create import review_logs
+from aisle.service.handlers.log_list import retrieve_log_entry
 from aisle.service.handlers.order_list import list_orders_by_number
 from aisle.service.handlers.order_update import reject_lines
 from aisle.service.handlers.recounts import list_recounts, write_recounts

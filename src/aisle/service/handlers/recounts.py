@@ -18,7 +18,7 @@ from aisle.service.domain.read_products_and_locations import NO_LOCATION, StoreC
 from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIONS, check_transition
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import extension_page
-from aisle.service.handlers.logs import NUMBER_REUSED
+from aisle.service.handlers.log_create import NUMBER_REUSED
 from aisle.service.operation_call import OperationCall
 from aisle.service.operation_context import Context, Store, split_wire_id
 

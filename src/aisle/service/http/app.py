@@ -10,8 +10,8 @@ from starlette.types import Message, Receive, Scope, Send
 from aisle.service.db.database import Database
 from aisle.service.http.docs_pages import docs_routes
 from aisle.service.http.endpoint import OperationEndpoint
+from aisle.service.http.header_and_path_middleware import RequestMiddleware
 from aisle.service.http.health import health_routes, metrics_route
-from aisle.service.http.request_check_middleware import RequestMiddleware
 from aisle.service.http.routes import operation_routes, respond_not_found
 from aisle.service.options import ServiceOptions
 

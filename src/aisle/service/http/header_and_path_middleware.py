@@ -1,4 +1,4 @@
-"""Outermost ASGI middleware: checks headers, normalizes the path, and adds the headers of every answer.
+"""Outermost ASGI middleware: checks headers, normalizes the path, adds the headers of answers, records requests.
 
 `A%2F12` is one segment. The router gets the path encoded, and each parameter is decoded once.
 """

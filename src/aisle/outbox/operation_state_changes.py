@@ -1,4 +1,4 @@
-"""States of an operation: their transitions in one table, and the rows that pass through them."""
+"""Changes of an operation's state: states, their transitions in one table, and the row that a change is written to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of totes: what of a scanned or typed code is the label, and which codes rather are something else."""
+"""Recognition of tote labels: what of a scanned or typed code is the label, and which codes are none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resources of the service (order, order line, product, store) as the cache stores them; any field may be missing."""
+"""Rows of the service (order, order line, product, store) as the cache stores them; any field may be missing."""
 
 from __future__ import annotations
 

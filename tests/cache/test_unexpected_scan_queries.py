@@ -14,7 +14,7 @@ from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_states_and_rows import CONFIRM, SEND
+from aisle.outbox.operation_state_changes import CONFIRM, SEND
 from tests.cache import service_rows
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
 from tests.writes import ANNA, STORE, enqueue, intents, movement
@@ -81,7 +81,7 @@ def test_other_orders_that_still_need_it(stocked: CacheWriter, reads: CacheReade
 
 def test_what_lies_at_a_place_by_pools(stocked: CacheWriter, reads: CacheReader) -> None:
     (row,), _ = reads.query("stock_at_location", {"product_number": "CUP", "location_code": "a-1"})
-    assert row == {"pools": {"1": Decimal(9), "3": Decimal(3)}, "quantity": Decimal(12)}
+    assert row == {"pools": {"1": Decimal(9), "3": Decimal(3)}, "quantity": Decimal(12), "held_goods": []}
     assert reads.query("stock_at_location", {"product_number": "CUP", "location_code": "B-9"}) == ([], 0)
 
 

@@ -1,4 +1,4 @@
-"""Requests for one row of a list, which show whether the service answers and whether a list can be read."""
+"""Checks of whether the service answers, and which lists can be read, by requests for one row of a list."""
 
 from __future__ import annotations
 
