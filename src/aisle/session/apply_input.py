@@ -323,7 +323,7 @@ class InputHandler:
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
             self._drop_waiting_number(meaning, line.text)
             return line, meaning
-        if self._is_for_covered_question(meaning):
+        if isinstance(meaning, Scan | Ambiguous) and self._is_for_covered_question(meaning):
             self._refuse_beside_number(line, meaning)
             return line, meaning
         if isinstance(meaning, Quantity):  # the answer, or another number
@@ -430,9 +430,9 @@ class InputHandler:
         if isinstance(meaning, Back | Command) or _letter_of(raw) == DROP:
             self._waiting_number = NO_NUMBER
 
-    def _is_for_covered_question(self, meaning: Meaning) -> bool:
+    def _is_for_covered_question(self, meaning: Scan | Ambiguous) -> bool:
         """Return whether a scan would answer a question of the page that the question about a number covers."""
-        if not self._waiting_number.text or not isinstance(meaning, Scan | Ambiguous):
+        if not self._waiting_number.text:
             return False
         is_asked = self._page.accepts().choices or self._page.question.is_asked or self._covered_question.standing()
         return bool(is_asked) and not (isinstance(meaning, Scan) and meaning.is_look_up)
